@@ -41,52 +41,35 @@ const PROVIDER_NAMES: Readonly<Record<ProviderKind, string>> = {
   compatible: "any other server that speaks Responses",
 };
 
-interface Document {
-  readonly path: string;
-  readonly now: string;
-  readonly wanted: string;
-}
+/** The text of each document, from the one that is there. */
+const documents: Readonly<Record<string, (now: string) => string>> = {
+  "docs/cli.md": cliReference,
+  "src/cli/start/help_text.ts": helpText,
+  "docs/reprise.1": () => manPage(completedVerbs(declarations)),
+  "docs/rules.md": rulesPage,
+  "docs/fixture.schema.json": fixtureSchema,
+  "docs/providers.md": (now) => between(now, "providers", providersTable()),
+  "docs/scripting.md": (now) =>
+    between(between(now, "schemas", schemasTable()), "error-codes", errorCodesTable()),
+  "docs/faults.md": (now) => between(now, "faults", faultTables()),
+  "docs/upstreams.md": (now) => between(now, "upstreams", upstreamsTable()),
+  ...Object.fromEntries(
+    (Object.keys(SCHEMAS) as SchemaName[]).map((name) => [`docs/schemas/${name}.json`, () => schema(name)]),
+  ),
+};
 
-const faults = read("docs/faults.md");
-const providers = read("docs/providers.md");
-const upstreams = read("docs/upstreams.md");
-const scripting = read("docs/scripting.md");
-const documents: readonly Document[] = [
-  { path: "docs/cli.md", now: read("docs/cli.md"), wanted: cliReference() },
-  { path: "src/cli/start/help_text.ts", now: read("src/cli/start/help_text.ts"), wanted: helpText() },
-  { path: "docs/reprise.1", now: read("docs/reprise.1"), wanted: manPage(completedVerbs(declarations)) },
-  { path: "docs/rules.md", now: read("docs/rules.md"), wanted: rulesPage() },
-  {
-    path: "docs/fixture.schema.json",
-    now: read("docs/fixture.schema.json"),
-    wanted: fixtureSchema(),
-  },
-  { path: "docs/providers.md", now: providers, wanted: between(providers, "providers", providersTable()) },
-  ...(Object.keys(SCHEMAS) as SchemaName[]).map((name) => {
-    const path = `docs/schemas/${name}.json`;
-    return { path, now: read(path), wanted: `${JSON.stringify(jsonSchema(name), null, 2)}\n` };
-  }),
-  {
-    path: "docs/scripting.md",
-    now: scripting,
-    wanted: between(between(scripting, "schemas", schemasTable()), "error-codes", errorCodesTable()),
-  },
-  { path: "docs/faults.md", now: faults, wanted: between(faults, "faults", faultTables()) },
-  {
-    path: "docs/upstreams.md",
-    now: upstreams,
-    wanted: between(upstreams, "upstreams", upstreamsTable()),
-  },
-];
-
-const stale = documents.filter(({ now, wanted }) => now !== wanted);
-if (Deno.args.includes("--check")) {
-  for (const { path } of stale) complain(`${path} is stale: run "deno task docs"`);
-  Deno.exit(stale.length === 0 ? 0 : 1);
-}
-for (const { path, wanted } of stale) {
-  Deno.writeTextFileSync(new URL(path, root), wanted);
-  say(`wrote ${path}`);
+const isCheck = Deno.args.includes("--check");
+for (const [path, write] of Object.entries(documents)) {
+  const now = read(path);
+  const wanted = write(now);
+  if (now === wanted) continue;
+  if (isCheck) {
+    complain(`${path} is stale: run "deno task docs"`);
+    Deno.exitCode = 1;
+  } else {
+    Deno.writeTextFileSync(new URL(path, root), wanted);
+    say(`wrote ${path}`);
+  }
 }
 
 function read(path: string): string {
@@ -127,35 +110,40 @@ function helpText(): string {
   }\`;\n`;
 }
 
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
 function verbsTable(): string {
   const rows = leaves().map(({ name, verb }) => {
     const words = verb.registeredArguments.map((argument) =>
       argument.required ? `<${argument.name()}>` : `[${argument.name()}]`
     );
-    return `| \`${[name, ...words].join(" ")}\` | ${verb.description()} |`;
+    return [`\`${[name, ...words].join(" ")}\``, verb.description()];
   });
-  return ["| verb | what it does |", "| --- | --- |", ...rows].join("\n");
+  return table(["verb", "what it does"], rows);
 }
 
 function schemasTable(): string {
-  const rows = Object.entries<Documented>(SCHEMAS).map(([name, { about }]) =>
-    `| [\`${name}\`](schemas/${name}.json) | ${about} |`
-  );
-  return ["| schema | document |", "| --- | --- |", ...rows].join("\n");
+  const rows = Object.entries<Documented>(SCHEMAS)
+    .map(([name, { about }]) => [`[\`${name}\`](schemas/${name}.json)`, about]);
+  return table(["schema", "document"], rows);
+}
+
+function schema(name: SchemaName): string {
+  return `${JSON.stringify(jsonSchema(name), null, 2)}\n`;
 }
 
 /** The codes of errors, a row for each exit code. */
 function errorCodesTable(): string {
   const codes = Object.entries(EXIT_CODE_OF);
-  const rows = [...Map.groupBy(codes, ([, exitCode]) => exitCode)].map(([exitCode, same]) =>
-    `| ${exitCode} | ${same.map(([code]) => `\`${code}\``).join(", ")} |`
-  );
-  return ["| exit code | `code` |", "| --- | --- |", ...rows].join("\n");
+  const rows = [...Map.groupBy(codes, ([, exitCode]) => exitCode)]
+    .map(([exitCode, same]) => [`${exitCode}`, same.map(([code]) => `\`${code}\``).join(", ")]);
+  return table(["exit code", "`code`"], rows);
 }
 
 function exitCodesTable(): string {
-  const rows = Object.entries(EXIT_CODES).map(([code, meaning]) => `| ${code} | ${meaning} |`);
-  return ["| code | meaning |", "| --- | --- |", ...rows].join("\n");
+  return table(["code", "meaning"], Object.entries(EXIT_CODES));
 }
 
 /** One schema whose definitions are the files of a fixture folder. */
@@ -189,32 +177,25 @@ function providersTable(): string {
       keylessOnLoopback ? "; optional on this machine" : ""
     }`;
     const url = `${list(urlVariables)}${defaultUrl === null ? "" : `, else \`${defaultUrl}\``}`;
-    return `| \`${kind}\` | ${PROVIDER_NAMES[kind]} | ${key} | ${url} |`;
+    return [`\`${kind}\``, PROVIDER_NAMES[kind], key, url];
   });
-  return ["| `-p` | API provider | key | base URL |", "| --- | --- | --- | --- |", ...rows].join("\n");
+  return table(["`-p`", "API provider", "key", "base URL"], rows);
 }
 
 /** The variables that lead clients to common APIs. */
 function upstreamsTable(): string {
   const code = (text: string) => `\`${text}\``;
-  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source, checked }) =>
-    `| ${
-      [
-        api,
-        code(variable),
-        keys.map((key) => code(key.variable)).join(", "),
-        defaultUrl ?? "",
-        code(adds),
-        { always: "always", key: "its URL or a key is set", set: "its URL is set" }[opens],
-        `${source}, ${checked}`,
-      ].join(" | ")
-    } |`
-  );
-  return [
-    "| API | base URL | keys | default | clients append | has a port if | read in |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
-    ...rows,
-  ].join("\n");
+  const opening = { always: "always", key: "its URL or a key is set", set: "its URL is set" };
+  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source, checked }) => [
+    api,
+    code(variable),
+    keys.map((key) => code(key.variable)).join(", "),
+    defaultUrl ?? "",
+    code(adds),
+    opening[opens],
+    `${source}, ${checked}`,
+  ]);
+  return table(["API", "base URL", "keys", "default", "clients append", "has a port if", "read in"], rows);
 }
 
 /** The variables that set flags, a row for each flag. */
