@@ -1,11 +1,23 @@
 import assert from "node:assert/strict";
 import { copyWorkspace, DEMO_PERMISSIONS } from "../../scripts/demo/scene.ts";
 import { judgeOrder } from "./order.ts";
-import { type Call, hasStrace, parseTrace, traceCommand, variantsOf, withDirectory } from "./trace.ts";
+import { scaled } from "./scale.ts";
+import {
+  type Call,
+  copyDirectory,
+  hasStrace,
+  isChange,
+  parseTrace,
+  stopAtEach,
+  traceCommand,
+  withDirectory,
+} from "./trace.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const binary = Deno.env.get("REPRISE_BIN") ?? "";
 const ignore = !hasStrace() || binary === "";
+/** In the gate, only one point in this number is tried. */
+const STRIDE = scaled(5, 1);
 
 function runArgs(home: string, fixture: "first" | "second", more: readonly string[] = []): string[] {
   const played = [
@@ -28,15 +40,15 @@ function workspaceOf(home: string): string {
 
 /** The calls that concern the session, for the order check: what a tool does to the workspace promises nothing. */
 function sessionCalls(trace: string): Call[] {
-  return callsOf(trace).filter(({ path }) => !path.includes("-workspace/"));
+  return parseTrace(trace, null).map(asDriver).filter(({ path }) => !path.includes("-workspace/"));
 }
 
-/** The calls of a run, its `turn.saved` lines as the order check names them. */
-function callsOf(trace: string): Call[] {
-  return parseTrace(trace, null).map((call) => {
-    const turn = /^\{\\"type\\":\\"turn\.saved\\",\\"turn\\":(\d+),/.exec(call.data)?.[1];
-    return turn === undefined ? call : { ...call, data: `saved ${turn}` };
-  });
+/** A call, a `turn.saved` line in the words of the driver. */
+function asDriver(call: Call): Call {
+  const [, turn, sum = ""] =
+    /^\{\\"type\\":\\"turn\.saved\\",\\"turn\\":(\d+),(?:.*"sum\\":\\"(\w+))?/.exec(call.data) ??
+      [];
+  return turn === undefined ? call : { ...call, data: `saved ${turn} ${sum}` };
 }
 
 Deno.test({
@@ -88,33 +100,43 @@ Deno.test({
   ignore,
   fn: () =>
     withDirectory(async (directory) => {
-      await copyWorkspace(workspaceOf(`${directory}/whole`));
-      const whole = await traceCommand(runArgs(`${directory}/whole`, "first", ["--new"]));
-      const points = callsOf(whole.trace).filter(({ name, path, creates, data }) =>
-        data.startsWith("saved ") || path.startsWith(directory) && (name !== "open" || creates)
-      );
-      assert.ok(points.length >= 60, `${points.length} points`);
-      let killed = 0;
-      for (const [index, { name, ordinal }] of points.entries()) {
-        const home = `${directory}/${index}`;
-        await copyWorkspace(workspaceOf(home));
-        const inject = `${variantsOf(name)}:signal=KILL:when=${ordinal}`;
-        const { output } = await traceCommand(runArgs(home, "first", ["--new"]), inject);
-        if (output.signal === "SIGKILL" || output.code === 137) killed++;
-        await goOn(home, new TextDecoder().decode(output.stdout), `point ${index} (${name})`);
-        await Deno.remove(home, { recursive: true }).catch(() => {});
-      }
-      // The runtime's own calls differ a little from start to start: a few aims may miss.
-      assert.ok(killed >= points.length * 0.9, `${killed} of ${points.length} points were hit`);
+      const start = `${directory}/start`;
+      await Deno.mkdir(start);
+      await copyWorkspace(workspaceOf(`${start}/home`));
+      let points = 0;
+      const command = runArgs(`${start}/home`, "first", ["--new"]);
+      const { calls, code, stderr } = await stopAtEach(command, null, async (soFar) => {
+        const last = asDriver(soFar.at(-1) as Call);
+        if (!isChange(last, directory) || points++ % STRIDE > 0) return true;
+        const copy = `${directory}/${points}`;
+        await copyDirectory(start, copy);
+        await goOn(`${copy}/home`, savedIn(soFar), `point ${points} (${last.name} ${last.path})`);
+        await Deno.remove(copy, { recursive: true });
+        return true;
+      });
+      assert.equal(code, 0, stderr);
+      assert.equal(savedIn(calls).length, 10);
+      assert.ok(points >= 60, `${points} points`);
     }),
 });
 
+/** Returns the turns that were acknowledged, with their sums. */
+function savedIn(calls: readonly Call[]): [turn: string, sum: string][] {
+  return calls.map(asDriver).flatMap(({ data }) => {
+    const [, turn, sum] = /^saved (\d+) ([0-9a-f]{64})$/.exec(data) ?? [];
+    return turn === undefined || sum === undefined ? [] : [[turn, sum]];
+  });
+}
+
 /** Checks a session after a kill, and that a new process brings it to an answer. */
-async function goOn(home: string, stdout: string, where: string): Promise<void> {
-  const saved = [...stdout.matchAll(/\{"type":"turn\.saved","turn":(\d+),.*?"sum":"([0-9a-f]{64})"\}\n/g)];
+async function goOn(
+  home: string,
+  saved: readonly (readonly [turn: string, sum: string])[],
+  where: string,
+): Promise<void> {
   const turns = `${home}/sessions/crash/turns`;
-  for (const [, turn, sum] of saved) {
-    const text = Deno.readTextFileSync(`${turns}/${String(turn).padStart(6, "0")}.json`);
+  for (const [turn, sum] of saved) {
+    const text = Deno.readTextFileSync(`${turns}/${turn.padStart(6, "0")}.json`);
     assert.ok(text.endsWith(`"sum":"${sum}"}\n`), `${where}: acknowledged turn ${turn} is not there`);
   }
   const begun = await exists(`${turns}/000001.json`);

@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { parseSessionId } from "../../src/domain/ids.ts";
 import type { Files, Ports } from "../../src/domain/ports.ts";
 import type { Turn, TurnDraft } from "../../src/domain/turn.ts";
 import { RepriseError } from "../../src/domain/errors.ts";
@@ -15,9 +14,9 @@ import { openHome } from "../../src/store/home.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
 import { NAIVE } from "./naive.ts";
 import { scenarioOf } from "./scenarios.ts";
-import { appendRun, endDraft, pinsFor, putPinned, testPorts, userDraft } from "../unit/store/support.ts";
+import { ID } from "./sessions.ts";
+import { endDraft, pinsFor, testPorts, userDraft } from "../unit/store/support.ts";
 
-const ID = parseSessionId("crash");
 const encoder = new TextEncoder();
 const [mode, homePath, option = "", mutant = ""] = Deno.args as [string, string, string?, string?];
 
@@ -81,14 +80,6 @@ async function act(ports: Ports, name: string): Promise<void> {
   if (mutant !== "early-acknowledgement") say("done");
 }
 
-/** A closed session of five turns. */
-async function prepare(ports: Ports): Promise<void> {
-  const writer = await SessionWriter.create(ports, openHome(ports, homePath, { create: true }), { id: ID });
-  putPinned(writer);
-  appendRun(writer);
-  writer.close();
-}
-
 /** Opens the session, appends one turn, closes it; `count` times, starting over when another writer was first. */
 async function loop(ports: Ports, count: number): Promise<void> {
   const home = openHome(ports, homePath);
@@ -130,9 +121,6 @@ mark();
 switch (mode) {
   case "act":
     await act(portsFor(mutant), option);
-    break;
-  case "prepare":
-    await prepare(testPorts());
     break;
   case "naive":
     await NAIVE[option]?.({ ports: testPorts(), home: homePath, acknowledge });

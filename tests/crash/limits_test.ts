@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
+import { commandOf } from "./programs.ts";
 import { scaled } from "./scale.ts";
 import { withDirectory } from "./trace.ts";
 
 const ignore = Deno.build.os !== "linux";
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
-const PROGRAM = new URL("./limits_program.ts", import.meta.url).pathname;
 const TURNS = scaled(2000, 10_000);
 const MEBIBYTES = scaled(64, 1024);
 /** Memory of an idle process, and some ten kilobytes a turn: a blob is never whole in memory. */
@@ -21,11 +20,11 @@ interface Measured {
 }
 
 async function measure(...args: string[]): Promise<Measured> {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--config", CONFIG, PROGRAM, ...args],
+  const [deno, ...program] = await commandOf("limits_program") as [string, ...string[]];
+  const { success, stdout, stderr } = await new Deno.Command(deno, {
+    args: [...program, ...args],
     stdin: "null",
-  });
-  const { success, stdout, stderr } = await command.output();
+  }).output();
   const decoder = new TextDecoder();
   assert.ok(success, decoder.decode(stderr));
   return JSON.parse(decoder.decode(stdout));

@@ -3,12 +3,11 @@ import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { testPorts } from "../unit/store/support.ts";
-import { ID } from "./sessions.ts";
+import { commandOf } from "./programs.ts";
 import { scaled } from "./scale.ts";
-import { mustRun, withDirectory } from "./trace.ts";
+import { ID, prepare } from "./sessions.ts";
+import { withDirectory } from "./trace.ts";
 
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
-const RACER = new URL("./racer.ts", import.meta.url).pathname;
 const RACES = scaled(60, 200);
 const TAKEOVERS = scaled(8, 40);
 /** Far more than a refusal or a takeover takes: the promise is that no process waits. */
@@ -21,9 +20,15 @@ class Racer {
   readonly #output: ReadableStreamDefaultReader<string>;
   #text = "";
 
-  constructor(home: string, naive = "") {
-    const args = ["run", "-A", "--no-check", "--config", CONFIG, RACER, home, naive];
-    this.#child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
+  static async start(home: string, naive = ""): Promise<Racer> {
+    const [deno, ...args] = await commandOf("racer") as [string, ...string[]];
+    return new Racer(
+      new Deno.Command(deno, { args: [...args, home, naive], stdin: "piped", stdout: "piped" }).spawn(),
+    );
+  }
+
+  private constructor(child: Deno.ChildProcess) {
+    this.#child = child;
     this.#input = this.#child.stdin.getWriter();
     this.#output = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   }
@@ -64,8 +69,8 @@ async function withRacers(
 ): Promise<void> {
   await withDirectory(async (root) => {
     const home = `${root}/home`;
-    await mustRun("prepare", home);
-    const racers = Array.from({ length: count }, () => new Racer(home, naive));
+    await prepare(home);
+    const racers = await Promise.all(Array.from({ length: count }, () => Racer.start(home, naive)));
     try {
       // Started, and on a free lock.
       for (const racer of racers) {
@@ -98,7 +103,7 @@ async function wrongRaces(racers: readonly Racer[], races: number): Promise<stri
 
 /** Returns the faults after the holder is killed: the next racer must get the lock at once. */
 async function wrongTakeover(home: string, naive: string, next: Racer): Promise<string[]> {
-  const holder = new Racer(home, naive);
+  const holder = await Racer.start(home, naive);
   assert.equal((await holder.report("take"))[0], "held");
   if (naive === "") await holder.report("append");
   await holder.kill();

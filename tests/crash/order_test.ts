@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { quietPlace } from "./kill_points.ts";
 import { type Judgement, judgeOrder } from "./order.ts";
+import { commandOf, DRIVER_MARK } from "./programs.ts";
 import { scenarioOf, SCENARIOS } from "./scenarios.ts";
-import { hasStrace, traceDriver, withDirectory } from "./trace.ts";
+import { quietPlace } from "./sessions.ts";
+import { hasStrace, parseTrace, traceCommand, withDirectory } from "./trace.ts";
 
 const ignore = !hasStrace();
 
@@ -11,9 +12,12 @@ async function judged(root: string, name: string, mutant = ""): Promise<Judgemen
   const parent = `${root}/parent`;
   await Deno.mkdir(parent);
   await scenarioOf(name).prepare(quietPlace(`${parent}/home`));
-  const run = await traceDriver(["act", `${parent}/home`, name, mutant]);
-  assert.ok(run.success, run.stderr);
-  return judgeOrder(run.calls, root);
+  const { output, trace } = await traceCommand([
+    ...await commandOf("driver"),
+    ...["act", `${parent}/home`, name, mutant],
+  ]);
+  assert.ok(output.success, new TextDecoder().decode(output.stderr));
+  return judgeOrder(parseTrace(trace, DRIVER_MARK), root);
 }
 
 /** Number of turns that each operation publishes and acknowledges. */

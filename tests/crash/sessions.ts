@@ -20,6 +20,7 @@ import {
   putPinned,
   reasoning,
   result,
+  testPorts,
   userDraft,
 } from "../unit/store/support.ts";
 
@@ -33,6 +34,11 @@ export interface Place {
   readonly home: string;
   /** Called for each turn once it is durable. */
   readonly acknowledge: (turn: Turn) => void;
+}
+
+/** A place for an operation in this process, on the real disk, without reports. */
+export function quietPlace(home: string): Place {
+  return { ports: testPorts(), home, acknowledge: () => {} };
 }
 
 const encoder = new TextEncoder();
@@ -106,6 +112,15 @@ export async function twoRuns(place: Place, more: (writer: SessionWriter) => voi
     wholeRun(writer, 1);
     wholeRun(writer, 2);
     more(writer);
+  });
+}
+
+/** A closed session of one run: five turns. */
+export async function prepare(home: string): Promise<void> {
+  const place = quietPlace(home);
+  await withWriter(SessionWriter.create(place.ports, homeOf(place), { id: ID }), (writer) => {
+    putPinned(writer);
+    wholeRun(writer, 1);
   });
 }
 

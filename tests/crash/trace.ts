@@ -1,11 +1,10 @@
 /**
- * Runs the driver, with or without strace, and reads what strace wrote.
+ * Runs programs under strace, and reads the system calls of their main thread.
  *
  * @module
  */
-import assert from "node:assert/strict";
 
-/** One system call of the driver's main thread, after its mark. */
+/** One system call of a program's main thread. */
 export interface Call {
   readonly name: string;
   /** The path that it names, or the path of its first descriptor. */
@@ -20,30 +19,8 @@ export interface Call {
   readonly ordinal: number;
 }
 
-/** Result of a run of the driver. */
-export interface Run {
-  readonly success: boolean;
-  readonly killed: boolean;
-  /** Turns that were acknowledged, by number, with their sums. */
-  readonly saved: Map<number, string>;
-  /** True when the driver said that the whole operation was done. */
-  readonly done: boolean;
-  /** Codes of the errors that the driver reported. */
-  readonly refused: string[];
-  readonly stderr: string;
-}
-
-/** A run under strace. */
-export interface TracedRun extends Run {
-  /** Calls after the mark; empty when the process died before. */
-  readonly calls: readonly Call[];
-}
-
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
-/** Path that the driver looks for on disk when its own work begins. */
-const DRIVER_MARK = '"/crash-driver-begins"';
-const DRIVER = new URL("./driver.ts", import.meta.url).pathname;
-const TRACED = [
+/** Calls that change files or tell somebody. */
+const CHANGING = [
   "openat",
   "open",
   "creat",
@@ -67,8 +44,8 @@ const TRACED = [
   "fchmodat",
   "ftruncate",
   "truncate",
-  "sendto",
 ];
+const TRACED = [...CHANGING, "sendto"];
 
 /** True where these tests can run. */
 export function hasStrace(): boolean {
@@ -82,30 +59,13 @@ export function hasStrace(): boolean {
   }
 }
 
-function driverArgs(args: readonly string[]): string[] {
-  return ["run", "-A", "--no-check", "--config", CONFIG, DRIVER, ...args];
-}
-
-/** Runs the driver. */
-export async function runDriver(...args: string[]): Promise<Run> {
-  const command = new Deno.Command(Deno.execPath(), { args: driverArgs(args), stdin: "null" });
-  return runOf(await command.output());
-}
-
-/** Runs the driver under strace. `inject` is one of strace's, such as `fsync:signal=KILL:when=3`. */
-export async function traceDriver(args: readonly string[], inject?: string): Promise<TracedRun> {
-  const { output, trace } = await traceCommand([Deno.execPath(), ...driverArgs(args)], inject);
-  return { ...runOf(output), calls: parseTrace(trace, DRIVER_MARK) };
-}
-
-/** Runs any command under strace, and gives back what both said. */
+/** Runs a command under strace, and returns its output and the trace. */
 export async function traceCommand(
   command: readonly string[],
-  inject?: string,
 ): Promise<{ readonly output: Deno.CommandOutput; readonly trace: string }> {
   const directory = await Deno.makeTempDir({ prefix: "reprise-trace-" });
   try {
-    const [strace, ...args] = straceOf(`${directory}/main`, inject);
+    const [strace, ...args] = straceOf(`${directory}/main`);
     const output = await new Deno.Command(strace, { args: [...args, ...command], stdin: "null" }).output();
     return { output, trace: Deno.readTextFileSync(`${directory}/main`) };
   } finally {
@@ -121,42 +81,80 @@ export function straceOf(file: string, inject?: string): [string, ...string[]] {
   return ["strace", "-y", "-s", "80", "-o", file, ...traced, ...injected];
 }
 
-function runOf(output: Deno.CommandOutput): Run {
-  const decoder = new TextDecoder();
-  const saved = new Map<number, string>();
-  const refused: string[] = [];
-  let done = false;
-  for (const line of decoder.decode(output.stdout).split("\n")) {
-    const [word, first, sum] = line.split(" ");
-    if (word === "saved" && sum !== undefined && sum.length === 64) saved.set(Number(first), sum);
-    done ||= word === "done";
-    if (word === "refused" && first !== undefined) refused.push(first);
+/**
+ * Runs a command under strace, which stops it after each call of its main thread that changes something: the files are
+ * then as a kill on entry to the next such call leaves them. `atStop` gets the calls after `mark` so far; it returns
+ * `false` to kill the command there. Returns all calls after `mark`, and the command's exit code and stderr.
+ */
+export async function stopAtEach(
+  command: readonly string[],
+  mark: string | null,
+  atStop: (calls: readonly Call[]) => Promise<boolean>,
+): Promise<{ readonly calls: readonly Call[]; readonly code: number; readonly stderr: string }> {
+  const strace = new Deno.Command("strace", {
+    args: [
+      ...["-y", "-s", "500", "-e", `trace=${CHANGING.join(",")}`],
+      ...["-e", `inject=${CHANGING.join(",")}:signal=STOP`, ...command],
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const parser = new TraceParser(mark);
+  let seen = 0;
+  let rest = "";
+  let stderr = "";
+  for await (const text of strace.stderr.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line.startsWith("--- stopped by SIGSTOP")) {
+        const isNew = parser.calls.length > seen;
+        seen = parser.calls.length;
+        const goesOn = !isNew || await atStop(parser.calls);
+        const children = Deno.readTextFileSync(`/proc/${strace.pid}/task/${strace.pid}/children`);
+        Deno.kill(parseInt(children), goesOn ? "SIGCONT" : "SIGKILL");
+      } else if (!parser.take(line) && !/^(?:---|\+\+\+) /.test(line)) stderr += `${line}\n`;
+    }
   }
-  return {
-    success: output.success,
-    killed: output.signal === "SIGKILL" || output.code === 137,
-    saved,
-    done,
-    refused,
-    stderr: decoder.decode(output.stderr),
-  };
+  return { calls: parser.calls, code: (await strace.status).code, stderr };
 }
 
 /** The calls after the one that names `mark`, in order; all of them without a mark. */
-export function parseTrace(text: string, mark: string | null): Call[] {
-  const counts = new Map<string, number>();
-  const calls: Call[] = [];
-  let marked = mark === null;
-  for (const line of text.split("\n")) {
-    const match = /^([a-z0-9_]+)\((.*)/.exec(line);
-    if (match === null) continue;
-    const [, name, rest] = match as unknown as [string, string, string];
-    const ordinal = (counts.get(name) ?? 0) + 1;
-    counts.set(name, ordinal);
-    if (marked) calls.push(parseCall(name, rest, ordinal));
-    if (mark !== null && rest.includes(mark)) marked = true;
+export function parseTrace(text: string, mark: string | null): readonly Call[] {
+  const parser = new TraceParser(mark);
+  for (const line of text.split("\n")) parser.take(line);
+  return parser.calls;
+}
+
+/** Collects the calls after the one that names a mark. */
+class TraceParser {
+  readonly calls: Call[] = [];
+  readonly #counts = new Map<string, number>();
+  readonly #mark: string | null;
+  #isMarked: boolean;
+
+  constructor(mark: string | null) {
+    this.#mark = mark;
+    this.#isMarked = mark === null;
   }
-  return calls;
+
+  /** Takes a line of strace. @returns false if it shows no call. */
+  take(line: string): boolean {
+    const [, name, rest] = /^([a-z0-9_]+)\((.*)/.exec(line) ?? [];
+    if (name === undefined || rest === undefined) return false;
+    const ordinal = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, ordinal);
+    if (this.#isMarked) this.calls.push(parseCall(name, rest, ordinal));
+    if (this.#mark !== null && rest.includes(this.#mark)) this.#isMarked = true;
+    return true;
+  }
+}
+
+/** Checks if a call changes a file below `root`, or acknowledges something. */
+export function isChange({ name, creates, path, data }: Call, root: string): boolean {
+  if (name === "write" && /^(?:saved |done)/.test(data)) return true;
+  return (name !== "open" || creates) && path.startsWith(root);
 }
 
 function parseCall(name: string, rest: string, ordinal: number): Call {
@@ -196,9 +194,9 @@ export async function withDirectory(body: (path: string) => Promise<void>): Prom
   }
 }
 
-/** Runs the driver and expects it to end well. */
-export async function mustRun(...args: string[]): Promise<Run> {
-  const run = await runDriver(...args);
-  assert.ok(run.success, run.stderr);
-  return run;
+/** Copies a directory with its modes and hard links. */
+export async function copyDirectory(from: string, to: string): Promise<void> {
+  const command = new Deno.Command("cp", { args: ["-r", "--preserve=mode,links", from, to] });
+  const { success, stderr } = await command.output();
+  if (!success) throw new Error(new TextDecoder().decode(stderr));
 }

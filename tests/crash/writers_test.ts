@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { parseSessionId } from "../../src/domain/ids.ts";
 import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { testPorts } from "../unit/store/support.ts";
+import { type Run, runDriver } from "./programs.ts";
 import { scaled } from "./scale.ts";
-import { mustRun, type Run, withDirectory } from "./trace.ts";
+import { ID, prepare } from "./sessions.ts";
+import { withDirectory } from "./trace.ts";
 
-const ID = parseSessionId("crash");
 const APPENDS = 60;
 const PROCESSES = 8;
 /** Of each of the eight. */
@@ -15,8 +15,8 @@ const MANY = scaled(40, 250);
 
 /** Runs processes that append to one session at the same time. */
 async function writers(home: string, mode: string, { count, appends }: { count: number; appends: number }) {
-  await mustRun("prepare", home);
-  return await Promise.all(Array.from({ length: count }, () => mustRun(mode, home, String(appends))));
+  await prepare(home);
+  return await Promise.all(Array.from({ length: count }, () => runDriver(mode, home, String(appends))));
 }
 
 /** Every acknowledged turn is there once, the numbers have no gap, and every turn that is there was acknowledged. */
