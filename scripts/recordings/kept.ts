@@ -27,7 +27,8 @@ export const KEPT: readonly string[] = [
   "?beta=true",
   "starting_after=",
   "stream=true",
-  "api-version=",
+  "/models",
+  "api-version=2024-05-01-preview",
   "Too Many Requests",
   // Media types and codings.
   "application/json",

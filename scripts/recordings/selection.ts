@@ -11,6 +11,7 @@ export const SELECTION: Readonly<Record<string, string>> = {
   "responses/encrypted_loop.yaml": "llm/test_responses_round_trips_encrypted_reasoning.yaml",
   "responses/streamed_loop.yaml": "llm/test_responses_tool_use_streaming.yaml",
   "responses/same_calls.yaml": "openllmetry/test_responses_tool_calls.yaml",
+  "responses/same_reasoning.yaml": "openllmetry/test_responses_reasoning.yaml",
   "responses/same_stream.yaml": "openllmetry/test_responses_streaming_with_content.yaml",
   "responses/azure.yaml":
     "pydantic-ai/test_azure_responses_reasoning_context_default_wire_contract(gpt-5.5).yaml",
