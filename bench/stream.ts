@@ -1,11 +1,11 @@
 /**
- * Response streams as servers send them: recorded ones where they are at hand, otherwise one made here.
+ * Response streams as servers send them: recorded ones, and one made here.
  *
  * @module
  */
 import { responsesApi } from "../src/apis/responses/api.ts";
 import { readSse } from "../src/transport/sse.ts";
-import { HAS_RECORDINGS, recordedStreams } from "../tests/unit/apis/responses/recorded_streams.ts";
+import { recordedStreams } from "../tests/unit/apis/responses/recorded_streams.ts";
 import { MODEL } from "./session.ts";
 
 const encoder = new TextEncoder();
@@ -17,13 +17,12 @@ export interface StreamSet {
   readonly streams: readonly Uint8Array[];
 }
 
-/** Every recorded stream that kept its `event:` lines and ends well; the synthetic one where there is none. */
+/** Every recorded stream that kept its `event:` lines and ends well. */
 export async function sampleStreams(): Promise<StreamSet> {
   const streams: Uint8Array[] = [];
-  for (const { bytes } of HAS_RECORDINGS ? recordedStreams() : []) {
+  for (const { bytes } of recordedStreams()) {
     if (await endsWell(bytes)) streams.push(bytes);
   }
-  if (streams.length === 0) return { name: "a synthetic stream", streams: [syntheticStream(300)] };
   return { name: `${streams.length} recorded streams`, streams };
 }
 
