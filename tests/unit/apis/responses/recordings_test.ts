@@ -49,6 +49,31 @@ for (const recording of streamedRecordings()) {
   });
 }
 
+/** Recordings whose projects took deltas out, or changed their texts. */
+const ABRIDGED =
+  /\/(?:abridged|azure_summaries|broken_json|codex-stream-tool|custom_text_gap|phase_gap|shell)\./;
+
+for (const recording of streamedRecordings().filter((name) => !ABRIDGED.test(name))) {
+  Deno.test(`the deltas in ${recording} add up to the texts of its messages and the arguments of its calls`, async () => {
+    for (const { name, bytes } of streamsIn(recording)) {
+      const events = await eventsOf([bytes]);
+      const assembler = responsesApi.newAssembler();
+      const shown = events.flatMap((event) => assembler.feed(event))
+        .filter((update) => update.kind === "text_delta");
+      assert.equal(shown.map(({ delta }) => delta).join(""), saidIn(events, "text", /^output_text$/), name);
+      const parts = events.map(({ data }) => parsed(data) ?? {}).filter(({ type }) =>
+        type === "response.function_call_arguments.delta"
+      );
+      if (parts.length === 0) continue;
+      assert.equal(
+        parts.map(({ delta }) => delta).join(""),
+        saidIn(events, "arguments", /^function_call$/),
+        name,
+      );
+    }
+  });
+}
+
 Deno.test("every stream that does not assemble to its terminal event is a recorded one", () => {
   const names = streamedRecordings();
   assert.deepEqual(EXCEPTIONS.filter(({ name }) => !names.includes(name)), []);
@@ -173,6 +198,12 @@ async function eventsOf(chunks: readonly Uint8Array[]): Promise<SseEvent[]> {
 function listedItems(events: readonly SseEvent[]): readonly Item[] {
   const last = parsed(events.at(-1)?.data ?? "");
   return (last?.response as { output?: readonly Item[] } | undefined)?.output ?? [];
+}
+
+/** A member of all parts of a type in the output that the last event lists. */
+function saidIn(events: readonly SseEvent[], member: string, type: RegExp): string {
+  return listedItems(events).flatMap((item) => [item, ...(item.content ?? []) as readonly Item[]])
+    .filter((part) => type.test(part.type)).map((part) => part[member]).join("");
 }
 
 function statusOf(events: readonly SseEvent[]): string {
