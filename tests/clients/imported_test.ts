@@ -1,4 +1,4 @@
-/** Third-party recordings of the real APIs, imported, and replayed to the official clients. */
+/** Recordings, imported, and replayed to the official clients. */
 import Anthropic from "@anthropic-ai/sdk";
 import assert from "node:assert/strict";
 import OpenAI from "openai";
@@ -7,26 +7,20 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/
 import type { Fixture, FixtureExchange } from "../../src/fixture/read.ts";
 import { sseEventsIn } from "../../src/transport/sse.ts";
 import { planned, written } from "../unit/fixture/import/support.ts";
-import { HAS_RECORDINGS, RECORDINGS } from "../unit/apis/responses/recorded_streams.ts";
+import { recordingBytes, recordingNames } from "../support/recordings.ts";
 import { openaiError } from "./openai.ts";
 import { altered, assertMissed, type Change, type Client, Replay, reported, thrownBy } from "./support.ts";
-
-const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 
 /** Paths that the clients request by a method of their own. */
 const ASKABLE = /^\/(?:openai\/)?v1\/(?:responses(?:\/compact)?|messages\?beta=true)$/;
 
 /** All cassettes with several requests that are all askable. */
 async function conversations(): Promise<Fixture[]> {
-  const files = [...Deno.readDirSync(RECORDINGS)].filter(({ isDirectory }) => isDirectory).flatMap((
-    { name },
-  ) => [...Deno.readDirSync(`${RECORDINGS}/${name}`)].map((file) => `${name}/${file.name}`)).filter((file) =>
-    file.endsWith(".yaml")
-  ).sort();
+  const names = recordingNames("messages", "responses").filter((name) => name.endsWith(".yaml"));
   const fixtures: Fixture[] = [];
-  for (const file of files) {
-    const plan = await planned(file, Deno.readFileSync(`${RECORDINGS}/${file}`));
-    fixtures.push(...written(plan).map((fixture) => ({ ...fixture, path: file })));
+  for (const name of names) {
+    const plan = await planned(name, recordingBytes(name));
+    fixtures.push(...written(plan).map((fixture) => ({ ...fixture, path: name })));
   }
   return fixtures.filter(({ exchanges, provider }) =>
     provider !== "compatible" && exchanges.length > 1 &&
@@ -78,8 +72,7 @@ function recordedAnswer({ response }: FixtureExchange): JsonValue {
 }
 
 Deno.test(
-  `every imported conversation replays to the official clients: the same items, texts, usage and errors${NEEDED}`,
-  { ignore: !HAS_RECORDINGS },
+  "every imported conversation replays to the official clients: the same items, texts, usage and errors",
   async (t) => {
     const fixtures = await conversations();
     assert(fixtures.length >= 15, `${fixtures.length} conversations`);
@@ -96,7 +89,7 @@ Deno.test(
   },
 );
 
-const ROUND_TRIPS = "llm/test_responses_round_trips_encrypted_reasoning.yaml";
+const ROUND_TRIPS = "responses/encrypted_loop.yaml";
 
 /** The loop of the recording, held by `openai` itself: what it sends back is what it was given now. */
 function loopOf(fixture: Fixture): Client {
@@ -136,10 +129,9 @@ function loopOf(fixture: Fixture): Client {
 }
 
 Deno.test(
-  `a recorded loop with encrypted reasoning goes the same way when a client holds it again${NEEDED}`,
-  { ignore: !HAS_RECORDINGS },
+  "a recorded loop with encrypted reasoning goes the same way when a client holds it again",
   async (t) => {
-    const [fixture] = written(await planned(ROUND_TRIPS, Deno.readFileSync(`${RECORDINGS}/${ROUND_TRIPS}`)));
+    const [fixture] = written(await planned(ROUND_TRIPS, recordingBytes(ROUND_TRIPS)));
     assert(fixture !== undefined);
     const client = loopOf(fixture);
     const first = recordedAnswer(fixture.exchanges[0] as FixtureExchange) as JsonObject;
@@ -173,7 +165,7 @@ Deno.test(
     }
     await t.step("another prompt is a miss", async () => {
       const recorded = { fixture, report: null };
-      const expected = { path: "input[0].content", recorded: "Pick a clever country", received: "Pick none" };
+      const expected = { path: "input[0].content", recorded: "Sage l cherry gazelle", received: "Pick none" };
       await assertMissed(recorded, { prompt: "Pick none" }, { client, read: openaiError, ...expected });
     });
   },

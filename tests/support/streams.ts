@@ -1,6 +1,6 @@
 /**
- * Streams to test readers with: those of the project's fixtures and of the recordings beside it where they are there,
- * and what one reading of a stream gives, from bytes to items.
+ * Streams to test readers with: those of the project's fixtures and recordings, and what one reading of a
+ * stream gives, from bytes to items.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import {
   TEXT,
   THINKING,
 } from "../unit/apis/messages/stream_events.ts";
-import { HAS_RECORDINGS, recordedStreams } from "../unit/apis/responses/recorded_streams.ts";
+import { recordedStreams } from "../unit/apis/responses/recorded_streams.ts";
 
 /** One response's stream, and who assembles it. */
 export interface TestStream {
@@ -34,13 +34,11 @@ export const DIALECTS: readonly RunApi[] = [responsesApi, messagesApi];
 
 const encoder = new TextEncoder();
 
-/** All streams, by size. There are no fewer than seven of them, of both APIs. */
+/** All streams, by size. */
 export function testStreams(): TestStream[] {
   const streams = [
-    ...[...fixtureStreams(), ...HAS_RECORDINGS ? recordedStreams() : []]
-      .map((stream) => ({ ...stream, api: responsesApi })),
-    ...[...messagesStreams(), ...HAS_RECORDINGS ? recordedMessages() : []]
-      .map((stream) => ({ ...stream, api: messagesApi })),
+    ...[...fixtureStreams(), ...recordedStreams()].map((stream) => ({ ...stream, api: responsesApi })),
+    ...[...messagesStreams(), ...recordedMessages()].map((stream) => ({ ...stream, api: messagesApi })),
   ];
   return streams.sort((a, b) => a.bytes.length - b.bytes.length);
 }

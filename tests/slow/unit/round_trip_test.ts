@@ -8,9 +8,9 @@ import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
 import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
 import { startReplayServer } from "../../../src/fixture/serve/server.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { HAS_RECORDINGS, recordingFiles, RECORDINGS } from "../../unit/apis/responses/recorded_streams.ts";
 import { oneRecording } from "../../unit/fixture/record/recording.ts";
 import { framed, imported, planned, quickFiles, written } from "../../unit/fixture/import/support.ts";
+import { recordingBytes, recordingNames, recordingText } from "../../support/recordings.ts";
 
 /** An exchange of a served fixture before and after its round trip through a recorder. */
 interface RoundTrip {
@@ -128,33 +128,34 @@ Deno.test("at its recorded pace a stream keeps its chunks, also those that end i
   assert.deepEqual(trip?.after.response.chunks.map(({ offset }) => offset), offsets);
 });
 
-Deno.test({
-  name: `every recorded stream, imported, served and recorded again, stays byte for byte (${
-    HAS_RECORDINGS ? "all" : `ignored: no ${RECORDINGS}`
-  })`,
-  ignore: !HAS_RECORDINGS,
-  fn: async () => {
-    const fixtures = await recordedStreams();
-    const trips = await roundTrips(fixtures, { pace: Infinity });
-    assert(trips.length >= 60, `${trips.length} streams`);
-    for (const trip of trips) sameBytes(trip);
-  },
+for (const name of streamed()) {
+  Deno.test(`${name}, imported, served and recorded again, stays byte for byte`, async () => {
+    const fixtures = written(await planned(name, recordingBytes(name), { keepCut: true }));
+    const streams = fixtures.map((fixture) => ({
+      ...fixture,
+      exchanges: fixture.exchanges.filter(({ response }) => isEventStream(response.headers)),
+    })).filter(({ exchanges }) => exchanges.length > 0);
+    for (const trip of streams.length === 0 ? [] : await roundTrips(streams, { pace: Infinity })) {
+      sameBytes(trip);
+    }
+  });
+}
+
+Deno.test("recorded network chunks keep their boundaries through serving and recording", async () => {
+  const fixture = await imported("a.json", recordingBytes("responses/network_chunks.json"));
+  const [trip] = await roundTrips([apart(fixture, 40)], { pace: 1 });
+  sameBytes(trip ?? assert.fail());
+  assert.deepEqual(offsetsOf(trip?.after ?? assert.fail()), offsetsOf(trip?.before ?? assert.fail()));
+  assert.equal(offsetsOf(trip?.after ?? assert.fail()).length, 9);
 });
 
-Deno.test({
-  name: `recorded network chunks keep their boundaries through serving and recording (${
-    HAS_RECORDINGS ? "all" : `ignored: no ${RECORDINGS}`
-  })`,
-  ignore: !HAS_RECORDINGS,
-  fn: async () => {
-    const file = `${RECORDINGS}/req_llm/gpt_5.reasoning_streaming.json`;
-    const fixture = await imported("a.json", Deno.readFileSync(file));
-    const [trip] = await roundTrips([apart(fixture, 40)], { pace: 1 });
-    sameBytes(trip ?? assert.fail());
-    assert.deepEqual(offsetsOf(trip?.after ?? assert.fail()), offsetsOf(trip?.before ?? assert.fail()));
-    assert.equal(offsetsOf(trip?.after ?? assert.fail()).length, 9);
-  },
-});
+/** Recordings with streams; the text of one is not JSON. */
+function streamed(): string[] {
+  return recordingNames("messages", "responses").filter((name) =>
+    name !== "responses/broken_json.chunks.txt" &&
+    (!/\.(?:yaml|json)$/.test(name) || /text\/event-stream|"chunks":/.test(recordingText(name)))
+  );
+}
 
 function sameBytes({ before, received, after }: RoundTrip): void {
   assert.deepEqual(received, before.response.body, before.request.path);
@@ -182,20 +183,4 @@ function apart(fixture: Fixture, milliseconds: number): Fixture {
 
 function offsetsOf({ response }: FixtureExchange): number[] {
   return response.chunks.map(({ offset }) => offset);
-}
-
-/** All fixtures that the recordings become, with their streams alone. */
-async function recordedStreams(): Promise<Fixture[]> {
-  const fixtures: Fixture[] = [];
-  for (const file of recordingFiles()) {
-    // The wrapper's recording is damaged: its first line is not JSON.
-    if (file.endsWith(".decoded.json") || file.includes("parallel-tool-call-wrapper")) continue;
-    const name = file.slice(file.indexOf("/") + 1);
-    const source = Deno.readFileSync(`${RECORDINGS}/${file}`);
-    fixtures.push(...written(await planned(name, source, { keepCut: true })));
-  }
-  return fixtures.map((fixture) => ({
-    ...fixture,
-    exchanges: fixture.exchanges.filter(({ response }) => isEventStream(response.headers)),
-  })).filter(({ exchanges }) => exchanges.length > 0);
 }

@@ -6,12 +6,10 @@ import { isJsonObject, type JsonObject } from "../../../src/domain/json.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
-import { HAS_RECORDINGS, RECORDINGS } from "../apis/responses/recorded_streams.ts";
 import { FINGERPRINT, History, MODEL } from "../../support/history.ts";
 import { recordedLoop } from "./recorded_loops.ts";
 
-const FILE = "pydantic-ai/test_deepseek_responses_replay_own_reasoning_history.yaml";
-const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
+const FILE = "responses/deepseek_loop.yaml";
 const DEEPSEEK = { ...FINGERPRINT, provider: "compatible" } as const;
 const TARGET: FoldTarget = {
   fingerprint: DEEPSEEK,
@@ -43,39 +41,34 @@ const DIFFERENCES: Readonly<
   },
 };
 
-Deno.test({
-  name:
-    `the fold of DeepSeek's responses gives the next recorded request, reasoning without a blob included${NEEDED}`,
-  ignore: !HAS_RECORDINGS,
-  fn: async () => {
-    const steps = await recordedLoop(FILE);
-    assert.equal(steps.length, 2);
-    const history = new History();
-    const pairs = steps.map(({ body, items }, index) => {
-      const theirs = elements(body);
-      say(history, index === 0 ? theirs : theirs.slice(-1));
-      const ours = elements(JSON.parse(built(history)));
-      history.model(items, { fingerprint: DEEPSEEK });
-      return [ours, theirs] as const;
+Deno.test("the fold of DeepSeek's responses gives the next recorded request, reasoning without a blob included", async () => {
+  const steps = await recordedLoop(FILE);
+  assert.equal(steps.length, 2);
+  const history = new History();
+  const pairs = steps.map(({ body, items }, index) => {
+    const theirs = elements(body);
+    say(history, index === 0 ? theirs : theirs.slice(-1));
+    const ours = elements(JSON.parse(built(history)));
+    history.model(items, { fingerprint: DEEPSEEK });
+    return [ours, theirs] as const;
+  });
+  for (const pair of pairs) assert.deepEqual(...alike(...pair, Object.keys(DIFFERENCES)));
+  const [, [second] = []] = pairs;
+  const reasoning = second?.filter(({ type }) => type === "reasoning") ?? [];
+  assert.deepEqual(
+    reasoning.map(({ encrypted_content: token }) => token),
+    [undefined, undefined, steps[0]?.items[0]?.encrypted_content],
+    "visible reasoning goes back with its token, and also where there is none",
+  );
+  // The list has only the necessary facts.
+  for (const one of Object.keys(DIFFERENCES)) {
+    const others = Object.keys(DIFFERENCES).filter((name) => name !== one);
+    const needed = pairs.some((pair) => {
+      const [left, right] = alike(...pair, others);
+      return JSON.stringify(left) !== JSON.stringify(right);
     });
-    for (const pair of pairs) assert.deepEqual(...alike(...pair, Object.keys(DIFFERENCES)));
-    const [, [second] = []] = pairs;
-    const reasoning = second?.filter(({ type }) => type === "reasoning") ?? [];
-    assert.deepEqual(
-      reasoning.map(({ encrypted_content: token }) => token),
-      [undefined, undefined, "806896f9-a0e7-497f-9645-51900b22342d-0"],
-      "visible reasoning goes back with its token, and also where there is none",
-    );
-    // The list has only the necessary facts.
-    for (const one of Object.keys(DIFFERENCES)) {
-      const others = Object.keys(DIFFERENCES).filter((name) => name !== one);
-      const needed = pairs.some((pair) => {
-        const [left, right] = alike(...pair, others);
-        return JSON.stringify(left) !== JSON.stringify(right);
-      });
-      assert.ok(needed, `no difference: ${one}`);
-    }
-  },
+    assert.ok(needed, `no difference: ${one}`);
+  }
 });
 
 /** Items that the client made up itself, as the response of an earlier turn. */

@@ -1,10 +1,7 @@
 /** Recorded sessions with Anthropic: what our fold sends where the recorded client sent its own history. */
 import assert from "node:assert/strict";
 import { isJsonObject, type JsonObject } from "../../../src/domain/json.ts";
-import { HAS_RECORDINGS, RECORDINGS } from "../apis/responses/recorded_streams.ts";
 import { assertDifferences, type Difference, foldedBeside, recordedLoop, without } from "./recorded_loops.ts";
-
-const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 
 const DIFFERENCES = {
   /** `is_error: false` on a result; we say it of errors only. */
@@ -18,23 +15,19 @@ const DIFFERENCES = {
 
 /** Each recorded session with exactly the differences that its client makes, and its number of requests. */
 const LOOPS: readonly (readonly [string, number, readonly (keyof typeof DIFFERENCES)[]])[] = [
-  ["pydantic-ai/test_anthropic_model_thinking_part_redacted.yaml", 2, []],
-  ["pydantic-ai/test_anthropic_tool_with_thinking.yaml", 2, ["no_error"]],
-  ["pydantic-ai/test_anthropic_model_thinking_part_from_other_model.yaml", 1, ["foreign_thinking"]],
-  ["pydantic-ai/test_anthropic_model_thinking_part_stream.yaml", 1, []],
+  ["messages/redacted.yaml", 2, []],
+  ["messages/tool_loop.yaml", 2, ["no_error"]],
+  ["messages/other_model.yaml", 1, ["foreign_thinking"]],
+  ["messages/stream.yaml", 1, []],
 ];
 
 for (const [file, requests, differences] of LOOPS) {
-  Deno.test({
-    name: `the fold of the responses of ${file} gives the recorded Messages request${NEEDED}`,
-    ignore: !HAS_RECORDINGS,
-    fn: async () => {
-      const steps = await recordedLoop(file);
-      const folded = foldedBeside(steps);
-      const pairs = folded.filter((_, index) => steps[index]?.provider === "anthropic");
-      assert.equal(pairs.length, requests);
-      assertDifferences(pairs, DIFFERENCES, differences);
-    },
+  Deno.test(`the fold of the responses of ${file} gives the recorded Messages request`, async () => {
+    const steps = await recordedLoop(file);
+    const folded = foldedBeside(steps);
+    const pairs = folded.filter((_, index) => steps[index]?.provider === "anthropic");
+    assert.equal(pairs.length, requests);
+    assertDifferences(pairs, DIFFERENCES, differences);
   });
 }
 

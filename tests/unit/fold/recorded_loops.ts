@@ -4,15 +4,15 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { parse as parseYaml } from "yaml";
+import { gunzipSync } from "node:zlib";
 import type { EventDraft, Item } from "../../../src/domain/event.ts";
 import { callIdOf } from "../../../src/domain/item.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { apiOf, foldNeedsOf } from "../../../src/apis/apis.ts";
 import { readSse } from "../../../src/transport/sse.ts";
-import { RECORDINGS } from "../apis/responses/recorded_streams.ts";
 import { FINGERPRINT, History, TARGET } from "../../support/history.ts";
+import { type Interaction, interactionsIn } from "../../support/recordings.ts";
 
 /** One request of a loop and its answer. */
 export interface RecordedStep {
@@ -36,25 +36,24 @@ export type Pair = readonly [ours: readonly JsonObject[], theirs: readonly JsonO
 
 /** The steps of one recording, in order. */
 export async function recordedLoop(file: string): Promise<RecordedStep[]> {
-  const { interactions } = parseYaml(Deno.readTextFileSync(`${RECORDINGS}/${file}`)) as {
-    readonly interactions: readonly { readonly request: JsonObject; readonly response: JsonObject }[];
-  };
-  return await Promise.all(interactions.map(async ({ request, response }, index) => {
-    const provider = /\/messages\b/.test(String(request.uri)) ? "anthropic" : "openai";
-    const status = isJsonObject(response.status) ? Number(response.status.code) : 0;
-    const text = isJsonObject(response.body) ? String(response.body.string) : "";
-    const streamed = text.startsWith("event: ");
-    const answer = streamed ? null : response.parsed_body ?? decoded(file, index);
-    const output = isJsonObject(answer) ? answer[provider === "anthropic" ? "content" : "output"] : [];
-    const items = Array.isArray(output) ? output as Item[] : [];
-    return {
-      provider,
-      body: bodyOf(request),
-      status,
-      answer,
-      items: streamed ? await itemsOf(text, provider) : items,
-    };
-  }));
+  return await Promise.all(
+    interactionsIn(file).map(async ({ request, response }) => {
+      const provider = /\/messages\b/.test(request.uri) ? "anthropic" : "openai";
+      const status = response.status?.code ?? 0;
+      const text = textOf(response.body?.string ?? "");
+      const streamed = text.startsWith("event: ");
+      const answer = streamed ? null : response.parsed_body ?? JSON.parse(text);
+      const output = isJsonObject(answer) ? answer[provider === "anthropic" ? "content" : "output"] : [];
+      const items = Array.isArray(output) ? output as Item[] : [];
+      return {
+        provider,
+        body: bodyOf(request),
+        status,
+        answer,
+        items: streamed ? await itemsOf(text, provider) : items,
+      };
+    }),
+  );
 }
 
 /** Our history before each request, beside the recorded one. */
@@ -153,15 +152,14 @@ function elementsOf({ input, messages }: JsonObject): readonly JsonObject[] {
   return elements.filter(isJsonObject);
 }
 
-function bodyOf({ parsed_body: parsed, body }: JsonObject): JsonObject {
+function bodyOf({ parsed_body: parsed, body }: Interaction["request"]): JsonObject {
   if (isJsonObject(parsed)) return parsed;
-  return JSON.parse(isJsonObject(body) ? String(body.string) : String(body));
+  return JSON.parse(typeof body === "object" ? body.string ?? "" : body ?? "");
 }
 
-/** Bodies that were recorded compressed lie beside their recording in plain text. */
-function decoded(file: string, index: number): JsonValue {
-  const bodies = JSON.parse(Deno.readTextFileSync(`${RECORDINGS}/${file}.decoded.json`));
-  return bodies[index].response.body;
+/** Bodies that are bytes were recorded compressed. */
+function textOf(body: string | Uint8Array): string {
+  return typeof body === "string" ? body : new TextDecoder().decode(gunzipSync(body));
 }
 
 async function itemsOf(text: string, provider: RecordedStep["provider"]): Promise<Item[]> {

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { isJsonObject } from "../../../src/domain/json.ts";
+import { isJsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
-import { HAS_RECORDINGS, RECORDINGS } from "../apis/responses/recorded_streams.ts";
 import { assertDifferences, type Difference, foldedBeside, recordedLoop, without } from "./recorded_loops.ts";
 
-const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 const GRADES = ["wire", "types", "docs", "third_party", "derived"] as const;
 
 const CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
@@ -45,7 +43,9 @@ const DIFFERENCES = {
   /** Free text wrapped as JSON arguments; we send the model's own text. */
   custom_input: {
     theirs: (item) =>
-      item.type === "custom_tool_call" ? { ...item, input: JSON.parse(String(item.input)).query } : item,
+      item.type === "custom_tool_call"
+        ? { ...item, input: Object.values(JSON.parse(String(item.input)))[0] as JsonValue }
+        : item,
   },
   /** A message without text before the calls, that no response held. */
   empty_message: { theirs: (item) => item.role === "assistant" && item.content === "" ? null : item },
@@ -53,19 +53,19 @@ const DIFFERENCES = {
 
 /** Each recorded loop with exactly the differences that its client makes. */
 const LOOPS: readonly (readonly [string, readonly (keyof typeof DIFFERENCES)[]])[] = [
-  ["llm/test_responses_round_trips_encrypted_reasoning.yaml", ["easy_message", "arguments"]],
-  ["llm/test_responses_tool_use_streaming.yaml", ["easy_message", "arguments"]],
-  ["pydantic-ai/test_openai_responses_phase_live.yaml", ["easy_message", "call_id", "status", "logprobs"]],
-  ["pydantic-ai/test_openai_responses_thinking_with_tool_calls.yaml", ["easy_message", "call_id"]],
-  ["pydantic-ai/test_openai_responses_model_web_search_tool_stream.yaml", [
+  ["responses/encrypted_loop.yaml", ["easy_message", "arguments"]],
+  ["responses/streamed_loop.yaml", ["easy_message", "arguments"]],
+  ["responses/phase_loop.yaml", ["easy_message", "call_id", "status", "logprobs"]],
+  ["responses/tool_loop.yaml", ["easy_message", "call_id"]],
+  ["responses/web_search.yaml", [
     "easy_message",
     "status",
     "logprobs",
     "sources",
   ]],
-  ["pydantic-ai/test_gpt5_freeform_text_sql_tool.yaml", ["easy_message", "call_id", "custom_input"]],
-  ["pydantic-ai/test_openai_responses_model_retry.yaml", ["easy_message", "empty_message"]],
-  ["pydantic-ai/test_openai_responses_requires_function_call_status_none.yaml", [
+  ["responses/custom_tool_loop.yaml", ["easy_message", "call_id", "custom_input"]],
+  ["responses/retried_call.yaml", ["easy_message", "empty_message"]],
+  ["responses/status_null.yaml", [
     "easy_message",
     "call_id",
     "status",
@@ -73,39 +73,30 @@ const LOOPS: readonly (readonly [string, readonly (keyof typeof DIFFERENCES)[]])
 ];
 
 for (const [file, differences] of LOOPS) {
-  Deno.test({
-    name: `the fold of the responses of ${file} gives the next recorded request${NEEDED}`,
-    ignore: !HAS_RECORDINGS,
-    fn: async () => {
-      const steps = await recordedLoop(file);
-      assert.ok(steps.length >= 2);
-      const pairs = foldedBeside(steps);
-      assertDifferences(pairs, DIFFERENCES, differences);
-      for (const [ours] of pairs) {
-        assert.deepEqual(
-          checkResponsesRequest({ store: false, input: [...ours] }, { mode: "azure", refuse: GRADES })
-            .refusals,
-          [],
-        );
-      }
-    },
+  Deno.test(`the fold of the responses of ${file} gives the next recorded request`, async () => {
+    const steps = await recordedLoop(file);
+    assert.ok(steps.length >= 2);
+    const pairs = foldedBeside(steps);
+    assertDifferences(pairs, DIFFERENCES, differences);
+    for (const [ours] of pairs) {
+      assert.deepEqual(
+        checkResponsesRequest({ store: false, input: [...ours] }, { mode: "azure", refuse: GRADES })
+          .refusals,
+        [],
+      );
+    }
   });
 }
 
-Deno.test({
-  name:
-    `where the API refused a recorded request, the rules refuse it too, and our fold is let through${NEEDED}`,
-  ignore: !HAS_RECORDINGS,
-  fn: async () => {
-    const steps = await recordedLoop("pydantic-ai/test_openai_responses_thinking_with_modified_history.yaml");
-    const refused = steps.findIndex(({ status }) => status === 400);
-    const theirs = steps[refused];
-    assert.ok(theirs !== undefined);
-    const options = { mode: "openai", refuse: GRADES } as const;
-    assert.deepEqual(checkResponsesRequest(theirs.body, options).refusals[0]?.body, theirs.answer);
-    const [ours] = foldedBeside(steps.slice(0, refused + 1)).at(-1) ?? [];
-    assert.ok(ours !== undefined);
-    assert.deepEqual(ours.map(({ type }) => type), ["message", "reasoning", "message", "message"]);
-    assert.deepEqual(checkResponsesRequest({ ...theirs.body, input: [...ours] }, options).refusals, []);
-  },
+Deno.test("rules refuse the recorded request that the API refused, and accept our fold", async () => {
+  const steps = await recordedLoop("responses/modified_history.yaml");
+  const refused = steps.findIndex(({ status }) => status === 400);
+  const theirs = steps[refused];
+  assert.ok(theirs !== undefined);
+  const options = { mode: "openai", refuse: GRADES } as const;
+  assert.deepEqual(checkResponsesRequest(theirs.body, options).refusals[0]?.body, theirs.answer);
+  const [ours] = foldedBeside(steps.slice(0, refused + 1)).at(-1) ?? [];
+  assert.ok(ours !== undefined);
+  assert.deepEqual(ours.map(({ type }) => type), ["message", "reasoning", "message", "message"]);
+  assert.deepEqual(checkResponsesRequest({ ...theirs.body, input: [...ours] }, options).refusals, []);
 });

@@ -12,7 +12,6 @@ import { samples } from "../../support/samples.ts";
 import { cutAt, DIALECTS, isSameReading, readEvents, testStreams } from "../../support/streams.ts";
 import { Dice } from "../fold/dice.ts";
 import { cut } from "./support.ts";
-import { test } from "../../support/test.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -195,69 +194,75 @@ const STREAMS = await Promise.all(
     .map(async (bytes) => ({ bytes, events: (await readEvents([bytes])).events, ends: endsOf(bytes) })),
 );
 
-test.long("100,000 damaged streams give the same events however they are cut, or a typed error after the same events", async () => {
-  const cases = damageSamples();
-  for (let seed = 0; seed < cases; seed++) {
-    const { bytes, by, dice } = damagedStream(seed);
-    const label = `seed ${seed}: ${by.join(", ")}`;
-    const whole = await readEvents([bytes]);
-    const places = Array.from({ length: dice.count(1, 6) }, () => dice.count(0, bytes.length));
-    const split = await readEvents(cutAt(bytes, places.sort((a, b) => a - b)));
-    assert.ok(isSameReading(split, whole), `${label}, cut at ${places}`);
-    if (seed % 100 > 0) continue;
-    const size = dice.count(1, 3);
-    assert.ok(isSameReading(await readEvents(cut(bytes, size)), whole), `${label}, in chunks of ${size}`);
-  }
-});
+for (const seeds of blocksOfSeeds()) {
+  const named = `streams damaged by seeds ${seeds[0]} to ${seeds.at(-1)}`;
 
-test.long("events before the damage are read as they were sent", async () => {
-  const cases = damageSamples() / 5;
-  let intact = 0;
-  for (let seed = 0; seed < cases; seed++) {
-    const { stream, bytes, by } = damagedStream(seed);
-    const first = firstDifference(stream.bytes, bytes);
-    const count = stream.ends.filter((end) => end <= first).length;
-    if (count === 0) continue;
-    intact += count;
-    const { events } = await readEvents([bytes]);
-    const before = { events: stream.events.slice(0, count), error: undefined };
-    assert.ok(
-      isSameReading({ events: events.slice(0, count), error: undefined }, before),
-      `seed ${seed}: ${by.join(", ")}`,
-    );
-  }
-  assert.ok(intact > cases, `only ${intact} events came before the damage in ${cases} streams`);
-});
+  Deno.test(`${named} give the same events however they are cut, or a typed error after the same events`, async () => {
+    for (const seed of seeds) {
+      const { bytes, by, dice } = damagedStream(seed);
+      const label = `seed ${seed}: ${by.join(", ")}`;
+      const whole = await readEvents([bytes]);
+      const places = Array.from({ length: dice.count(1, 6) }, () => dice.count(0, bytes.length));
+      const split = await readEvents(cutAt(bytes, places.sort((a, b) => a - b)));
+      assert.ok(isSameReading(split, whole), `${label}, cut at ${places}`);
+      if (seed % 100 > 0) continue;
+      const size = dice.count(1, 3);
+      assert.ok(isSameReading(await readEvents(cut(bytes, size)), whole), `${label}, in chunks of ${size}`);
+    }
+  });
 
-test.long("both assemblers end a damaged stream once, last, with items that are items", async () => {
-  const cases = damageSamples();
-  const statuses = new Map<string, number>();
-  for (let seed = 0; seed < cases; seed++) {
-    const { bytes, by } = damagedStream(seed);
-    const { events } = await readEvents([bytes]);
-    for (const api of DIALECTS) {
-      const assembler = api.newAssembler();
-      try {
-        const updates = [...feedAll(assembler, events), ...assembler.end()];
-        const status = checked(updates);
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        assert.deepEqual(
-          [...feedAll(assembler, events), ...assembler.end()],
-          [],
-          "nothing comes after the end",
-        );
-      } catch (error) {
-        throw new Error(`seed ${seed}: ${by.join(", ")}`, { cause: error });
+  Deno.test(`${named} give the events before the damage as they were sent`, async () => {
+    let intact = 0;
+    const some = seeds.slice(0, seeds.length / 5);
+    for (const seed of some) {
+      const { stream, bytes, by } = damagedStream(seed);
+      const first = firstDifference(stream.bytes, bytes);
+      const count = stream.ends.filter((end) => end <= first).length;
+      if (count === 0) continue;
+      intact += count;
+      const { events } = await readEvents([bytes]);
+      const before = { events: stream.events.slice(0, count), error: undefined };
+      assert.ok(
+        isSameReading({ events: events.slice(0, count), error: undefined }, before),
+        `seed ${seed}: ${by.join(", ")}`,
+      );
+    }
+    assert.ok(intact > some.length, `only ${intact} events came before the damage in ${some.length} streams`);
+  });
+
+  Deno.test(`${named} end once and last in both assemblers, with items that are items`, async () => {
+    const statuses = new Map<string, number>();
+    for (const seed of seeds) {
+      const { bytes, by } = damagedStream(seed);
+      const { events } = await readEvents([bytes]);
+      for (const api of DIALECTS) {
+        const assembler = api.newAssembler();
+        try {
+          const updates = [...feedAll(assembler, events), ...assembler.end()];
+          const status = checked(updates);
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          assert.deepEqual(
+            [...feedAll(assembler, events), ...assembler.end()],
+            [],
+            "nothing comes after the end",
+          );
+        } catch (error) {
+          throw new Error(`seed ${seed}: ${by.join(", ")}`, { cause: error });
+        }
       }
     }
-  }
-  // The damage is neither so slight nor so heavy that only one end was tried.
-  for (const status of ["completed", "failed", "cut"]) assert.ok((statuses.get(status) ?? 0) > 50, status);
-});
+    // The damage is neither so slight nor so heavy that only one end was tried.
+    for (const status of ["completed", "failed", "cut"]) assert.ok((statuses.get(status) ?? 0) > 5, status);
+  });
+}
 
-/** A twenty-fifth of them in the gate. */
-function damageSamples(): number {
-  return samples(100_000) === 100_000 ? 100_000 : 4000;
+/** Seeds of 100,000 damaged streams, or of a twenty-fifth of them in the gate, in blocks of 500. */
+function blocksOfSeeds(): number[][] {
+  const blocks = samples(100_000) === 100_000 ? 200 : 8;
+  return Array.from(
+    { length: blocks },
+    (_, block) => Array.from({ length: 500 }, (_, at) => block * 500 + at),
+  );
 }
 
 function damagedStream(seed: number) {

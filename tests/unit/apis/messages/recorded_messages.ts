@@ -1,17 +1,16 @@
 /**
- * The real Messages traffic beside the project: streams as SSE bytes, whole messages as parsed JSON.
+ * Recorded answers of the Messages API: streams as SSE bytes, whole messages as parsed JSON.
  *
  * @module
  */
-import { parse as parseYaml } from "yaml";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../../src/domain/json.ts";
-import { RECORDINGS } from "../responses/recorded_streams.ts";
-
-/** One recorded stream. */
-export interface RecordedStream {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
+import { isJsonObject, type JsonObject } from "../../../../src/domain/json.ts";
+import {
+  type Interaction,
+  interactionsIn,
+  recordingNames,
+  recordingText,
+} from "../../../support/recordings.ts";
+import { framedLines, type RecordedStream } from "../responses/recorded_streams.ts";
 
 /** One recorded answer that was no stream. */
 export interface RecordedMessage {
@@ -19,47 +18,30 @@ export interface RecordedMessage {
   readonly message: JsonObject;
 }
 
-interface Interaction {
-  readonly request: { readonly uri: string };
-  readonly response: { readonly body?: { readonly string?: string }; readonly parsed_body?: JsonValue };
-}
-
 const encoder = new TextEncoder();
 
-/** Streams of cassettes as they came, and those of `.chunks.txt` files, which have no `event:` lines. */
+/** Streams of cassettes as they came, and those of lists of events, which have no `event:` lines. */
 export function recordedStreams(): RecordedStream[] {
-  const chunks = files("vercel-ai").filter((file) => /anthropic|spliced-message-start/.test(file));
-  return [
-    ...chunks.map((name) => {
-      const lines = read(name).split("\n").filter((line) => line !== "");
-      return { name, bytes: encoder.encode(lines.map((line) => `data: ${line}\n\n`).join("")) };
-    }),
-    ...answers().flatMap(({ name, response }) => {
-      const text = response.body?.string;
-      return text === undefined ? [] : [{ name, bytes: encoder.encode(text) }];
-    }),
-  ];
+  return recordingNames("messages").flatMap((name) =>
+    name.endsWith(".yaml")
+      ? answersIn(name).flatMap(({ response: { body } }, index) =>
+        body === undefined
+          ? []
+          : [{ name: `${name}#${index + 1}`, bytes: encoder.encode(String(body.string)) }]
+      )
+      : [{ name, bytes: encoder.encode(framedLines(recordingText(name))) }]
+  );
 }
 
 /** Answers of requests without `stream`. */
 export function recordedMessages(): RecordedMessage[] {
-  return answers().flatMap(({ name, response }) =>
-    isJsonObject(response.parsed_body) ? [{ name, message: response.parsed_body }] : []
+  return recordingNames("messages").filter((name) => name.endsWith(".yaml")).flatMap((name) =>
+    answersIn(name).flatMap(({ response: { parsed_body: message } }, index) =>
+      isJsonObject(message) ? [{ name: `${name}#${index + 1}`, message }] : []
+    )
   );
 }
 
-function answers(): (Pick<Interaction, "response"> & { readonly name: string })[] {
-  return files("pydantic-ai").filter((file) => file.includes("anthropic")).flatMap((file) => {
-    const { interactions } = parseYaml(read(file)) as { readonly interactions: readonly Interaction[] };
-    return interactions.filter(({ request }) => request.uri.includes("/messages"))
-      .map(({ response }, index) => ({ name: `${file}#${index + 1}`, response }));
-  });
-}
-
-function files(folder: string): string[] {
-  return [...Deno.readDirSync(`${RECORDINGS}/${folder}`)].map(({ name }) => `${folder}/${name}`).sort();
-}
-
-function read(file: string): string {
-  return Deno.readTextFileSync(`${RECORDINGS}/${file}`);
+function answersIn(name: string): Interaction[] {
+  return interactionsIn(name).filter(({ request }) => request.uri.includes("/messages"));
 }

@@ -4,18 +4,11 @@ import type { JsonObject } from "../../../../src/domain/json.ts";
 import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import type { StreamUpdate } from "../../../../src/apis/api.ts";
 import { readSse } from "../../../../src/transport/sse.ts";
-import { HAS_RECORDINGS, RECORDINGS } from "../responses/recorded_streams.ts";
+import { recordingText } from "../../../support/recordings.ts";
 import { recordedMessages, recordedStreams } from "./recorded_messages.ts";
 import { blockEvents, read, run } from "./stream_events.ts";
-import { test } from "../../../support/test.ts";
 
-const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
-
-function recorded(name: string, fn: () => void | Promise<void>): void {
-  test.long({ name: name + NEEDED, ignore: !HAS_RECORDINGS, fn });
-}
-
-recorded("every recorded stream gives the blocks that its deltas add up to", async () => {
+Deno.test("every recorded stream gives the blocks that its deltas add up to", async () => {
   const streams = recordedStreams();
   assert.equal(streams.length, 4);
   for (const { name, bytes } of streams) {
@@ -29,49 +22,25 @@ recorded("every recorded stream gives the blocks that its deltas add up to", asy
   }
 });
 
-recorded("recorded streams end as the servers said", async () => {
+Deno.test("recorded streams end as the servers said", async () => {
   const ends = await Promise.all(
     recordedStreams().map(async ({ name, bytes }) => {
       const { items, response } = await assemble([bytes]);
-      return [
-        name.replace(/^.*\//, ""),
-        items.length,
-        response.refused,
-        response.reason,
-        response.notices,
-      ] as const;
+      return [name, items.length, response.refused, response.reason, response.notices] as const;
     }),
   );
+  const [, explanation] = /"explanation":"([^"]+)"/.exec(recordingText("messages/refusal.chunks.txt")) ?? [];
   assert.deepEqual(ends, [
-    ["anthropic-clear-thinking.1.chunks.txt", 2, false, undefined, []],
-    [
-      "anthropic-refusal.chunks.txt",
-      0,
-      true,
-      "This request triggered restrictions on violative cyber content and was blocked under Anthropic's Usage Policy.",
-      [],
-    ],
-    ["spliced-message-start.chunks.txt", 2, false, undefined, [
+    ["messages/cleared.chunks.txt", 2, false, undefined, []],
+    ["messages/refusal.chunks.txt", 0, true, explanation, []],
+    ["messages/spliced.chunks.txt", 2, false, undefined, [
       "The server began its answer again: earlier events are void",
     ]],
-    ["test_anthropic_model_thinking_part_stream.yaml#1", 2, false, undefined, []],
+    ["messages/stream.yaml#1", 2, false, undefined, []],
   ]);
 });
 
-recorded("recorded streams give the same updates however their bytes are cut", async () => {
-  for (const { name, bytes } of recordedStreams()) {
-    const whole = JSON.stringify((await assemble([bytes])).updates);
-    const step = Math.ceil(bytes.length / 100);
-    for (let at = 0; at <= bytes.length; at += step) {
-      const { updates } = await assemble([bytes.subarray(0, at), bytes.subarray(at)]);
-      assert.ok(JSON.stringify(updates) === whole, `${name} cut at ${at}`);
-    }
-    const single = await assemble(Array.from(bytes, (byte) => Uint8Array.of(byte)));
-    assert.ok(JSON.stringify(single.updates) === whole, `${name} in single bytes`);
-  }
-});
-
-recorded("the content of every recorded message comes out whole when it is streamed", () => {
+Deno.test("the content of every recorded message comes out whole when it is streamed", () => {
   const messages = recordedMessages();
   assert.equal(messages.length, 5);
   for (const { name, message } of messages) {

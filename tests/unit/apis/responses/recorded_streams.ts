@@ -1,19 +1,13 @@
 /**
- * The real streams beside the project, as SSE bytes: one entry for each response.
+ * Recorded answers of APIs that speak Responses: streams as SSE bytes, one entry for each response, and errors.
  *
  * @module
  */
-import { parse as parseYaml } from "yaml";
-
-/** Folder of the recordings, from the project's root. */
-export const RECORDINGS = "../shared/recordings";
-
-/** False where the folder is absent: tests that need it are ignored then. */
-export const HAS_RECORDINGS = isDirectory(RECORDINGS);
+import { interactionsIn, recordingNames, recordingText } from "../../../support/recordings.ts";
 
 /** One recorded response. */
 export interface RecordedStream {
-  /** File, and where it holds several responses its number from 1: `llm/a.yaml#2`. */
+  /** The recording, and if it holds several responses its number from 1: `responses/web_search.yaml#2`. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
@@ -26,107 +20,88 @@ export interface RecordedError {
   readonly body: string;
 }
 
-interface Cassette {
-  readonly interactions: readonly {
-    readonly request: { readonly uri: string };
-    readonly response: {
-      readonly status?: { readonly code: number };
-      readonly headers?: Record<string, string[]>;
-      readonly body?: { readonly string?: string };
-      readonly parsed_body?: unknown;
-    };
+/** Members of a recording in JSON that hold streams: the network's chunks, or exchanges. */
+interface JsonRecording {
+  readonly chunks?: readonly { readonly b64: string }[];
+  readonly exchanges?: readonly {
+    readonly response: { readonly body: { readonly type: string; readonly value: string } };
   }[];
+  readonly error?: { readonly code?: string };
 }
 
 const encoder = new TextEncoder();
 
-/**
- * Recordings of the Responses and Messages APIs, as paths below {@linkcode RECORDINGS}. Those of Chat
- * Completions, in `chat/`, have tests of their own.
- */
-export function recordingFiles(): string[] {
-  return [...Deno.readDirSync(RECORDINGS)].filter((entry) => entry.isDirectory && entry.name !== "chat")
-    .flatMap((folder) =>
-      [...Deno.readDirSync(`${RECORDINGS}/${folder.name}`)].map((file) => `${folder.name}/${file.name}`)
-    ).sort();
+/** Names of the recordings that may hold streams; to parse all cassettes would take a second. */
+export function streamedRecordings(): string[] {
+  return recordingNames("responses", "messages").filter((name) => {
+    if (name.endsWith(".json")) return /^ *"(?:chunks|exchanges)":/m.test(recordingText(name));
+    if (name.endsWith(".yaml")) return /\/responses[^]*text\/event-stream/.test(recordingText(name));
+    return name.startsWith("responses/");
+  });
 }
 
-/** Every recorded stream of an API that speaks Responses. */
+/** Every recorded stream. */
 export function recordedStreams(): RecordedStream[] {
-  return recordingFiles().flatMap((file) => {
-    const streams = streamsOf(file);
-    return streams.map((text, index) => ({
-      name: streams.length === 1 ? file : `${file}#${index + 1}`,
-      bytes: encoder.encode(text),
-    }));
-  });
+  return streamedRecordings().flatMap(streamsIn);
+}
+
+/** The streams of one recording. */
+export function streamsIn(name: string): RecordedStream[] {
+  const streams = textsIn(name);
+  return streams.map((text, index) => ({
+    name: streams.length === 1 ? name : `${name}#${index + 1}`,
+    bytes: encoder.encode(text),
+  }));
 }
 
 /** Every recorded error body. */
 export function recordedErrors(): RecordedError[] {
-  const bare = recordingFiles()
-    .filter((file) => /^vercel-ai\/.*error.*\.json$/.test(file))
-    .map((file) => ({
-      name: file,
-      status: file.endsWith("openai-error.1.json") ? 429 : 400,
-      headers: new Headers({ "content-type": "application/json" }),
-      body: read(file),
-    }));
-  const fromCassettes = recordingFiles().filter((file) => file.endsWith(".yaml")).flatMap((file) =>
-    cassette(file).interactions.flatMap(({ response }) => {
+  const names = recordingNames("responses", "messages");
+  const bare = names.filter((name) => name.endsWith(".json")).flatMap((name) => {
+    const body = recordingText(name);
+    const { error } = JSON.parse(body) as JsonRecording;
+    if (!error) return [];
+    const status = error.code === "insufficient_quota" ? 429 : 400;
+    return [{ name, status, headers: new Headers({ "content-type": "application/json" }), body }];
+  });
+  const refusing = names.filter((name) =>
+    name.endsWith(".yaml") && /code: [45]\d\d/.test(recordingText(name))
+  );
+  const fromCassettes = refusing.flatMap((name) =>
+    interactionsIn(name).flatMap(({ response }) => {
       const status = response.status?.code ?? 200;
       if (status < 400) return [];
       const body = response.body?.string ?? JSON.stringify(response.parsed_body);
       const type = response.headers?.["content-type"]?.[0] ?? "application/json";
-      return [{ name: file, status, headers: new Headers({ "content-type": type }), body }];
+      return [{ name, status, headers: new Headers({ "content-type": type }), body: String(body) }];
     })
   );
   return [...bare, ...fromCassettes];
 }
 
-function streamsOf(file: string): string[] {
-  if (/anthropic|spliced-message-start/.test(file)) return [];
-  if (file.endsWith(".sse")) return [read(file)];
-  if (file.endsWith(".yaml")) {
-    return cassette(file).interactions
+/** The lines of a list of events, as the stream that they were. */
+export function framedLines(lines: string): string {
+  return lines.split("\n").filter((line) => line !== "").map((line) => `data: ${line}\n\n`).join("");
+}
+
+function textsIn(name: string): string[] {
+  if (name.endsWith(".sse")) return [recordingText(name)];
+  if (name.endsWith(".yaml")) {
+    return interactionsIn(name)
       .filter(({ request, response }) =>
-        request.uri.includes("/responses") && isEventStream(response.headers)
+        request.uri.includes("/responses") &&
+        (response.headers?.["content-type"]?.[0]?.startsWith("text/event-stream") ?? false)
       )
-      .map(({ response }) => response.body?.string ?? "");
+      .map(({ response }) => String(response.body?.string));
   }
-  if (file.endsWith("codex-stream-tool.json")) return gatewayStreams(file);
-  if (!file.endsWith(".chunks.txt")) return [];
-  // One file may hold the responses of a whole tool loop.
-  return read(file).split(/\n(?=\{"type":"response\.created")/).map((lines) =>
-    lines.split("\n").filter((line) => line !== "").map((line) => `data: ${line}\n\n`).join("")
-  );
+  if (name.endsWith(".json")) return textsInJson(JSON.parse(recordingText(name)));
+  // One recording may hold the responses of a whole tool loop.
+  return recordingText(name).split(/\n(?=\{"type":"response\.created")/).map(framedLines);
 }
 
-function gatewayStreams(file: string): string[] {
-  const { exchanges } = JSON.parse(read(file)) as {
-    readonly exchanges: readonly { readonly response: { readonly body: { type: string; value: string } } }[];
-  };
-  return exchanges.filter(({ response }) => response.body.type === "text").map(({ response }) =>
-    response.body.value
-  );
-}
-
-function isEventStream(headers: Record<string, string[]> | undefined): boolean {
-  return headers?.["content-type"]?.[0]?.startsWith("text/event-stream") ?? false;
-}
-
-function read(file: string): string {
-  return Deno.readTextFileSync(`${RECORDINGS}/${file}`);
-}
-
-function cassette(file: string): Cassette {
-  return parseYaml(read(file)) as Cassette;
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
-  }
+function textsInJson({ chunks, exchanges = [] }: JsonRecording): string[] {
+  const bodies = exchanges.map(({ response }) => response.body).filter(({ type }) => type === "text");
+  const pieces = chunks?.map(({ b64 }) => atob(b64)).join("");
+  const bytes = Uint8Array.from(pieces ?? "", (character) => character.charCodeAt(0));
+  return [...bodies.map(({ value }) => value), ...pieces ? [new TextDecoder().decode(bytes)] : []];
 }
