@@ -1,4 +1,4 @@
-/** `completions`: what shells and `man` read. Shells themselves are in tests/slow/cli/completions_test.ts. */
+/** `completions`: what shells and `man` read. Shells themselves are in tests/cli/long/completions_test.ts. */
 import assert from "node:assert/strict";
 import { FIXTURE_VERBS, VERBS } from "../../src/cli/verbs.ts";
 import { Sandbox } from "../support/reprise.ts";

@@ -1,0 +1,305 @@
+/** The preview of a request is the request: the same flags, the same bytes, whatever the session's state. */
+import assert from "node:assert/strict";
+import { sha256Hex } from "../../../src/domain/hash.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { answer, functionCall, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { says, startMessagesServer, text, toolUse } from "../../support/messages_server.ts";
+import type { CallOptions } from "../../support/reprise.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { shortAnswer } from "../any_api.ts";
+import { HELLO, Place, READS_A, readsThenAnswers } from "../harness.ts";
+
+const PROMPT = "And now?";
+const SCHEMA = { type: "object", properties: {}, required: [], additionalProperties: false };
+
+/** Reads a file, then answers at length, so that a checkpoint makes the history smaller. */
+const atLength: Script = (request) =>
+  request.input.at(-1)?.type === "message"
+    ? READS_A
+    : answer([reasoning("Thinking"), message("The file says more than this line does. ".repeat(40))]);
+
+/** Flags of `run` that may decide about a request's bytes. */
+const FLAGS: readonly (readonly string[])[] = [
+  [],
+  ["--allow", "write"],
+  [
+    "--allow",
+    "write",
+    "--allow",
+    "shell:sh check.sh",
+    "--deny",
+    "edit_file",
+    "--output-schema",
+    "schema.json",
+  ],
+  ["--deny", "read_file", "--instructions", "Be brief."],
+  ["--ask", "--instructions", "@rules.md"],
+  ["--effort", "high", "--summary", "auto"],
+  ["--effort", ""],
+  ["--replay", "none"],
+  ["--no-reasoning-replay"],
+  ["--replay-window", "1"],
+  ["-m", "gpt-5.6-mini"],
+  ["-m", "gpt-5.6", "--replay", "family"],
+  ["--max-tokens", "5000"],
+  ["--auto-compact", "1"],
+];
+
+/** A place with the files that {@linkcode FLAGS} name. */
+function placeOf(script: Script): Place {
+  const place = new Place(script);
+  const { workspace } = place.sandbox;
+  Deno.writeTextFileSync(`${workspace}/schema.json`, JSON.stringify(SCHEMA));
+  Deno.writeTextFileSync(`${workspace}/rules.md`, "Answer in rhymes.\n");
+  return place;
+}
+
+/** The sha256 of the body of each request of a session, oldest first. */
+function sentSums(place: Place, session = "s"): string[] {
+  return place.sandbox.turns(session).filter(({ kind }) => kind === "model")
+    .map(({ request }) => request.body_sha256);
+}
+
+interface Compared extends CallOptions {
+  /** `null` continues without a prompt. */
+  readonly prompt?: string | null;
+  /** Names the session. @default {["-s", "s"]} */
+  readonly session?: readonly string[];
+}
+
+/** Compares what `input` prints and `--dry-run` reports with the first request that `run` then sends. */
+async function comparePreview(place: Place, flags: readonly string[], options: Compared = {}): Promise<void> {
+  const { prompt = PROMPT, session = ["-s", "s"], ...call } = options;
+  const argument = prompt === null ? [] : [prompt];
+  const given = prompt === null ? [] : ["--prompt", prompt];
+  const [input, dry] = await Promise.all([
+    place.call(["input", ...session, ...flags, ...given], call),
+    place.call(["run", "--dry-run", "--json", ...session, ...flags, ...argument], call),
+  ]);
+  assert.equal(input.code, 0, input.stderr);
+  assert.equal(dry.code, 0, dry.stdout);
+  const before = session.includes("--new") ? 0 : sentSums(place).length;
+  const ran = await place.call(["run", "--json", ...session, ...flags, ...argument], call);
+  const sent = sentSums(place)[before];
+  const shown = `${flags.join(" ")}: ${ran.stdout}`;
+  assert.equal(sha256Hex(input.stdout.slice(0, -1)), sent, `input ${shown}`);
+  assert.equal(JSON.parse(dry.stdout).body_sha256, sent, `--dry-run ${shown}`);
+}
+
+/** One test of a state: a step for each set of flags, each in a session of its own. */
+function comparing(
+  state: string,
+  script: Script,
+  begin: (place: Place) => Promise<Compared | void>,
+  table = FLAGS,
+): void {
+  Deno.test(`input and --dry-run are the request that run sends: ${state}`, async (t) => {
+    for (const flags of table) {
+      await t.step(flags.join(" ") || "without flags", async () => {
+        await using place = placeOf(script);
+        await comparePreview(place, flags, await begin(place) ?? {});
+      });
+    }
+  });
+}
+
+comparing(
+  "in a new session",
+  atLength,
+  () => Promise.resolve({ session: ["--new", "-s", "s"] }),
+  [[], ["--allow", "write", "--deny", "edit_file", "--effort", "high"], ["--output-schema", "schema.json"], [
+    "--max-tokens",
+    "5000",
+  ]],
+);
+
+comparing("in a resumed session", atLength, async (place) => {
+  await place.session("s");
+});
+
+comparing("after a run with --allow, whose allowances do not carry over", atLength, async (place) => {
+  const first = ["run", "--json", "--new", "-s", "s", "--allow", "write", "Hi"];
+  assert.equal((await place.call(first)).code, 0);
+}, [[], ["--allow", "write"], ["--ask"]]);
+
+const CUT = answer([reasoning("Hm"), ...READS_A.kind === "stream" ? READS_A.items : []], {
+  end: { kind: "cut" },
+});
+comparing(
+  "after a failure, with a call that was not run",
+  ({ input }) =>
+    JSON.stringify(input).includes("first") && input.length === 1 ? CUT : answer([message("Yes")]),
+  async (place) => {
+    assert.equal((await place.call(["run", "--json", "--new", "-s", "s", "first"])).code, 10);
+    return { prompt: null };
+  },
+  [[], ["--allow", "write"], ["--no-reasoning-replay"], ["--auto-compact", "1"]],
+);
+
+comparing("after a checkpoint", atLength, async (place) => {
+  await place.session("s");
+  await place.session("t");
+  const compacted = await place.call(["compact", "s", "--tail-events", "0"]);
+  assert.equal(compacted.code, 0, compacted.stderr);
+}, [[], ["--allow", "write"], ["--replay-window", "0"], ["-m", "gpt-5.6-mini"], ["--auto-compact", "1"]]);
+
+Deno.test("input and --dry-run are the request that run sends: of a played fixture", async (t) => {
+  for (const session of [["--new", "-s", "n"], ["-s", "s"]]) {
+    await t.step(session.join(" "), async () => {
+      await using place = placeOf(readsThenAnswers);
+      await place.session("s");
+      const fixture = writeFixture(`${place.sandbox.directory}/fixture`, [{
+        body: shortAnswer("/responses"),
+      }], {
+        base_url: "https://recorded.example/v1",
+      });
+      const env = { REPRISE_EFFORT: "high", OPENAI_API_KEY: "" };
+      const id = session.at(-1) ?? "";
+      const flags = ["--fixture", fixture, "--allow", "write"];
+      const input = await place.call(["input", ...session, ...flags, "--prompt", PROMPT], { env });
+      assert.equal(input.code, 0, input.stderr);
+      const run = ["run", "--json", ...session, ...flags, "--match", "sequence", PROMPT];
+      assert.equal((await place.call(run, { env })).code, 0);
+      assert.equal(sha256Hex(input.stdout.slice(0, -1)), sentSums(place, id).at(-1));
+    });
+  }
+});
+
+Deno.test("input and --dry-run are the request that run sends: to the Messages API", async (t) => {
+  const flagsOf = (...flags: readonly string[]) => ["-p", "anthropic", "-m", "claude-sonnet-4-5", ...flags];
+  for (const flags of [[], ["--allow", "write"], ["--effort", "high"], ["--max-tokens", "5000"]]) {
+    await t.step(flags.join(" ") || "without flags", async () => {
+      await using server = startMessagesServer({
+        script: ({ blocks }) =>
+          blocks.at(-1)?.type === "text"
+            ? says([toolUse("read_file", JSON.stringify({ path: "a.txt", offset: null, limit: null }))])
+            : says([text("Alpha.")]),
+      });
+      await using place = placeOf(atLength);
+      const env = { ANTHROPIC_BASE_URL: server.baseUrl, ANTHROPIC_API_KEY: "sk-ant" };
+      await comparePreview(place, flagsOf(...flags), { session: ["--new", "-s", "s"], env });
+      await comparePreview(place, flagsOf(...flags), { env });
+    });
+  }
+});
+
+Deno.test("--dry-run refuses a budget that allows no request, as run does", async () => {
+  await using place = placeOf(atLength);
+  const called = await place.call(["run", "--dry-run", "--json", "--max-tokens", "15", "Hi"]);
+  assert.equal(called.code, 4, called.stdout);
+  assert.equal(JSON.parse(called.stdout).code, "over_budget");
+});
+
+/** Report of `explain` about the prefix. */
+async function prefixOf(place: Place, ...flags: readonly string[]): Promise<JsonObject> {
+  return JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout).prefix;
+}
+
+Deno.test("after run --allow, explain raises no false alarm and names the flags that keep the prefix", async (t) => {
+  await using place = placeOf(readsThenAnswers);
+  const allowed = ["--allow", "write", "--allow", "shell:sh check.sh"];
+  const first = ["run", "--json", "--new", "-s", "s", ...allowed, "Hi"];
+  assert.equal((await place.call(first)).code, 0);
+  const keep = ["--allow", "shell:sh check.sh", "--allow", "write"];
+  await t.step("explain", async () => {
+    assert.deepEqual(await prefixOf(place), { extends: true, with: keep });
+    assert.deepEqual(await prefixOf(place, ...allowed), { extends: true });
+    const shown = (await place.call(["explain", "s"])).stdout.split("\n");
+    assert.match(shown[0] ?? "", /^It extends the last request: the prompt cache can serve that part/);
+    assert.match(
+      shown[1] ?? "",
+      /give --allow 'shell:sh check.sh' --allow write again to keep its prompt cache/,
+    );
+  });
+  await t.step("explain with other permissions judges those", async () => {
+    const other = await prefixOf(place, "--allow", "edit_file");
+    assert.deepEqual([other.extends, other.item], [false, null]);
+  });
+  await t.step("input, --dry-run and doctor name them too", async () => {
+    const line = "--allow 'shell:sh check.sh' --allow write";
+    const input = await place.call(["input", "s", "--prompt", PROMPT]);
+    assert.ok(input.stderr.includes(line), input.stderr);
+    assert.equal((await place.call(["input", "s", "--prompt", PROMPT, ...allowed])).stderr, "");
+    const dry = await place.call(["run", "--dry-run", "-s", "s", PROMPT]);
+    assert.ok(dry.stdout.includes(line), dry.stdout);
+    const json = JSON.parse((await place.call(["run", "--dry-run", "--json", "-s", "s", PROMPT])).stdout);
+    assert.deepEqual(
+      [json.prefix.extends, json.prefix.with],
+      [false, keep],
+      "it is the request without them",
+    );
+    const doctor = await place.call(["doctor", "-s", "s"]);
+    assert.ok(doctor.stdout.includes(line), doctor.stdout);
+  });
+  await t.step("and with them the run sends that prefix", async () => {
+    const last = place.server.requests.at(-1)?.text ?? "";
+    const number = place.server.requests.length;
+    assert.equal((await place.call(["run", "--json", "-s", "s", ...keep, PROMPT])).code, 0);
+    assert.ok(place.server.requests[number]?.text.startsWith(last.slice(0, -2)));
+  });
+});
+
+Deno.test("explain names other flags that keep the prefix: replay, window, schema", async (t) => {
+  await t.step("--no-reasoning-replay", async () => {
+    await using place = placeOf(readsThenAnswers);
+    await place.session("s");
+    assert.equal((await place.call(["run", "--json", "-s", "s", "--no-reasoning-replay", "Hi"])).code, 0);
+    assert.deepEqual(await prefixOf(place), { extends: true, with: ["--no-reasoning-replay"] });
+    assert.equal(
+      (await prefixOf(place, "--replay", "exact")).extends,
+      false,
+      "a flag of this call counts first",
+    );
+  });
+  await t.step("--replay-window, for a run that continues without a prompt", async () => {
+    const cut = answer([message("Half")], { end: { kind: "cut" } });
+    await using place = placeOf(({ input }) =>
+      JSON.stringify(input).includes("cut") ? cut : input.at(-1)?.type === "message" ? READS_A : HELLO
+    );
+    await place.session("s");
+    assert.equal((await place.call(["run", "--json", "-s", "s", "--replay-window", "0", "cut"])).code, 10);
+    assert.deepEqual(await prefixOf(place), { extends: true, with: ["--replay-window", "0"] });
+  });
+  await t.step("--output-schema", async () => {
+    const fits = answer([message("{}")]);
+    await using place = placeOf(({ input }) => input.at(-1)?.type === "message" ? READS_A : fits);
+    const flags = ["--output-schema", "schema.json"];
+    assert.equal((await place.call(["run", "--json", "--new", "-s", "s", ...flags, "Hi"])).code, 0);
+    assert.deepEqual(await prefixOf(place), { extends: true, with: ["--output-schema", "FILE"] });
+  });
+  await t.step("a token budget is no part of the prompt", async () => {
+    await using place = placeOf(readsThenAnswers);
+    assert.equal(
+      (await place.call(["run", "--json", "--new", "-s", "s", "--max-tokens", "9000", "Hi"])).code,
+      0,
+    );
+    assert.deepEqual(await prefixOf(place), { extends: true });
+  });
+});
+
+Deno.test("doctor takes the flags of run, and shows what a run with them would do", async () => {
+  await using place = placeOf(readsThenAnswers);
+  const flags = ["--allow", "write", "-m", "gpt-5.6-mini", "--effort", "high"];
+  const { checks } = JSON.parse((await place.call(["doctor", "--json", ...flags])).stdout);
+  const detail = (name: string) => checks.find((check: JsonObject) => check.name === name)?.detail;
+  assert.equal(detail("model"), "gpt-5.6-mini (flag)");
+  assert.equal(detail("permissions"), "read, allow write");
+  assert.match(detail("reasoning"), /^effort high/);
+});
+
+Deno.test("input without a session takes the prompt of a new one, and says so where it lacks one", async () => {
+  await using place = placeOf([answer([functionCall("read_file", {})])]);
+  const called = await place.call(["input", "--json"]);
+  assert.equal(called.code, 2);
+  assert.equal(JSON.parse(called.stdout).code, "no_prompt");
+  const both = await place.call(["input", "s", "-s", "t", "--json"]);
+  assert.deepEqual([both.code, JSON.parse(both.stdout).code], [2, "usage"]);
+});
+
+Deno.test("a damaged blob that no next request needs keeps neither input nor --dry-run from their work", async () => {
+  await using place = placeOf(readsThenAnswers);
+  await place.session("s");
+  const { tools } = place.sandbox.turns("s")[0].pins;
+  Deno.removeSync(`${place.path("s")}/blobs/${tools}`);
+  await comparePreview(place, ["--allow", "write"]);
+});

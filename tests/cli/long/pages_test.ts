@@ -1,0 +1,152 @@
+/** The commands of the guides and the reference run unchanged, page by page, in a project that has what they name. */
+import { works } from "../harness.ts";
+import { ApiProject } from "../../support/api_project.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
+
+/** Sends a streamed request for each file of tests, up to three times. */
+const PYTEST = `#!/usr/bin/python3
+import glob, json, os, sys, urllib.request
+
+for file in [each for each in sys.argv[1:] if each.endswith(".py")] or sorted(glob.glob("tests/test_*.py")):
+    request = urllib.request.Request(
+        os.environ["OPENAI_BASE_URL"] + "/responses",
+        data=json.dumps({"model": "gpt-5.6", "input": file, "store": False, "stream": True}).encode(),
+        headers={"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"},
+    )
+    for attempt in range(3):
+        try:
+            with urllib.request.urlopen(request) as response:
+                if "response.completed" in response.read().decode():
+                    break
+        except Exception as error:
+            print(error)
+    else:
+        sys.exit(1)
+`;
+
+/** The model's summary of a session, as `compact --strategy model` wants it. */
+const SUMMARY = JSON.stringify({
+  summary: "a.txt was read.",
+  decisions: [],
+  files_read: ["a.txt"],
+  files_changed: [],
+  open_questions: [],
+  next_steps: [],
+  tool_calls: 26,
+  limitations: ["Results are left out"],
+});
+
+/** Reads a file 45 times if the prompt says so, answers as a schema or a summary wants it, and else in text. */
+const model: Script = ({ input, body }) => {
+  const prompt = JSON.stringify(input.findLast(({ role }) => role === "user") ?? body);
+  const format = JSON.stringify(body).includes('"json_schema"');
+  if (format && prompt.includes("Who wrote")) return answer([message('{"name":"Ada"}')]);
+  if (format) return answer([message(SUMMARY)]);
+  const read = input.filter(({ type }) => type === "function_call_output").length;
+  if (prompt.includes("45 times") && read < 45) {
+    return answer([reasoning(), functionCall("read_file", { path: "a.txt", offset: null, limit: null })]);
+  }
+  return answer([reasoning(), message("The parser is in src/parse.ts.")]);
+};
+
+/** A page, and what a reader of it has. */
+interface GuidePage {
+  readonly page: string;
+  readonly prepare?: (project: ApiProject) => void | Promise<void>;
+}
+
+/** A session whose last run read a file 45 times. */
+async function longSession(project: ApiProject): Promise<void> {
+  project.write("a.txt", "alpha\n");
+  await succeeds(project, 'reprise run --new -s long --max-steps 60 "Read a.txt 45 times"');
+}
+
+async function session(project: ApiProject): Promise<void> {
+  await succeeds(project, 'reprise run --new -s demo "Which file holds the parser?"');
+}
+
+/** Recordings of two test files. */
+const recorded = (folder: string) => async (project: ApiProject) => {
+  for (const name of ["chat", "river"]) project.write(`tests/test_${name}.py`, "");
+  await succeeds(project, `reprise record --out ${folder} -- pytest`);
+};
+
+async function succeeds(project: ApiProject, script: string): Promise<void> {
+  const { code, output } = await project.shell(script);
+  if (code !== 0) throw new Error(`${script}\n${output}`);
+}
+
+/** One conversation as two machines recorded it, without rules for their directories. */
+function twoMachines(project: ApiProject): void {
+  for (const [path, cwd] of [["work/fixtures/agent", "/srv/a"], ["elsewhere/agent", "/opt/b"]] as const) {
+    writeFixture(`${project.directory}/${path}`, [{
+      request: { body: { model: "gpt-5.6", input: `<cwd>${cwd}</cwd>` } },
+      body:
+        'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r","output":[]}}\n\n',
+    }]);
+  }
+}
+
+const PAGES: readonly GuidePage[] = [
+  { page: "docs/clients.md", prepare: twoMachines },
+  { page: "docs/compaction.md", prepare: longSession },
+  { page: "docs/cost.md", prepare: session },
+  { page: "docs/faults.md", prepare: recorded("fixtures/chat") },
+  {
+    page: "docs/fixtures.md",
+    async prepare(project) {
+      await recorded("fixtures/suite")(project);
+      project.write("tests/test_new.py", "");
+    },
+  },
+  { page: "docs/matching.md", prepare: twoMachines },
+  {
+    page: "docs/pages.md",
+    async prepare(project) {
+      await session(project);
+      await recorded("fixtures/chat")(project);
+      await succeeds(project, `mkdir tests/sessions && cp -r '${ROOT}tests/sessions/read' tests/sessions/`);
+    },
+  },
+  { page: "docs/replay.md", prepare: session },
+  {
+    page: "docs/structured.md",
+    prepare: (project) =>
+      project.write(
+        "person.json",
+        JSON.stringify({
+          type: "object",
+          properties: { name: { type: "string" } },
+          required: ["name"],
+          additionalProperties: false,
+        }),
+      ),
+  },
+  {
+    page: "docs/upstreams.md",
+    prepare(project) {
+      project.write("tests/test_chat.py", "");
+      project.program("tools/npm", '#!/bin/sh\n[ -n "$ACME_BASE_URL" ] && exec pytest\n');
+    },
+  },
+];
+
+const HAS_PYTHON = await works(["/usr/bin/python3", "--version"]);
+
+for (const { page, prepare } of PAGES) {
+  Deno.test({
+    name: `the commands of ${page} run unchanged, in order`,
+    ignore: !HAS_PYTHON,
+    async fn() {
+      await using project = new ApiProject(model);
+      project.env.REPRISE_MODEL = "gpt-5.6";
+      project.program("tools/pytest", PYTEST);
+      await prepare?.(project);
+      await project.runPage(page);
+    },
+  });
+}

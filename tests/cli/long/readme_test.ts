@@ -1,0 +1,141 @@
+/** The commands of the README, docs/run.md and docs/providers.md run unchanged, in order. */
+import assert from "node:assert/strict";
+import { dirname } from "node:path";
+import { works } from "../harness.ts";
+import { ApiProject } from "../../support/api_project.ts";
+import { startMessagesServer } from "../../support/messages_server.ts";
+import { says, text } from "../../support/messages_server/script.ts";
+import { blocksOf } from "../../support/page.ts";
+import { reasonNotToRun } from "../../support/pages.ts";
+import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
+
+const ROOT = new URL("../../../", import.meta.url);
+const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", ROOT)));
+const HAS_PYTEST = await works(["/usr/bin/python3", "-c", "import pytest"]);
+const HAS_JQ = await works(["jq", "--version"]);
+
+/** Names the city of France and its river, and answers any other prompt with one sentence. */
+const model: Script = ({ body, input }) => {
+  const asked = JSON.stringify(input.length > 0 ? input.at(-1) : body);
+  return answer([reasoning(), message(/capital|river/.test(asked) ? "Paris, on the Seine." : "It is done.")]);
+};
+
+const CHAT = `import json, os, urllib.request
+
+
+def ask(question):
+    request = urllib.request.Request(
+        os.environ["OPENAI_BASE_URL"] + "/responses",
+        data=json.dumps({"model": "gpt-5.6", "input": question, "store": False}).encode(),
+        headers={"authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "content-type": "application/json"},
+    )
+    with urllib.request.urlopen(request) as response:
+        output = json.load(response)["output"]
+    return "".join(part["text"] for item in output if item["type"] == "message" for part in item["content"])
+
+
+def test_capital():
+    assert "Paris" in ask("What is the capital of France?")
+
+
+def test_river():
+    assert "Seine" in ask("Which river runs through it?")
+`;
+
+/**
+ * Runs the `sh` blocks of a page, but those of {@linkcode reasonNotToRun}; `before` is called with each of them. Returns
+ * their output, in order.
+ */
+async function runBlocks(
+  project: ApiProject,
+  page: string,
+  before: (script: string) => void = () => {},
+): Promise<readonly string[]> {
+  const printed: string[] = [];
+  for (const block of blocksOf(Deno.readTextFileSync(new URL(page, ROOT)))) {
+    if (block.language !== "sh" || reasonNotToRun(page, block.text) !== null) continue;
+    before(block.text);
+    const { code, output } = await project.shell(block.text);
+    assert.equal(code, 0, `${page}:${block.line}: ${block.text}${output}`);
+    printed.push(output);
+  }
+  return printed;
+}
+
+/** Puts an `npx` on the `PATH` that knows the tasks of deno.json: `compile` copies the binary, the others do nothing. */
+function writeNpx(project: ApiProject): void {
+  const names = Object.keys(tasks).map((name) => `"-y deno@2.7.11 task ${name}"`).join(" | ");
+  project.program(
+    "tools/npx",
+    `#!/bin/sh
+case "$*" in
+  "-y deno@2.7.11 task compile") mkdir dist && cp '${project.directory}/bin/reprise' dist/ ;;
+  ${names}) ;;
+  *) exit 127 ;;
+esac
+`,
+  );
+}
+
+Deno.test({
+  name: "the commands of the README run: record, replay, add what is missing, ask, continue, test, compile",
+  ignore: !HAS_PYTEST,
+  async fn() {
+    await using project = new ApiProject(model);
+    writeNpx(project);
+    project.write("test_chat.py", CHAT);
+    project.write(
+      "rollout.jsonl",
+      Deno.readTextFileSync(new URL("tests/unit/agents/transcripts/codex.jsonl", ROOT)),
+    );
+    const printed = await runBlocks(project, "README.md", (script) => {
+      if (script.includes("--missing")) {
+        project.write("test_chat.py", CHAT.replace("What is the", "Name the"));
+      }
+    });
+    const facts = [
+      /recorded 2 exchanges[^]*2 served, 0 missed/,
+      /1 played, added 1 exchange/,
+      /It is done/,
+      /1 passed/,
+    ];
+    for (const [index, fact] of facts.entries()) assert.match(printed[index] ?? "", fact);
+    assert.match(printed[4] ?? "", /^\d+\.\d+\.\d+/);
+  },
+});
+
+Deno.test({
+  name:
+    "the commands of docs/run.md run: permissions, stdin, attachments, output, and what follows a session",
+  ignore: !HAS_JQ,
+  async fn() {
+    await using project = new ApiProject(model);
+    project.env["REPRISE_MODEL"] = "gpt-5.6";
+    const files = {
+      "files.txt": "a.txt\nb.txt\n",
+      "shot.png": "\x89PNG\r\n\x1a\n",
+      "spec.pdf": "%PDF-1.7\n",
+    };
+    for (const [name, content] of Object.entries(files)) {
+      const path = `${project.workspace}/${name}`;
+      Deno.mkdirSync(dirname(path), { recursive: true });
+      Deno.writeFileSync(path, Uint8Array.from(content, (letter) => letter.charCodeAt(0)));
+    }
+    const printed = await runBlocks(project, "docs/run.md");
+    assert.match(printed[0] ?? "", /session (\S+) \(new\)[^]*session \1\n/);
+    assert.match(printed.at(-1) ?? "", /Fix the CI build/);
+    assert.ok(Deno.statSync(`${project.workspace}/session.html`).size > 0);
+  },
+});
+
+Deno.test("the command of docs/providers.md continues a session of OpenAI with a model of Anthropic", async () => {
+  await using project = new ApiProject(model);
+  await using anthropic = startMessagesServer({ script: () => says([text("I agree.")]) });
+  const begun = await project.shell('reprise run -m gpt-5.6 "Why does the build fail?"');
+  assert.equal(begun.code, 0, begun.output);
+  project.env["ANTHROPIC_BASE_URL"] = anthropic.baseUrl;
+  project.env["ANTHROPIC_API_KEY"] = "sk-ant-test-0123456789";
+  const [printed] = await runBlocks(project, "docs/providers.md");
+  assert.match(printed ?? "", /I agree\./);
+  assert.match(JSON.stringify(anthropic.requests[0]?.body), /It is done/);
+});

@@ -1,0 +1,148 @@
+/** Use of the recordings of a suite: repeated, unused and unopened ones, and what `fixture prune` makes of it. */
+import assert from "node:assert/strict";
+import { writeFixture } from "../../support/fixture.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { exchange, sealOf, Serving, writeSuite } from "../serving.ts";
+
+Deno.test("50 tests at once, with 4 requests each, get each the answers of its own recording in recorded order", async () => {
+  await using sandbox = new Sandbox();
+  const suite = `${sandbox.directory}/suite`;
+  const tests = Array.from({ length: 50 }, (_, index) => `test-${index}`);
+  for (const test of tests) {
+    writeFixture(`${suite}/${test}`, [1, 2, 3].map((turn) => exchange("Done?", `${test} ${turn}`)));
+  }
+  await using serving = await Serving.start(sandbox, "--strict-usage", "--repeat", suite);
+  const run = async (test: string) => {
+    const got: string[] = [];
+    for (let turn = 0; turn < 4; turn++) got.push((await serving.asksTest(test, "Done?")).body.answer);
+    return got;
+  };
+  const answers = await Promise.all(tests.map(run));
+  for (const [index, test] of tests.entries()) {
+    assert.deepEqual(answers[index], [1, 2, 3, 3].map((turn) => `${test} ${turn}`));
+  }
+  const { code, ended } = await serving.end();
+  assert.deepEqual([code, ended.served, ended.repeated, ended.unused, ended.unopened], [0, 200, 50, [], []]);
+});
+
+Deno.test("with --repeat a suite runs twice in one server, and a test that was interrupted too", async () => {
+  await using sandbox = new Sandbox();
+  const suite = writeSuite(sandbox, ["a", "b"]);
+  await using serving = await Serving.start(sandbox, "--repeat", "--strict-usage", suite);
+  const run = async () => {
+    const got: string[] = [];
+    for (const test of ["a", "b"]) {
+      for (const input of ["Hi", "And?"]) got.push((await serving.asksTest(test, input)).body.answer);
+    }
+    return got;
+  };
+  await serving.asksTest("b", "Hi");
+  const [first, second] = [await run(), await run()];
+  assert.deepEqual(first, ["a 1", "a 2", "b 1", "b 2"]);
+  assert.deepEqual(second, first);
+  const { code, ended, events } = await serving.end();
+  assert.deepEqual([code, ended.served, ended.repeated], [0, 9, 5]);
+  assert.deepEqual(events.filter(({ type }) => type === "played").map(({ repeat }) => repeat ?? 0), [
+    ...[0],
+    ...[0, 0, 1, 0],
+    ...[1, 1, 2, 1],
+  ]);
+});
+
+Deno.test("--strict-usage judges the tests that were named and lists the others", async () => {
+  await using sandbox = new Sandbox();
+  const suite = writeSuite(sandbox, ["a", "b", "deep/er"]);
+  const given = writeFixture(`${sandbox.directory}/given`, [exchange("Shared", "shared")]);
+  {
+    await using serving = await Serving.start(sandbox, "--strict-usage", suite);
+    await serving.asksTest("a", "Hi");
+    await serving.asksTest("a", "And?");
+    const { code, ended, stderr } = await serving.end();
+    assert.deepEqual([code, ended.unused, ended.unopened], [0, [], ["b", "deep/er"]]);
+    assert.deepEqual(ended.fixtures, [{ path: `${suite}/a`, seal: sealOf(`${suite}/a`), used: [1, 2] }]);
+    assert.match(stderr, /^not opened: 2 recordings, b, deep\/er$/m);
+  }
+  {
+    await using serving = await Serving.start(sandbox, "--strict-usage", suite, given);
+    await serving.asksTest("a", "And?");
+    const { code, ended } = await serving.end();
+    assert.deepEqual([code, ended.unused], [7, [
+      { fixture: given, number: 1 },
+      { fixture: `${suite}/a`, number: 1 },
+    ]]);
+    assert.deepEqual(ended.unopened, ["b", "deep/er"]);
+  }
+  {
+    await using serving = await Serving.start(sandbox, "--strict-usage", suite);
+    await serving.asksTest("a", "Hi");
+    await serving.asksTest("a", "And?");
+    // Without a test, "a" answers first: the exchange counts once.
+    await serving.ask("/v1/responses", "Hi");
+    const { code, ended } = await serving.end();
+    assert.deepEqual([code, ended.unused, ended.unopened], [0, [], ["b", "deep/er"]]);
+    assert.deepEqual(
+      ended.fixtures.map((
+        { path, used }: { path: string; used: number[] },
+      ) => [path.slice(suite.length), used]),
+      [["/a", [1, 2]], ["/b", []], ["/deep/er", []]],
+    );
+  }
+});
+
+Deno.test("without a test, --strict-usage judges all fixtures below a folder, also if no request came", async () => {
+  await using sandbox = new Sandbox();
+  const suite = writeSuite(sandbox, ["a", "b"]);
+  for (const asks of [true, false]) {
+    await using serving = await Serving.start(sandbox, "--strict-usage", suite);
+    if (asks) await serving.ask("/v1/responses", "Hi");
+    const { code, ended } = await serving.end();
+    const names = ended.unused.map(({ fixture, number }: { fixture: string; number: number }) =>
+      `${fixture.slice(suite.length + 1)} ${number}`
+    );
+    assert.deepEqual([code, names, ended.unopened], [7, [...asks ? [] : ["a 1"], "a 2", "b 1", "b 2"], []]);
+  }
+});
+
+Deno.test("fixture prune removes what the events of a suite show to be unused, repeated plays included in the uses", async () => {
+  await using sandbox = new Sandbox();
+  const suite = writeSuite(sandbox, ["a", "b", "c"]);
+  await using serving = await Serving.start(sandbox, "--repeat", suite);
+  for (const input of ["And?", "And?"]) await serving.asksTest("a", input);
+  for (const input of ["Hi", "And?"]) await serving.asksTest("b", input);
+  const { code } = await serving.end();
+  assert.equal(code, 0);
+  const pruned = await sandbox.call(["fixture", "prune", suite, "--events", `${sandbox.directory}/events`]);
+  assert.equal(pruned.code, 0, pruned.stderr);
+  const left = (test: string) =>
+    [...Deno.readDirSync(`${suite}/${test}/exchanges`)].map(({ name }) => name).sort();
+  assert.deepEqual([left("a"), left("b"), left("c")], [["0001"], ["0001", "0002"], ["0001", "0002"]]);
+  await using again = await Serving.start(sandbox, "--strict-usage", suite);
+  assert.equal((await again.asksTest("a", "And?")).body.answer, "a 2");
+  assert.equal((await again.end()).code, 0);
+});
+
+Deno.test("docs/serve.md names each event of a server and each member of serve.ended", async () => {
+  await using sandbox = new Sandbox();
+  const suite = writeSuite(sandbox, ["a"]);
+  await using serving = await Serving.start(sandbox, "--fault", "4: fail", "--match", "sequence", suite);
+  for (const test of ["a", "a", "a", "A", "a"]) await serving.asksTest(test, "Hi");
+  const { events, ended } = await serving.end();
+  const page = Deno.readTextFileSync(new URL("../../../docs/serve.md", import.meta.url));
+  const named = new Set(
+    [...page.matchAll(/^\| ((?:`[a-z_.]+`(?:, )?)+) +\|/gm)].flatMap(([, names = ""]) =>
+      names.replaceAll("`", "").split(", ")
+    ),
+  );
+  const types = new Set(events.map(({ type }) => type as string));
+  assert.deepEqual([...types], [
+    "ready",
+    "played",
+    "warning",
+    "miss",
+    "turned_away",
+    "faulted",
+    "serve.ended",
+  ]);
+  const members = Object.keys(ended).filter((name) => name !== "type" && name !== "exit_code");
+  assert.deepEqual([...types, ...members].filter((name) => !named.has(name)), []);
+});

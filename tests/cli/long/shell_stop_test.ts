@@ -1,0 +1,149 @@
+/** Runs that are stopped while a command runs: every call is answered, and nothing of the command is left. */
+import assert from "node:assert/strict";
+import { answer, reasoning, type Script } from "../../support/responses_server.ts";
+import type { ScriptedItem } from "../../support/responses_server/script.ts";
+import { type Called, ending, events } from "../../support/reprise.ts";
+import { HELLO, Place, until } from "../harness.ts";
+import {
+  assertAnswered,
+  eventsOf,
+  mark,
+  NEW_RUN,
+  read,
+  running,
+  shellArgv,
+  shellLine,
+  statuses,
+  stubborn,
+} from "../changes.ts";
+
+const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** A command of many minutes that is stopped is gone within its grace of two seconds; a busy machine gets more. */
+const STOPPED_WITHIN_MS = 30_000;
+
+/** A model that reads, runs `command`, and would then run another one; it answers whatever comes next. */
+function reads(command: ScriptedItem): Script {
+  const items = [reasoning("Hm"), read("a.txt"), command, shellLine("touch never")];
+  return ({ number }) => number === 1 ? answer(items) : HELLO;
+}
+
+/** Asserts the state after any stop in the command of {@linkcode reads}. */
+async function assertStopped(
+  place: Place,
+  called: Called,
+  expected: { readonly code: number; readonly state: string; readonly word: string },
+): Promise<void> {
+  assert.deepEqual(running(expected.word), [], "nothing of the command is left when the run has ended");
+  assert.equal(called.code, expected.code, called.stdout + called.stderr);
+  assert.equal(ending(called).state, expected.state);
+  assert.equal(ending(called).exit_code, expected.code);
+  assert.deepEqual(statuses(place), ["ok", "interrupted", "not_run"]);
+  assert.equal(place.sandbox.turns("s").at(-1).events.at(-1).state, expected.state);
+  assert.equal(place.server.requests.length, 1, "no further request is paid");
+  const finished = events(called).flatMap((event) => event.type === "tool.finished" ? [event.status] : []);
+  assert.ok(finished.includes("interrupted"), finished.join());
+  await assertSound(place);
+}
+
+/** The files are sound, the command after the stopped one never ran, and every call has one result. */
+async function assertSound(place: Place): Promise<void> {
+  const checked = await place.call(["fsck", "s", "--json"]);
+  assert.equal(checked.code, 0, checked.stdout);
+  assert.throws(() => Deno.statSync(`${place.sandbox.workspace}/never`), Deno.errors.NotFound);
+}
+
+/** The next run completes, by the server's rules too. */
+async function assertGoesOn(place: Place, prompt: readonly string[]): Promise<Called> {
+  const next = await place.call(["run", "--json", "-s", "s", ...prompt]);
+  assert.equal(next.code, 0, next.stdout + next.stderr);
+  assert.deepEqual(place.server.refusals, []);
+  assertAnswered(place);
+  return next;
+}
+
+function stopped(signal: keyof typeof EXIT_OF, kind: "plain" | "stubborn", prompt: readonly string[]) {
+  return async () => {
+    const word = mark();
+    const command = kind === "plain" ? shellArgv("sleep", word) : shellLine(stubborn(word));
+    await using place = new Place(reads(command));
+    const run = place.start([...NEW_RUN, "--allow", "shell", "Go"]);
+    await until(() => running(`sleep ${word}`).length >= (kind === "plain" ? 1 : 4), "the command");
+    const began = performance.now();
+    run.process.kill(signal);
+    const called = await run.ended();
+    assert.ok(performance.now() - began < STOPPED_WITHIN_MS);
+    await assertStopped(place, called, { code: EXIT_OF[signal], state: "interrupted", word });
+    await assertGoesOn(place, prompt);
+  };
+}
+
+for (
+  const [signal, kind, prompt] of [
+    ["SIGINT", "plain", []],
+    ["SIGTERM", "plain", ["And now?"]],
+    ["SIGHUP", "plain", []],
+    ["SIGINT", "stubborn", ["And now?"]],
+    ["SIGTERM", "stubborn", []],
+    ["SIGHUP", "stubborn", ["And now?"]],
+  ] as const
+) {
+  const name = `${signal} while a command runs ends the run, and all that the ${kind} command started`;
+  Deno.test(name, stopped(signal, kind, prompt));
+}
+
+Deno.test("so do the total timeout and a reader that goes away: --timeout is exit 124", async () => {
+  const word = mark();
+  await using place = new Place(reads(shellLine(stubborn(word))));
+  const called = await place.call([...NEW_RUN, "--allow", "shell", "--timeout", "6", "Go"]);
+  await assertStopped(place, called, { code: 124, state: "timed_out", word });
+  await assertGoesOn(place, []);
+});
+
+Deno.test("so do the total timeout and a reader that goes away: a closed output is exit 141: the command that runs ends by itself, no other starts", async () => {
+  await using place = new Place(reads(shellLine("sleep 0.5; touch ended")));
+  const line = `{ "$@"; echo $? >code; } | sed '/tool.started.*shell/q' >/dev/null`;
+  const args = [...NEW_RUN, "--allow", "shell", "Go"];
+  const called = await place.call(args, { through: ["sh", "-c", line, "sh"] });
+  assert.equal(called.stderr, "");
+  assert.equal(Deno.readTextFileSync(`${place.sandbox.workspace}/code`), "141\n");
+  assert.deepEqual(statuses(place), ["ok", "ok", "not_run"]);
+  assert.ok(Deno.statSync(`${place.sandbox.workspace}/ended`).isFile);
+  assert.equal(place.server.requests.length, 1, "no further request is paid");
+  await assertSound(place);
+  await assertGoesOn(place, []);
+});
+
+function endedAtOnce(first: keyof typeof EXIT_OF, second: keyof typeof EXIT_OF) {
+  return async () => {
+    const word = mark();
+    await using place = new Place(reads(shellLine(stubborn(word))));
+    const run = place.start([...NEW_RUN, "--allow", "shell", "Go"]);
+    await until(() => running(`sleep ${word}`).length >= 4, "the command");
+    run.process.kill(first);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    assert.ok(running(word).length > 0, "the command still runs in its grace");
+    const began = performance.now();
+    run.process.kill(second);
+    const called = await run.ended();
+    // Of the grace, 1.7 s are left.
+    assert.ok(performance.now() - began < 1500, "it does not wait for the command");
+    assert.equal(called.code, EXIT_OF[second], called.stdout + called.stderr);
+    await until(() => running(word).length === 0, "the end of the command");
+    assert.deepEqual(eventsOf(place, "run_ended"), [], "there was no time to close the run");
+    await assertSound(place);
+    const next = await assertGoesOn(place, []);
+    assert.ok(next.stdout.includes('"kind":"run_closed"'), "the next writer closed it");
+    assert.deepEqual(statuses(place), ["orphaned", "orphaned", "orphaned"]);
+    assert.deepEqual(eventsOf(place, "run_ended").map(({ state }) => state), ["interrupted", "completed"]);
+  };
+}
+
+Deno.test(
+  "a second signal ends the process at once: the files are sound, and no process is left: SIGINT twice",
+  endedAtOnce("SIGINT", "SIGINT"),
+);
+
+Deno.test(
+  "a second signal ends the process at once: the files are sound, and no process is left: SIGTERM after SIGINT",
+  endedAtOnce("SIGINT", "SIGTERM"),
+);

@@ -1,0 +1,168 @@
+/** verify: what was sent is what the turns fold to, and an edited history is found out. */
+import assert from "node:assert/strict";
+import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
+import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
+import { assertError, begun, HELLO, Place, READS_A, readsThenAnswers, reseal } from "../harness.ts";
+
+interface Verified {
+  readonly ok: boolean;
+  readonly exit_code: number;
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly requests: readonly {
+      turn: number;
+      verdict: string;
+      recorded: string;
+      refolded: string | null;
+    }[];
+  }[];
+}
+
+async function verify(place: Place, args: readonly string[]): Promise<Verified> {
+  const called = await place.call(["verify", ...args, "--json"]);
+  const report: Verified = JSON.parse(called.stdout);
+  assert.equal(called.code, report.exit_code, called.stderr);
+  assert.equal(report.ok, report.exit_code === 0);
+  return report;
+}
+
+function verdicts({ sessions }: Verified): string[] {
+  return sessions.flatMap(({ requests }) => requests.map(({ verdict }) => verdict));
+}
+
+/** A place with the session "s". */
+const one = begun(readsThenAnswers, (place) => place.session("s"));
+
+/** Edits a turn as its own writer might have: every sum and every link after it fits again. */
+function rewrite(place: Place, turn: number, edit: (text: string) => string): void {
+  const sumOf = (path: string) => JSON.parse(Deno.readTextFileSync(path)).sum as string;
+  let [path, changed] = [place.turnPath("s", turn), edit];
+  for (let next = turn;; path = place.turnPath("s", ++next)) {
+    if (next > place.sandbox.turnNames("s").length) break;
+    const old = sumOf(path);
+    reseal(path, changed);
+    const now = sumOf(path);
+    changed = (text) => text.replace(`"prev":"${old}"`, `"prev":"${now}"`);
+  }
+  Deno.removeSync(`${place.path("s")}/manifest.json`);
+}
+
+/** The number of the nth model turn. */
+function modelTurn(place: Place, nth: number): number {
+  return place.sandbox.turns("s").filter(({ kind }) => kind === "model")[nth - 1].turn;
+}
+
+/** A server for runs of every kind: the words of the last user message say which. */
+const everyKind: Script = (request) => {
+  const { input } = request;
+  const words = JSON.stringify(input.findLast(({ role }) => role === "user")?.content);
+  if (input.at(-1)?.role !== "user") return HELLO;
+  if (words.includes("refuse") && reasoningIds(request).length > 0) {
+    return refuse({ message: "The encrypted content gAAA...DQ== could not be verified." }, "http");
+  }
+  if (words.includes("cut")) return answer([reasoning(), message("Half")], { end: { kind: "cut" } });
+  if (words.includes("write")) {
+    return answer([reasoning(), functionCall("write_file", { path: "b.txt", content: "b" })]);
+  }
+  return READS_A;
+};
+
+Deno.test("verify says same for what was sent, whatever kind of run it was: windows, families, refusals, cuts, denials, continuations, budgets, other endpoints", async () => {
+  await using place = new Place(everyKind, { rules: "none" });
+  const run = async (args: readonly string[], code = 0) => {
+    const called = await place.call(["run", "--json", "-s", "s", ...args]);
+    assert.equal(called.code, code, called.stdout);
+  };
+  await run(["--new", "Go"]);
+  await run(["--replay-window", "1", "Go"]);
+  await run(["refuse"]);
+  await run(["cut"], 10);
+  await run([]);
+  await run(["write"]);
+  await run(["-m", "gpt-5.6-mini", "--replay", "family", "--effort", "high", "--summary", "auto", "Go"]);
+  await run(["--no-reasoning-replay", "--instructions", "Be loud.", "--max-tokens", "5000", "Go"]);
+  await run(["--base-url", `${place.server.baseUrl}/other`, "--max-steps", "1", "Go"], 4);
+  const report = await verify(place, ["s"]);
+  assert.ok(verdicts(report).length > 12);
+  assert.deepEqual(new Set(verdicts(report)), new Set(["same"]));
+  for (const { recorded, refolded } of report.sessions[0]?.requests ?? []) assert.equal(refolded, recorded);
+  const text = (await place.call(["verify", "s"])).stdout;
+  assert.match(text, /^s: \d+ requests\n {2}turn 2: same\n/);
+});
+
+Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: a field of the request", async () => {
+  await using place = await one();
+  rewrite(place, modelTurn(place, 2), (text) => text.replace('"store":false', '"store":true'));
+  assert.equal((await place.call(["fsck", "s"])).code, 0, "the seals fit");
+  const report = await verify(place, ["s"]);
+  assert.deepEqual([verdicts(report), report.exit_code], [["same", "differs"], 7]);
+});
+
+Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: words of an earlier turn: every request after it differs", async () => {
+  await using place = await one();
+  rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
+  assert.deepEqual(verdicts(await verify(place, ["s"])), ["differs", "differs"]);
+});
+
+Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: one letter of a blob: the requests that carried it differ", async () => {
+  await using place = await one();
+  const flip = (_: string, head: string, letter: string) => `${head}${letter === "x" ? "y" : "x"}`;
+  rewrite(place, 2, (text) => text.replace(/("encrypted_content":"gAAAA.{20})(.)/, flip));
+  assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
+});
+
+Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: a guard decision that was taken another way", async () => {
+  await using place = await one();
+  rewrite(place, modelTurn(place, 2), (text) => text.replace('"mode":"exact"', '"mode":"none"'));
+  assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
+});
+
+Deno.test("verify judges only what it can: another fold's requests do not fail it", async () => {
+  await using place = await one();
+  rewrite(place, modelTurn(place, 1), (text) => text.replace('"fold":1', '"fold":99'));
+  const report = await verify(place, ["s"]);
+  assert.deepEqual([verdicts(report), report.exit_code], [["other_fold_version", "same"], 0]);
+});
+
+Deno.test("verify judges only what it can: --all takes every session; one or all, not both", async () => {
+  await using place = await one();
+  await place.session("t");
+  assert.deepEqual((await verify(place, ["--all"])).sessions.map(({ id }) => id).sort(), ["s", "t"]);
+  rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
+  const report = await verify(place, ["--all"]);
+  assert.deepEqual(report.sessions.map(({ requests }) => requests[0]?.verdict).sort(), ["differs", "same"]);
+  assertError(await place.call(["verify", "--json"]), { code: "usage", exit: 2, hint: /--all/ });
+  assertError(await place.call(["verify", "s", "--all", "--json"]), { code: "usage", exit: 2 });
+});
+
+Deno.test("verify judges only what it can: damage is damage, not a verdict", async () => {
+  await using place = await one();
+  Deno.writeTextFileSync(place.turnPath("s", 2), "{}");
+  assertError(await place.call(["verify", "s", "--json"]), { code: "session_damaged", exit: 12 });
+});
+
+Deno.test("explain says whether the next request continues the last one: it does while nothing changes; with a change it does not, and says where", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  assert.deepEqual(JSON.parse((await place.call(["explain", "s", "--json"])).stdout).prefix, {
+    extends: true,
+  });
+  assert.match((await place.call(["explain", "s"])).stdout, /^It extends the last request/);
+  for (
+    const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--no-reasoning-replay"], 1]] as const
+  ) {
+    const { prefix } = JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout);
+    const next = new TextEncoder().encode((await place.call(["input", "s", ...flags])).stdout);
+    const last = new TextEncoder().encode(place.server.requests.at(-1)?.text);
+    const byte = last.findIndex((value, index) => value !== next[index]);
+    assert.deepEqual(prefix, { extends: false, item, byte });
+    const where = item === null ? "before `input`" : `at item ${item}`;
+    assert.match(
+      (await place.call(["explain", "s", ...flags])).stdout,
+      new RegExp(
+        `^It diverges from the last request ${where} \\(byte ${byte}\\): expect a prompt-cache miss\\.\n`,
+      ),
+    );
+  }
+});

@@ -1,0 +1,49 @@
+/**
+ * A very long stream through the recorder.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { memoryNow, peakMemory } from "../../bench/servers.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+import { scaled } from "../crash/scale.ts";
+import { readLongStream, startLongStream } from "../support/long_stream.ts";
+import { Sandbox } from "../support/reprise.ts";
+import { eventually, WITHOUT_BINARY, withServer } from "./listening.ts";
+
+const BYTES = scaled(128e6, 1e9);
+const MEMORY_GROWTH = 64e6;
+
+Deno.test({
+  name: "a stream of a gigabyte is recorded whole in memory that grows by less than 64 MB",
+  ignore: WITHOUT_BINARY,
+  fn: async () => {
+    await using sandbox = new Sandbox();
+    const upstream = startLongStream(BYTES);
+    try {
+      const out = `${sandbox.directory}/recorded`;
+      const { value, called } = await withServer(
+        sandbox,
+        ["record", "--upstream", upstream.origin, "--out", out],
+        async (origin, pid) => {
+          // A small one first: what any request needs is there then.
+          await readLongStream(origin, "?bytes=1000000");
+          await eventually(() => denoFiles.facts(`${out}/exchanges/0001`) !== null, "the first exchange");
+          const before = memoryNow(pid);
+          const bytes = await readLongStream(origin);
+          await eventually(() => denoFiles.facts(`${out}/exchanges/0002`) !== null, "the second exchange");
+          return { bytes, before, peak: peakMemory(pid) };
+        },
+      );
+      const { bytes, before, peak } = value;
+      assert.ok(bytes >= BYTES);
+      assert.equal(called.code, 0, called.stderr.slice(-2000));
+      assert.equal(Deno.statSync(`${out}/exchanges/0002/body`).size, bytes);
+      assert.ok(before !== null && peak !== null);
+      const grown = peak - before;
+      assert.ok(grown < MEMORY_GROWTH, `memory grew by ${(grown / 1e6).toFixed(0)} MB`);
+    } finally {
+      await upstream.stop();
+    }
+  },
+});

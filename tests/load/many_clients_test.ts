@@ -1,0 +1,130 @@
+/**
+ * Two hundred clients on one replay server, each in a conversation of its own.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { memoryNow } from "../../bench/servers.ts";
+import { scaled } from "../crash/scale.ts";
+import { type GivenExchange, writeFixture } from "../support/fixture.ts";
+import { Sandbox } from "../support/reprise.ts";
+import { WITHOUT_BINARY, withServer } from "./listening.ts";
+
+const CLIENTS = 200;
+/** Each takes about a second, because the recording did. */
+const TURNS = scaled(10, 60);
+/** Arrival time of each third of an answer. */
+const TIMES_MS = [0, 400, 900];
+/**
+ * Memory that V8 has not collected yet: the runtime keeps each request until a full collection, 4 KB with its headers,
+ * and that comes when the heap has grown to a multiple of what lives. So it levels off: after these answers, 48,000 more
+ * requests added nothing. `collected_test.ts` measures memory that is never collected.
+ */
+const MEMORY_GROWTH = 32e6 + 8e3 * CLIENTS * TURNS;
+
+const encoder = new TextEncoder();
+
+function messageItem(client: number, turn: number) {
+  const text = `Client ${client} hears answer ${turn}: ${"word ".repeat(20)}${client * 1000 + turn}`;
+  return {
+    type: "message",
+    id: `msg_${client}_${turn}`,
+    status: "completed",
+    role: "assistant",
+    content: [{ type: "output_text", text, annotations: [] }],
+  };
+}
+
+/** The answer of one turn as it was recorded. */
+function answerBytes(client: number, turn: number): Uint8Array {
+  const item = messageItem(client, turn);
+  const response = { id: `resp_${client}_${turn}`, object: "response", model: "gpt-5.6" };
+  const place = { item_id: item.id, output_index: 0, content_index: 0 };
+  const words = (item.content[0]?.text ?? "").match(/.{1,24}/g) ?? [];
+  const events = [
+    { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+    {
+      type: "response.output_item.added",
+      output_index: 0,
+      item: { ...item, status: "in_progress", content: [] },
+    },
+    ...words.map((delta) => ({ type: "response.output_text.delta", ...place, delta })),
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { ...response, status: "completed", output: [item] } },
+  ];
+  const lines = events.map((event, index) =>
+    `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: index })}\n\n`
+  );
+  return encoder.encode(lines.join(""));
+}
+
+/** The request of one turn: everything said before, and a question. */
+function requestBody(client: number, turn: number) {
+  const input = Array.from({ length: turn + 1 }, (_, at) => [
+    ...at > 0 ? [messageItem(client, at - 1)] : [],
+    { role: "user", content: `Client ${client} asks question ${at}` },
+  ]).flat();
+  return { model: "gpt-5.6", instructions: "Be brief.", input, stream: true, store: false };
+}
+
+/** All exchanges, the clients taking turns as they did while recording. */
+function exchanges(): GivenExchange[] {
+  return Array.from({ length: TURNS }, (_, turn) =>
+    Array.from({ length: CLIENTS }, (_, client) => {
+      const body = answerBytes(client, turn);
+      const chunks = TIMES_MS.map((ms, index) =>
+        [Math.floor(body.length * index / TIMES_MS.length), ms] as [number, number]
+      );
+      return { request: { body: requestBody(client, turn) }, response: { chunks }, body };
+    })).flat();
+}
+
+Deno.test({
+  name:
+    "200 clients at a time get each their own recorded answers, byte for byte, and the server's memory stays",
+  ignore: WITHOUT_BINARY,
+  fn: async () => {
+    await using sandbox = new Sandbox();
+    const fixture = writeFixture(`${sandbox.directory}/fixture`, exchanges());
+    const wrong: string[] = [];
+    const asked = CLIENTS * TURNS;
+    let answered = 0;
+    const flags = ["--pace", "real", "--match", "semantic", "--strict-usage"];
+    const { value: memory, called } = await withServer(
+      sandbox,
+      ["serve", fixture, ...flags],
+      async (origin, pid) => {
+        let early: number | null = null;
+        await Promise.all(Array.from({ length: CLIENTS }, async (_, client) => {
+          for (let turn = 0; turn < TURNS; turn++) {
+            const { status, bytes } = await ask(origin, requestBody(client, turn));
+            if (status !== 200 || !isSame(bytes, answerBytes(client, turn))) {
+              wrong.push(`client ${client}, turn ${turn}: ${status}, ${bytes.length} bytes`);
+            }
+            if (++answered === asked / 5) early = memoryNow(pid);
+          }
+        }));
+        return { early, end: memoryNow(pid) };
+      },
+    );
+    assert.deepEqual(wrong.slice(0, 5), [], `${wrong.length} of ${asked} answers are wrong`);
+    // With --strict-usage also: every exchange was played, none missed, no rule broken.
+    assert.equal(called.code, 0, called.stderr.slice(-2000));
+    assert.ok(memory.early !== null && memory.end !== null);
+    const grown = memory.end - memory.early;
+    assert.ok(grown < MEMORY_GROWTH, `memory grew by ${(grown / 1e6).toFixed(0)} MB in ${asked} answers`);
+  },
+});
+
+async function ask(origin: string, body: unknown) {
+  const response = await fetch(`${origin}/v1/responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: "Bearer test" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) };
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
