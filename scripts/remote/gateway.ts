@@ -135,7 +135,8 @@ export class Gateway {
       region: "us-east-1",
       service: "s3",
     });
-    const response = await client.fetch(`${this.endpoint}/${name}`, { method: "PUT" });
+    const init: RequestInit = { method: "PUT" };
+    const response = await client.fetch(`${this.endpoint}/${name}`, init);
     await response.body?.cancel();
     if (!response.ok) throw new Error(`Cannot create bucket ${name}: status ${response.status}`);
   }

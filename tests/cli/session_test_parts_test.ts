@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { tallyOfReport } from "../../scripts/gate/tally.ts";
 import { compareEnd, compareSessions, compareUse, type Divergence } from "../../src/cli/test/compare.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { expectedState, writeExpectation } from "../../src/cli/test/expectation.ts";
@@ -76,13 +75,12 @@ Deno.test("a TAP report stays one, whatever the texts in it: a plan, a point a t
 
 Deno.test("a JUnit report stays XML, whatever the texts in it, and counts every test as what it is", () => {
   const xml = report("junit", ["d"]);
-  const tally = tallyOfReport(xml);
-  assert.deepEqual([tally.passed, tally.failed.length, tally.skipped.length], [1, 2, 1]);
   const counts = 'tests="4" failures="1" errors="1" skipped="1" time="0.750">';
   assert.ok(
     xml.includes(`<testsuites ${counts}`) && xml.includes(`<testsuite name="reprise test" ${counts}`),
   );
-  assert.deepEqual([xml.match(/<failure /g)?.length, xml.match(/<error /g)?.length], [1, 1]);
+  const count = (pattern: RegExp) => xml.match(pattern)?.length;
+  assert.deepEqual([/<testcase /g, /<failure /g, /<error /g, /<skipped/g].map(count), [4, 1, 1, 1]);
   const open: string[] = [];
   for (const [, end, name = "", alone] of xml.matchAll(/<(\/?)([a-z]+)(?: [a-z]+="[^"<>]*")*(\/?)>/g)) {
     if (end === "/") assert.equal(open.pop(), name);
