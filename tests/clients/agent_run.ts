@@ -52,12 +52,6 @@ export interface Place {
   readonly git: "none" | "clean" | "changed";
   /** The program that is slow here: results of calls at once come in another order. */
   readonly slow: "wc" | "head";
-  /**
-   * The content of the file that agents read.
-   *
-   * @default {"hello\n"}
-   */
-  readonly greeting?: string;
 }
 
 /** The place at which agents are recorded. */
@@ -84,14 +78,6 @@ export const ELSEWHERE: Place = {
 /** A place like {@linkcode HERE}, with changes in its repository. */
 export const CHANGED: Place = { ...HERE, home: "root", directory: "root/s", git: "changed" };
 
-/** A place with another file: tools print there what they did not print when the agent was recorded. */
-export const OTHER_FILE: Place = {
-  ...HERE,
-  home: "home/eve",
-  directory: "home/eve/shop",
-  greeting: "goodbye\n",
-};
-
 /** The results of a call and of the server around it. */
 export interface Replayed {
   readonly client: Called;
@@ -106,10 +92,6 @@ export interface Replayed {
 /** Differences from an ordinary recording or replay. */
 export interface AgentOptions {
   readonly prompts?: Prompts;
-  /** The recording. */
-  readonly fixture?: string;
-  /** Flags of `serve` beside `--strict-usage`. */
-  readonly flags?: readonly string[];
   /** Rewrites what the client sends. */
   readonly rewrite?: Rewrite;
 }
@@ -117,14 +99,12 @@ export interface AgentOptions {
 /** A scratch directory with an agent's places and recordings. */
 export class AgentSandbox extends Sandbox {
   readonly #agent: Agent;
-  /** The recording that is made and replayed unless another is named. */
-  readonly fixture = this.fixtureAt("agent");
-  #calls = 0;
+  /** The recording. */
+  readonly fixture = `${this.directory}/fixture`;
 
   constructor(agent: Agent) {
     super();
     this.#agent = agent;
-    Deno.mkdirSync(`${this.directory}/fixtures`);
   }
 
   /** Makes a place with the same files as every other, and with its own repository. */
@@ -133,7 +113,7 @@ export class AgentSandbox extends Sandbox {
     for (const path of [`${this.directory}/${place.home}`, `${directory}/docs`]) {
       Deno.mkdirSync(path, { recursive: true });
     }
-    Deno.writeTextFileSync(`${directory}/greeting.txt`, place.greeting ?? "hello\n");
+    Deno.writeTextFileSync(`${directory}/greeting.txt`, "hello\n");
     Deno.writeTextFileSync(`${directory}/docs/notes.md`, "# Notes\n");
     // Agents put the content of their file into a request, with its path.
     for (const name of ["AGENTS.md", "CLAUDE.md"]) {
@@ -150,12 +130,9 @@ export class AgentSandbox extends Sandbox {
   }
 
   /** Records the agent with `record -- CMD`; returns what it printed. */
-  async record(
-    place: Place,
-    { prompts = PROMPTS, fixture = this.fixture }: AgentOptions = {},
-  ): Promise<string> {
+  async record(place: Place): Promise<string> {
     await using api = await this.#agent.api();
-    const args = ["record", ...this.#provider, "--out", fixture, "--", ...this.#command(prompts)];
+    const args = ["record", ...this.#provider, "--out", this.fixture, "--", ...this.#command(PROMPTS)];
     const called = await this.call(args, {
       cwd: this.#directoryOf(place),
       env: await this.#environment(place, this.#baseUrl(new URL(api.baseUrl).origin)),
@@ -181,13 +158,10 @@ export class AgentSandbox extends Sandbox {
   }
 
   /** Replays the recording with `serve -- CMD`. */
-  async replay(
-    place: Place,
-    { prompts = PROMPTS, fixture = this.fixture, flags = [] }: AgentOptions = {},
-  ): Promise<Replayed> {
-    const file = `${this.directory}/events-${++this.#calls}.jsonl`;
-    const args = ["serve", "--strict-usage", ...flags, "--events", file, fixture];
-    const called = await this.call([...args, "--", ...this.#command(prompts)], {
+  async replay(place: Place): Promise<Replayed> {
+    const file = `${this.directory}/events.jsonl`;
+    const args = ["serve", "--strict-usage", "--events", file, this.fixture];
+    const called = await this.call([...args, "--", ...this.#command(PROMPTS)], {
       cwd: this.#directoryOf(place),
       env: await this.#environment(place, {}),
     });
@@ -196,8 +170,7 @@ export class AgentSandbox extends Sandbox {
 
   /** Replays the recording with `serve` by itself, for a client that is given its port or that of a proxy before it. */
   async replayByItself(place: Place, options: AgentOptions = {}): Promise<Replayed> {
-    const { fixture = this.fixture, flags = [] } = options;
-    const args = ["serve", "--strict-usage", ...flags, fixture];
+    const args = ["serve", "--strict-usage", this.fixture];
     const { client, server } = await this.#around(args, place, options);
     return replayed(client, server, server.stdout);
   }
@@ -205,11 +178,6 @@ export class AgentSandbox extends Sandbox {
   /** The API provider of a server on this machine is unknown. */
   get #provider(): readonly string[] {
     return ["--provider", this.#agent.variable.toLowerCase()];
-  }
-
-  /** The path of another recording. */
-  fixtureAt(name: string): string {
-    return `${this.directory}/fixtures/${name}`;
   }
 
   async #around(

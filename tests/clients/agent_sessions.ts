@@ -35,10 +35,6 @@ export interface AgentProgram {
   readonly rules: () => CheckedApi;
   /** Below the home. */
   readonly sessions: string;
-  /** Text of the lines that hold the result of a call. */
-  readonly result: string;
-  /** Number of the first request that has results of two calls. */
-  readonly secondResult: number;
   readonly env: (baseUrl: string) => Readonly<Record<string, string>>;
   /** Files below the home, with their contents. */
   readonly files: (baseUrl: string) => Readonly<Record<string, string>>;
@@ -70,8 +66,6 @@ export const AGENTS: readonly AgentProgram[] = [
       model: "gpt-5.6",
       provider: "compatible",
       sessions: ".codex/sessions",
-      result: "function_call_output",
-      secondResult: 3,
     },
     api: codexApi,
     rules: () => startResponsesServer({ script: () => answer([message(CONTINUED)]) }),
@@ -92,7 +86,7 @@ export const AGENTS: readonly AgentProgram[] = [
   },
   {
     ...{ name: "claude", packages: CLAUDE_CODE, model: "claude-opus-4-8", provider: "anthropic" },
-    ...{ sessions: ".claude/projects", result: "tool_result", secondResult: 2 },
+    sessions: ".claude/projects",
     api: claudeCodeApi,
     rules: () => startMessagesServer({ script: () => says([text(CONTINUED)]) }),
     env: (baseUrl) => ({
@@ -108,7 +102,6 @@ export const AGENTS: readonly AgentProgram[] = [
   },
   {
     ...{ name: "pi", packages: PI, model: "gpt-5.6", provider: "compatible", sessions: ".pi/agent/sessions" },
-    ...{ result: "toolResult", secondResult: 3 },
     api: codexApi,
     rules: () => startResponsesServer({ script: () => answer([message(CONTINUED)]) }),
     env: () => ({ PI_TELEMETRY: "0" }),
@@ -125,8 +118,8 @@ export const AGENTS: readonly AgentProgram[] = [
   },
 ];
 
-/** Starts an agent's program. */
-export async function startAgent(agent: AgentProgram, call: AgentCall): Promise<Deno.ChildProcess> {
+/** Calls an agent to its end. */
+export async function callAgent(agent: AgentProgram, call: AgentCall): Promise<void> {
   const { baseUrl, home, directory, prompt, resume } = call;
   for (const path of [home, directory]) Deno.mkdirSync(path, { recursive: true });
   for (const [name, content] of Object.entries(agent.files(baseUrl))) {
@@ -135,35 +128,16 @@ export async function startAgent(agent: AgentProgram, call: AgentCall): Promise<
     Deno.writeTextFileSync(path, content);
   }
   const [command = "", ...args] = agent.args(baseUrl, prompt, resume);
-  return new Deno.Command(command, {
+  const { code, stdout, stderr } = await new Deno.Command(command, {
     args,
     cwd: directory,
     signal: AbortSignal.timeout(CLIENT_MS),
     clearEnv: true,
     env: { PATH: await pathWith(agent.packages), HOME: home, ...agent.env(baseUrl) },
     stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-}
-
-/** Kills a program with the processes that it started: an agent may be started by a launcher. */
-export async function killAgent(child: Deno.ChildProcess): Promise<void> {
-  const kill = (pid: number) => {
-    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
-    Deno.kill(pid, "SIGKILL");
-    for (const each of children.split(" ").filter((text) => text.trim() !== "")) kill(Number(each));
-  };
-  kill(child.pid);
-  await child.output();
-}
-
-/** Calls an agent to its end. */
-export async function callAgent(agent: AgentProgram, call: AgentCall): Promise<string> {
-  const { code, stdout, stderr } = await (await startAgent(agent, call)).output();
+  }).output();
   const [out, error] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)) as [string, string];
   assert.equal(code, 0, `${agent.name}: ${out}${error}`);
-  return out;
 }
 
 /** The files of sessions in a home; fails if there is none. */
@@ -179,42 +153,4 @@ export function sessionFiles({ sessions, name }: AgentProgram, home: string): st
   visit(`${home}/${sessions}`);
   assert.ok(found.length > 0, `${name} wrote no session`);
   return found.sort();
-}
-
-/** A server in front of another one that holds the answer of a request back for ever. */
-export class HoldingServer implements AsyncDisposable {
-  /** Resolves when the held request has come. */
-  readonly held: Promise<void>;
-  readonly #server: Deno.HttpServer<Deno.NetAddr>;
-  readonly #abort = new AbortController();
-
-  /** `held`: number of the first request that gets no answer. */
-  constructor(upstream: string, { held }: { readonly held: number }) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.held = promise;
-    let count = 0;
-    const answered = async (request: Request): Promise<Response> => {
-      if (request.method === "POST" && ++count >= held) {
-        resolve();
-        const { readable, writable } = new TransformStream<Uint8Array>();
-        this.#abort.signal.addEventListener("abort", () => void writable.abort().catch(() => {}));
-        return new Response(readable, { headers: { "content-type": "text/event-stream" } });
-      }
-      const { pathname, search } = new URL(request.url);
-      const { method, headers } = request;
-      const body = method === "POST" ? await request.arrayBuffer() : null;
-      return await fetch(`${new URL(upstream).origin}${pathname}${search}`, { method, headers, body });
-    };
-    const { signal } = this.#abort;
-    this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {}, signal }, answered);
-  }
-
-  get origin(): string {
-    return `http://127.0.0.1:${this.#server.addr.port}`;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#abort.abort();
-    await this.#server.finished.catch(() => {});
-  }
 }

@@ -1,6 +1,5 @@
-/** Sessions of real agents: imported, also after a kill, continued under the API's rules, exported and resumed. */
+/** Sessions of real agents: imported, continued under the API's rules, exported and resumed. */
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { Sandbox } from "../support/reprise.ts";
 import {
@@ -9,10 +8,7 @@ import {
   callAgent,
   type CheckedApi,
   CONTINUED,
-  HoldingServer,
-  killAgent,
   sessionFiles,
-  startAgent,
 } from "./agent_sessions.ts";
 import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
 import { FIRST_TEXT } from "./scripted_agent_apis.ts";
@@ -115,71 +111,6 @@ for (const agent of AGENTS) {
       await place.continued(agent, { session: again.session, rules });
       const last = JSON.stringify(rules.requests.at(-1));
       for (const each of [FIRST, CONTINUED, "After the export"]) assert.ok(last.includes(each), last);
-    },
-  });
-}
-
-for (const agent of AGENTS.filter(({ name }) => name !== "claude")) {
-  Deno.test({
-    name: `${agent.name}: the server that issued the reasoning takes it back after --trust-origin${NOT_HERE}`,
-    ignore: !RUNS_AGENTS,
-    fn: async () => {
-      await using place = new Place();
-      await using api = await agent.api();
-      const home = `${place.directory}/${agent.name}`;
-      await callAgent(agent, { baseUrl: api.baseUrl, home, directory: place.shop, prompt: FIRST });
-      const [path = ""] = sessionFiles(agent, home);
-      const { from } = await place.json("import", path, "--trust-origin", api.baseUrl) as Record<
-        string,
-        JsonObject
-      >;
-      assert.equal((from?.kept as JsonObject).sendable, (from?.kept as JsonObject).reasoning);
-      await place.ok("run", "-c", ...toApi(agent, api.baseUrl), "And now?");
-      assert.deepEqual(api.refusals, []);
-      const { message } = api.requests.at(-1) as unknown as Record<
-        "message",
-        { readonly input: JsonObject[] }
-      >;
-      assert.equal(message.input.filter(({ type }) => type === "reasoning").length, 4);
-    },
-  });
-}
-
-for (const agent of AGENTS) {
-  Deno.test({
-    name:
-      `${agent.name}: a session that was killed in the middle of a line is imported and continued${NOT_HERE}`,
-    ignore: !RUNS_AGENTS,
-    fn: async () => {
-      await using place = new Place();
-      await using api = await agent.api();
-      await using holding = new HoldingServer(api.baseUrl, { held: agent.secondResult });
-      const home = `${place.directory}/killed`;
-      const call = { baseUrl: `${holding.origin}/v1`, home, directory: place.shop, prompt: FIRST };
-      const child = await startAgent(agent, call);
-      await holding.held;
-      const resultsIn = (text: string) => text.split("\n").filter((line) => line.includes(agent.result));
-      // Agents write their files in the background.
-      const isWritten = () =>
-        resultsIn(Deno.readTextFileSync(sessionFiles(agent, home)[0] ?? "")).length >= 2;
-      for (let tries = 400; tries > 0 && !isWritten(); tries--) await delay(50);
-      await killAgent(child);
-
-      const [path = ""] = sessionFiles(agent, home);
-      const whole = Deno.readTextFileSync(path);
-      const last = resultsIn(whole).at(-1) ?? "";
-      const start = whole.indexOf(last);
-      // The end of the file is lost in the middle of the result of the second call, as after a crash of the machine.
-      Deno.writeTextFileSync(path, whole.slice(0, start + last.length - 40));
-      const { session, from, path: directory } = await place.json("import", path) as Record<
-        string,
-        JsonObject
-      >;
-      assert.equal(from?.torn_line, whole.slice(0, start).split("\n").length);
-      assert.equal([...Deno.readDirSync(`${directory}/quarantine`)].length, 1);
-      await using rules = agent.rules();
-      await place.continued(agent, { session: String(session), rules });
-      assert.ok(JSON.stringify(rules.requests.at(-1)).includes("may or may not have run"));
     },
   });
 }

@@ -9,7 +9,6 @@ import type { Api } from "./support.ts";
 /** Each client, its API, and where a changed prompt differs. */
 const CLIENTS: readonly (readonly [name: string, api: Api, variable: string, path: string])[] = [
   ["openai", responsesApi, "OPENAI", "input[0].content"],
-  ["@openai/agents", responsesApi, "OPENAI", "input[0].content"],
   ["ai", responsesApi, "OPENAI", "input[1].content[0].text"],
   ["@anthropic-ai/sdk", messagesApi, "ANTHROPIC", "messages[0].content"],
 ];
