@@ -31,7 +31,7 @@ Deno.test("an answer over a WebSocket is an event stream with the headers of the
   });
 });
 
-Deno.test("a request that extends the last one sends only its new items", async () => {
+test.long("a request that extends the last one sends only its new items", async () => {
   await scene(answerAll, async ({ send, received }) => {
     await textOf(await send([say("a")]));
     await textOf(await send([say("a"), sentBack("r1"), say("b")]));
@@ -137,7 +137,7 @@ Deno.test("a connection that closed between requests is replaced", async () => {
   });
 });
 
-Deno.test("a reused connection that closes before it answers is replaced at once", async () => {
+test.long("a reused connection that closes before it answers is replaced at once", async () => {
   await scene((socket, message, nth, raw) => {
     if (nth === 2) raw.destroy();
     else answerAll(socket, message, nth, raw);

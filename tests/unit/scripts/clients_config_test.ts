@@ -26,7 +26,7 @@ Deno.test("the configuration of tests/clients has the program's versions and set
   }
   assert.deepEqual(clients.compilerOptions, program.compilerOptions);
   assert.deepEqual(clients.unstable, program.unstable);
-  assert.deepEqual(clients.lint, program.lint);
+  assert.deepEqual(clients.lint.rules, program.lint.rules);
   assert.equal(clients.fmt.lineWidth, program.fmt.lineWidth);
   assert.deepEqual([clients.lock, clients.nodeModulesDir], [program.lock, program.nodeModulesDir]);
 });

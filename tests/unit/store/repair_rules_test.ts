@@ -25,6 +25,7 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const pathOf = (home: Home, turn: number) => turnPath(sessionPaths(home.sessions, ID), turn);
 const read = (home: Home) => readSession(testPorts(), home, ID);
@@ -272,7 +273,7 @@ Deno.test("foreign directories are left to the user", () =>
     assert.equal(Deno.lstatSync(turns).isSymlink, true);
   }));
 
-Deno.test("foreseeing a repair changes nothing, and waits for no writer", () =>
+test.long("foreseeing a repair changes nothing, and waits for no writer", () =>
   damaged(async (home) => {
     Deno.writeTextFileSync(pathOf(home, 3), "");
     const foreseen = await previewRepair(testPorts(), home, { id: ID });

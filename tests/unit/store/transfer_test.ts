@@ -273,7 +273,7 @@ function stranger(): string[] {
   return [JSON.stringify({ path: `blobs/${sha256}`, bytes: 0, sha256 })];
 }
 
-Deno.test("a hostile or broken file gets a clear error and leaves nothing", () =>
+test.long("a hostile or broken file gets a clear error and leaves nothing", () =>
   withHome(async (home, root) => {
     await newSession(testPorts(), home);
     const lines = exported(home);

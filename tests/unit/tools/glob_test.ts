@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseGlob } from "../../../src/tools/glob.ts";
 import { ToolFailure } from "../../../src/tools/tool.ts";
+import { test } from "../../support/test.ts";
 
 Deno.test("globs match names and paths as their description says", () => {
   const rows: [pattern: string, path: string, fits: boolean][] = [
@@ -34,7 +35,7 @@ Deno.test("globs match names and paths as their description says", () => {
   }
 });
 
-Deno.test("globs agree with a plain search of all ways to match", () => {
+test.long("globs agree with a plain search of all ways to match", () => {
   const letter = fc.constantFrom("a", "b", "*", "?");
   const segment = fc.oneof(
     fc.constant("**"),

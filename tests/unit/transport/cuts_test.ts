@@ -16,6 +16,7 @@ import {
   testStreams,
 } from "../../support/streams.ts";
 import { cut } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 /** Streams up to here are cut at every byte, longer ones where it matters. */
 const EVERY_BYTE = 32 * 1024;
@@ -33,7 +34,7 @@ Deno.test("the streams that are cut are short and long, and of both APIs", () =>
 for (const [index, stream] of STREAMS.entries()) {
   const { name, bytes, api } = stream;
 
-  Deno.test(`${name} gives the same events under every two-way split`, async () => {
+  test.long(`${name} gives the same events under every two-way split`, async () => {
     const { events, error, updates } = await readUpdates([bytes], api);
     assert.ok(error === undefined && events.length > 0 && updates.at(-1)?.kind === "finished");
     for (const at of sampled(placesIn(bytes), stream)) {

@@ -12,6 +12,7 @@ import { samples } from "../../support/samples.ts";
 import { cutAt, DIALECTS, isSameReading, readEvents, testStreams } from "../../support/streams.ts";
 import { Dice } from "../fold/dice.ts";
 import { cut } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -197,7 +198,7 @@ const STREAMS = await Promise.all(
 for (const seeds of blocksOfSeeds()) {
   const named = `streams damaged by seeds ${seeds[0]} to ${seeds.at(-1)}`;
 
-  Deno.test(`${named} give the same events however they are cut, or a typed error after the same events`, async () => {
+  test.long(`${named} give the same events however they are cut, or a typed error after the same events`, async () => {
     for (const seed of seeds) {
       const { bytes, by, dice } = damagedStream(seed);
       const label = `seed ${seed}: ${by.join(", ")}`;
@@ -230,7 +231,7 @@ for (const seeds of blocksOfSeeds()) {
     assert.ok(intact > some.length, `only ${intact} events came before the damage in ${some.length} streams`);
   });
 
-  Deno.test(`${named} end once and last in both assemblers, with items that are items`, async () => {
+  test.long(`${named} end once and last in both assemblers, with items that are items`, async () => {
     const statuses = new Map<string, number>();
     for (const seed of seeds) {
       const { bytes, by } = damagedStream(seed);

@@ -196,7 +196,7 @@ test.long("while messages wait to be taken, the server has to wait, and none is 
   strictEqual(end.kind === "close" && end.code, 1000);
 });
 
-Deno.test("a peer that does not read leaves no room, and there is room again when it reads", async () => {
+test.long("a peer that does not read leaves no room, and there is room again when it reads", async () => {
   let peer: { pause(): void; resume(): void } | undefined;
   const opened = Promise.withResolvers<void>();
   const onSocket: SocketBehaviour["onSocket"] = (socket) => {

@@ -10,6 +10,7 @@ import { Replay } from "../../../clients/support.ts";
 import { planned, written } from "../../fixture/import/support.ts";
 import { type Answer, RawUpstream, Recording, write } from "../../fixture/record/recording.ts";
 import { areOwnRecordings, recordingBytes } from "../../../support/recordings.ts";
+import { test } from "../../../support/test.ts";
 
 /** A recording, and what its timeline has to say of each exchange. */
 const CASES: readonly (readonly [what: string, name: string, ...shown: readonly (readonly string[])[]])[] = [
@@ -124,7 +125,7 @@ function playing(exchanges: readonly FixtureExchange[]): Answer {
 }
 
 for (const [what, name, ...shown] of CASES) {
-  Deno.test(`chat: ${what}: import, record, serve, show and lint keep every byte`, async () => {
+  test.long(`chat: ${what}: import, record, serve, show and lint keep every byte`, async () => {
     const imported = await importedFrom(name);
     assert.equal(imported.exchanges.length, shown.length);
     assert(imported.exchanges.every(({ request }) => request.api?.name === "chat"));

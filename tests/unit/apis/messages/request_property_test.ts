@@ -160,7 +160,7 @@ test.long("a history that continues keeps the bytes of all it had, up to the end
   );
 });
 
-Deno.test("a request built from parsed JSON equals the one built from the values it was written from", () => {
+test.long("a request built from parsed JSON equals the one built from the values it was written from", () => {
   fc.assert(
     fc.property(session, (entries) => {
       assert.equal(bodyOf(JSON.parse(JSON.stringify(entries))), bodyOf(entries));
