@@ -10,6 +10,7 @@ import { sessionPaths, turnPath } from "../../src/store/layout.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { collect, type Scenario } from "./scenarios.ts";
 import { homeOf, pathsOf, type Place } from "./sessions.ts";
+import type { Call } from "./trace.ts";
 
 /** Acknowledgements before the end. */
 export interface Reported {
@@ -17,6 +18,16 @@ export interface Reported {
   readonly saved: ReadonlyMap<number, string>;
   /** The operation said that it was done. */
   readonly done: boolean;
+}
+
+/** The acknowledgements among these calls. */
+export function reportedIn(calls: readonly Call[]): Reported {
+  const written = calls.filter(({ name }) => name === "write").map(({ data }) => data);
+  const saved = written.flatMap((data) => {
+    const [, turn, sum = ""] = /^saved (\d+) ([0-9a-f]{64})/.exec(data) ?? [];
+    return turn === undefined ? [] : [[Number(turn), sum] as const];
+  });
+  return { saved: new Map(saved), done: written.some((data) => data.startsWith("done")) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { copyWorkspace, DEMO_PERMISSIONS } from "../../scripts/demo/scene.ts";
+import { type Reported, reportedIn } from "./aftermath.ts";
 import { judgeOrder } from "./order.ts";
 import { scaled } from "./scale.ts";
 import {
@@ -110,38 +111,30 @@ Deno.test({
         if (!isChange(last, directory) || points++ % STRIDE > 0) return true;
         const copy = `${directory}/${points}`;
         await copyDirectory(start, copy);
-        await goOn(`${copy}/home`, savedIn(soFar), `point ${points} (${last.name} ${last.path})`);
+        await goOn(
+          `${copy}/home`,
+          reportedIn(soFar.map(asDriver)).saved,
+          `point ${points} (${last.name} ${last.path})`,
+        );
         await Deno.remove(copy, { recursive: true });
         return true;
       });
       assert.equal(code, 0, stderr);
-      assert.equal(savedIn(calls).length, 10);
+      assert.equal(reportedIn(calls.map(asDriver)).saved.size, 10);
       assert.ok(points >= 60, `${points} points`);
     }),
 });
 
-/** Returns the turns that were acknowledged, with their sums. */
-function savedIn(calls: readonly Call[]): [turn: string, sum: string][] {
-  return calls.map(asDriver).flatMap(({ data }) => {
-    const [, turn, sum] = /^saved (\d+) ([0-9a-f]{64})$/.exec(data) ?? [];
-    return turn === undefined || sum === undefined ? [] : [[turn, sum]];
-  });
-}
-
 /** Checks a session after a kill, and that a new process brings it to an answer. */
-async function goOn(
-  home: string,
-  saved: readonly (readonly [turn: string, sum: string])[],
-  where: string,
-): Promise<void> {
+async function goOn(home: string, saved: Reported["saved"], where: string): Promise<void> {
   const turns = `${home}/sessions/crash/turns`;
   for (const [turn, sum] of saved) {
-    const text = Deno.readTextFileSync(`${turns}/${turn.padStart(6, "0")}.json`);
+    const text = Deno.readTextFileSync(`${turns}/${String(turn).padStart(6, "0")}.json`);
     assert.ok(text.endsWith(`"sum":"${sum}"}\n`), `${where}: acknowledged turn ${turn} is not there`);
   }
   const begun = await exists(`${turns}/000001.json`);
   if (begun) await mustPass([binary, "fsck", "crash", "--home", home], where);
-  else assert.equal(saved.length, 0, where);
+  else assert.equal(saved.size, 0, where);
   // The second fixture answers at once.
   await mustPass(runArgs(home, "second", begun ? [] : ["--new"]), where);
   await mustPass([binary, "fsck", "crash", "--home", home], where);

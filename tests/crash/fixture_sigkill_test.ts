@@ -13,12 +13,12 @@ import { type Inputs, Place, type State, type Step, STEPS } from "./fixture_step
 import { acknowledged, askAll, assertPlays } from "./fixture_writers.ts";
 import { scaled } from "./scale.ts";
 
-const KILLS = scaled(50, 400);
+const KILLS = scaled(10, 400);
 const SEED = Number(Deno.env.get("REPRISE_SEED") ?? 20261123);
 /** Writers at the same time. */
 const LANES = 2;
 /** Runs that measure how long a writer writes. */
-const MEASURED = 3;
+const MEASURED = scaled(1, 3);
 /** Longer than a recorder takes from an answer to the exchange in `fixture.json`. */
 const PUBLISHING_MS = 8;
 

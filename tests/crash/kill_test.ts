@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { type Reported, wrongAfter } from "./aftermath.ts";
+import { reportedIn, wrongAfter } from "./aftermath.ts";
 import { NAIVE } from "./naive.ts";
 import { commandOf, DRIVER_MARK } from "./programs.ts";
 import { type Scenario, scenarioOf, SCENARIOS } from "./scenarios.ts";
@@ -13,16 +13,6 @@ import { type Call, copyDirectory, hasStrace, isChange, stopAtEach, withDirector
 
 const ignore = !hasStrace();
 let total = 0;
-
-/** The acknowledgements among these calls. */
-function reportedIn(calls: readonly Call[]): Reported {
-  const written = calls.filter(({ name }) => name === "write").map(({ data }) => data);
-  const saved = written.flatMap((data) => {
-    const [, turn, sum = ""] = /^saved (\d+) ([0-9a-f]{64})/.exec(data) ?? [];
-    return turn === undefined ? [] : [[Number(turn), sum] as const];
-  });
-  return { saved: new Map(saved), done: written.some((data) => data.startsWith("done")) };
-}
 
 /**
  * Lets the driver do a scenario in `mode`, and checks a copy of the files at every point; with `until`, up to a finding

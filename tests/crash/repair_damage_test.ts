@@ -3,6 +3,11 @@ import { turnPath } from "../../src/store/layout.ts";
 import { Dice } from "../unit/fold/dice.ts";
 import { assertRepaired, killEverywhere, repair } from "../unit/store/repaired.ts";
 import { type MadeSession, randomSession } from "../unit/store/random_session.ts";
+import { scaled } from "./scale.ts";
+
+/** In the gate, only one length in this number is tried. */
+const STRIDE = scaled(13, 1);
+const FLIPS = scaled(800, 10_000);
 
 /** A closed session with every kind of turn in it, and few of them: each is read thousands of times. */
 function sample(): MadeSession {
@@ -13,7 +18,7 @@ function sample(): MadeSession {
   }
 }
 
-Deno.test("after every truncation of every turn, and after 10,000 bit flips, repair fixes that turn alone", async () => {
+Deno.test(`after a truncation of any turn, and after ${FLIPS} bit flips, repair fixes that turn alone`, async () => {
   const session = sample();
   const dice = new Dice(20261122);
   const repaired = async (turn: number, bytes: Uint8Array, what: string) => {
@@ -31,11 +36,11 @@ Deno.test("after every truncation of every turn, and after 10,000 bit flips, rep
   };
   for (const { turn } of session.turns) {
     const whole = session.disk.read(turnPath(session.paths, turn)) as Uint8Array;
-    for (let length = 0; length < whole.length; length++) {
+    for (let length = 0; length < whole.length; length += STRIDE) {
       await repaired(turn, whole.subarray(0, length), `turn ${turn} cut to ${length} bytes`);
     }
   }
-  for (let flip = 0; flip < 10_000; flip++) {
+  for (let flip = 0; flip < FLIPS; flip++) {
     const turn = dice.count(1, session.turns.length);
     const bytes = (session.disk.read(turnPath(session.paths, turn)) as Uint8Array).slice();
     const bit = dice.count(0, bytes.length * 8 - 1);
@@ -45,6 +50,6 @@ Deno.test("after every truncation of every turn, and after 10,000 bit flips, rep
 });
 
 Deno.test("repairs killed before each of their changes are finished by the next one, over many damages", async () => {
-  const kills = await killEverywhere(25);
-  assert.ok(kills > 500, `${kills} kills`);
+  const kills = await killEverywhere(scaled(5, 25));
+  assert.ok(kills > scaled(100, 500), `${kills} kills`);
 });

@@ -17,7 +17,7 @@ import { answer, reasoning, type Script } from "../support/responses_server.ts";
 import { scaled } from "./scale.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
-const KILLS = scaled(150, 1000);
+const KILLS = scaled(30, 1000);
 /** Runs at the same time: most of a run is waiting. */
 const PARALLEL = 5;
 /** Limits of a point: a number of saved turns, then a wait that is longer than the longest step of a run. */

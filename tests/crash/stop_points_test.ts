@@ -19,12 +19,13 @@ import { HELLO, Place } from "../cli/harness.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/responses_server.ts";
 import type { ScriptedItem } from "../support/responses_server/script.ts";
+import { scaled } from "./scale.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 
 const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const SIGNALS = Object.keys(EXIT_OF) as (keyof typeof EXIT_OF)[];
-const POINTS = 200;
+const POINTS = scaled(30, 200);
 /** Runs at the same time: most of a run is waiting. */
 const PARALLEL = 6;
 /** The latest point of most, in milliseconds from the first line of a run; every twentieth comes near its end. */
@@ -82,7 +83,7 @@ function scriptFor(all: readonly Point[], stopped: ReadonlySet<string>): Script 
 }
 
 Deno.test(
-  "a run with commands that is stopped at any of 200 points is closed and whole, and leaves no process",
+  `a run with commands that is stopped at any of ${POINTS} points is closed and whole, and leaves no process`,
   { ignore },
   async () => {
     const all = points();

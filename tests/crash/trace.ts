@@ -184,9 +184,12 @@ export function variantsOf(name: string): string {
   return variants[name] ?? name;
 }
 
-/** Runs `body` with a new directory, and removes it. */
-export async function withDirectory(body: (path: string) => Promise<void>): Promise<void> {
-  const path = await Deno.makeTempDir({ prefix: "reprise-crash-" });
+/** Runs `body` with a new directory, in `dir` if one is given, and removes it. */
+export async function withDirectory(
+  body: (path: string) => Promise<void>,
+  options: { readonly dir?: string } = {},
+): Promise<void> {
+  const path = await Deno.makeTempDir({ prefix: "reprise-crash-", ...options });
   try {
     await body(path);
   } finally {
