@@ -135,7 +135,7 @@ export class Gateway {
       region: "us-east-1",
       service: "s3",
     });
-    const init: RequestInit = { method: "PUT" };
+    const init = { method: "PUT", aws: {} };
     const response = await client.fetch(`${this.endpoint}/${name}`, init);
     await response.body?.cancel();
     if (!response.ok) throw new Error(`Cannot create bucket ${name}: status ${response.status}`);

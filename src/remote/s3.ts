@@ -181,12 +181,12 @@ export class S3Store implements ObjectStore {
     const time = AbortSignal.timeout(
       Math.ceil(body === undefined || body.length < 1e6 ? leftMs * ATTEMPT_PART : leftMs),
     );
-    const init: RequestInit = {
+    const init = {
       method,
       headers,
       ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
     };
-    const signed = await this.#client.sign(url, init);
+    const signed = await this.#client.sign(url, { ...init, aws: {} });
     const response = await this.#options.fetch(signed.url, {
       ...init,
       headers: signed.headers,
