@@ -70,12 +70,12 @@ export async function buildIfStale(
   writeStamp(stamp, inputs, out);
 }
 
-/** One hash of all that the binary is made from: the sources, our Deno and `runtime`, a name for the runtime. */
+/** One hash of all that the binary is made from: the sources and `runtime`, a name for the runtime. */
 export function hashOfInputs(root: string, runtime: string): string {
   const parts = INPUTS.flatMap((path) => [...filesOf(root, path)]).map((path) =>
     `${path} ${sha256Hex(Deno.readFileSync(join(root, path)))}`
   );
-  return sha256Hex([Deno.version.deno, runtime, ...parts].join("\n"));
+  return sha256Hex([runtime, ...parts].join("\n"));
 }
 
 /** Checks if the stamp at `stampPath` says that `binary` was made from `inputs`. */

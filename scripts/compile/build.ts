@@ -107,7 +107,6 @@ export async function build(options: BuildOptions): Promise<void> {
       },
     );
   }
-  if (Deno.version.deno !== RUNTIME_VERSION) sayOtherVersion(options);
   Deno.mkdirSync(join(options.root, "dist"), { recursive: true });
   // Several builds may run in one checkout, and a binary that is running cannot be overwritten.
   const workDirectory = Deno.makeTempDirSync({ dir: join(options.root, "dist"), prefix: ".build-" });
@@ -136,24 +135,19 @@ export async function build(options: BuildOptions): Promise<void> {
   say(`Compiled ${out} (${(Deno.statSync(out).size / 1e6).toFixed(1)} MB)`);
 }
 
-/**
- * Warns that Deno `RUNTIME_VERSION` should compile the binary.
- *
- * @throws {RepriseError} `usage` with the runtime from npm, whose format only its own version writes.
- */
-function sayOtherVersion({ runtimeFromNpm, say }: BuildOptions): void {
-  const hint = `npx -y deno@${RUNTIME_VERSION} task compile`;
-  if (runtimeFromNpm) {
-    throw new RepriseError(
-      "usage",
-      `Cannot use the runtime from npm with Deno ${Deno.version.deno}: it is the one of Deno ${RUNTIME_VERSION}`,
-      { hint },
-    );
-  }
-  say(
-    `warning: the binary is tested with the runtime of Deno ${RUNTIME_VERSION}, not ${Deno.version.deno}; ` +
-      `2.8 and later take about twice as long to start (use "${hint}")`,
-  );
+/** Runs Deno `RUNTIME_VERSION`, whatever version runs this script: the binary's runtime reads what its own version wrote. */
+function runCompiler(
+  args: readonly string[],
+  { cwd, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Finished> {
+  const [command, ...first] = Deno.version.deno === RUNTIME_VERSION
+    ? [Deno.execPath()] as const
+    : ["npx", "-y", `deno@${RUNTIME_VERSION}`] as const;
+  // 2.7 trusts only its own list of authorities by default; networks with a proxy need the system's as well.
+  return run(command, [...first, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { NO_COLOR: "1", DENO_TLS_CA_STORE: "mozilla,system", ...env },
+  });
 }
 
 /** Bundles the entry of the executable into `directory`, and the scripts of its parts into `parts`. */
@@ -171,7 +165,7 @@ async function bundle(options: BuildOptions, directory: string, parts: string): 
     // The file is there even without code: the name of a missing file could be taken by another one.
     Deno.writeFileSync(join(parts, codeFile(name)), new Uint8Array());
   }
-  options.say(`Bundled the program with Deno ${Deno.version.deno}`);
+  options.say(`Bundled the program with Deno ${RUNTIME_VERSION}`);
 }
 
 /** Puts the price list beside `directory`, and returns the path of the import map that leads to it. */
@@ -184,10 +178,7 @@ function putPriceList(directory: string): string {
 }
 
 async function bundleOne(options: BuildOptions, args: readonly string[]): Promise<void> {
-  const bundled = await run(Deno.execPath(), ["bundle", "--minify", ...args], {
-    cwd: options.root,
-    env: { NO_COLOR: "1" },
-  });
+  const bundled = await runCompiler(["bundle", "--minify", ...args], { cwd: options.root });
   if (bundled.code !== 0) throw toolFailed(`bundle ${args[0]}`, bundled);
 }
 
@@ -213,9 +204,7 @@ async function compile(options: BuildOptions, directory: string, entry: string, 
     out,
     join(directory, entry),
   ];
-  const finished = await run(Deno.execPath(), args, {
-    env: { NO_COLOR: "1", ...await runtimeVariables(options) },
-  });
+  const finished = await runCompiler(args, { env: await runtimeVariables(options) });
   if (finished.code === 0) return;
   if (UNREACHABLE.test(finished.stderr)) throw runtimeUnreachable(finished);
   throw toolFailed("compile the bundle", finished);
@@ -270,7 +259,7 @@ async function tryBinary(path: string): Promise<void> {
   if (tried.stderr.includes(OTHER_FORMAT)) {
     throw new RepriseError(
       "unexpected",
-      `Cannot use the compiled binary: the runtime is not the one of Deno ${Deno.version.deno}`,
+      `Cannot use the compiled binary: the runtime is not the one of Deno ${RUNTIME_VERSION}`,
       {
         hint: "Set DENORT_BIN to the denort of exactly this Deno version, or unset it",
       },
@@ -283,7 +272,7 @@ function runtimeUnreachable(finished: Finished): RepriseError {
   const line = finished.stderr.split("\n").find((text) => UNREACHABLE.test(text)) ?? "";
   return new RepriseError(
     "network_failed",
-    `Cannot download the runtime of Deno ${Deno.version.deno}: ${line.trim().replace(/^\d+: /, "")}`,
+    `Cannot download the runtime of Deno ${RUNTIME_VERSION}: ${line.trim().replace(/^\d+: /, "")}`,
     {
       hint: "Set DENORT_BIN to a denort of this version, or pass --runtime-from-npm (Linux x64)",
     },

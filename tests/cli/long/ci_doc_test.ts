@@ -56,7 +56,7 @@ class Project extends PageProject {
 case "$*" in
   "vitest run") exec '${Deno.execPath()}' test --quiet -A --no-check --no-lock --no-config \\
     --import-map='${this.directory}/tools/imports.json' ;;
-  "-y deno@2.7.11 task compile") mkdir dist && cp '${this.directory}/bin/reprise' dist/ ;;
+  "-y deno@2.9.6 task compile") mkdir dist && cp '${this.directory}/bin/reprise' dist/ ;;
   *) exit 127 ;;
 esac
 `,

@@ -64,12 +64,12 @@ async function runBlocks(
 
 /** Puts an `npx` on the `PATH` that knows the tasks of deno.json: `compile` copies the binary, the others do nothing. */
 function writeNpx(project: ApiProject): void {
-  const names = Object.keys(tasks).map((name) => `"-y deno@2.7.11 task ${name}"`).join(" | ");
+  const names = Object.keys(tasks).map((name) => `"-y deno@2.9.6 task ${name}"`).join(" | ");
   project.program(
     "tools/npx",
     `#!/bin/sh
 case "$*" in
-  "-y deno@2.7.11 task compile") mkdir dist && cp '${project.directory}/bin/reprise' dist/ ;;
+  "-y deno@2.9.6 task compile") mkdir dist && cp '${project.directory}/bin/reprise' dist/ ;;
   ${names}) ;;
   *) exit 127 ;;
 esac

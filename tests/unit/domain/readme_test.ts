@@ -19,7 +19,7 @@ Deno.test("the README shows the picture of a terminal before its first heading, 
 Deno.test("the README has about 150 lines, and names the demo and the gate", () => {
   assert.ok(README.trimEnd().split("\n").length <= 165);
   for (const task of ["demo", "test", "compile"]) {
-    assert.ok(README.includes(`npx -y deno@2.7.11 task ${task}`));
+    assert.ok(README.includes(`npx -y deno@2.9.6 task ${task}`));
   }
 });
 
