@@ -12,7 +12,7 @@ import { WITHOUT_BINARY, withServer } from "./listening.ts";
 
 const CLIENTS = 200;
 /** Each takes about a second, because the recording did. */
-const TURNS = scaled(10, 60);
+const TURNS = scaled(5, 60);
 /** Arrival time of each third of an answer. */
 const TIMES_MS = [0, 400, 900];
 /**

@@ -7,7 +7,7 @@ import { write } from "../support/calls.ts";
 import { ending } from "../support/reprise.ts";
 import { whileSwapping } from "../unit/tools/swapping.ts";
 
-const RUNS = scaled(10, 200);
+const RUNS = scaled(4, 200);
 /** Calls of one run. With 480, every run of a binary with fewer permissions wrote outside. */
 const WRITES = 480;
 const CANARY = "outside";

@@ -18,31 +18,18 @@ const atLength: Script = (request) =>
     ? READS_A
     : answer([reasoning("Thinking"), message("The file says more than this line does. ".repeat(40))]);
 
-/** Flags of `run` that may decide about a request's bytes. */
+/** Flags of `run` that may decide about a request's bytes, several at a time. */
 const FLAGS: readonly (readonly string[])[] = [
   [],
-  ["--allow", "write"],
   [
-    "--allow",
-    "write",
-    "--allow",
-    "shell:sh check.sh",
-    "--deny",
-    "edit_file",
-    "--output-schema",
-    "schema.json",
+    ...["--allow", "write", "--allow", "shell:sh check.sh", "--deny", "edit_file"],
+    ...["--output-schema", "schema.json"],
   ],
-  ["--deny", "read_file", "--instructions", "Be brief."],
-  ["--ask", "--instructions", "@rules.md"],
-  ["--effort", "high", "--summary", "auto"],
-  ["--effort", ""],
-  ["--replay", "none"],
-  ["--no-reasoning-replay"],
-  ["--replay-window", "1"],
-  ["-m", "gpt-5.6-mini"],
+  ["--ask", "--instructions", "@rules.md", "--effort", "high", "--summary", "auto"],
+  ["--deny", "read_file", "--instructions", "Be brief.", "--effort", "", "--replay-window", "1"],
+  ["--no-reasoning-replay", "-m", "gpt-5.6-mini", "--max-tokens", "5000"],
   ["-m", "gpt-5.6", "--replay", "family"],
-  ["--max-tokens", "5000"],
-  ["--auto-compact", "1"],
+  ["--replay", "none", "--auto-compact", "1"],
 ];
 
 /** A place with the files that {@linkcode FLAGS} name. */
@@ -107,9 +94,9 @@ comparing(
   "in a new session",
   atLength,
   () => Promise.resolve({ session: ["--new", "-s", "s"] }),
-  [[], ["--allow", "write", "--deny", "edit_file", "--effort", "high"], ["--output-schema", "schema.json"], [
-    "--max-tokens",
-    "5000",
+  [[], [
+    ...["--allow", "write", "--deny", "edit_file", "--effort", "high"],
+    ...["--output-schema", "schema.json", "--max-tokens", "5000"],
   ]],
 );
 
@@ -120,7 +107,7 @@ comparing("in a resumed session", atLength, async (place) => {
 comparing("after a run with --allow, whose allowances do not carry over", atLength, async (place) => {
   const first = ["run", "--json", "--new", "-s", "s", "--allow", "write", "Hi"];
   assert.equal((await place.call(first)).code, 0);
-}, [[], ["--allow", "write"], ["--ask"]]);
+}, [[], ["--allow", "write"]]);
 
 const CUT = answer([reasoning("Hm"), ...READS_A.kind === "stream" ? READS_A.items : []], {
   end: { kind: "cut" },
@@ -133,7 +120,7 @@ comparing(
     assert.equal((await place.call(["run", "--json", "--new", "-s", "s", "first"])).code, 10);
     return { prompt: null };
   },
-  [[], ["--allow", "write"], ["--no-reasoning-replay"], ["--auto-compact", "1"]],
+  [[], ["--allow", "write", "--no-reasoning-replay"], ["--auto-compact", "1"]],
 );
 
 comparing("after a checkpoint", atLength, async (place) => {
@@ -141,7 +128,7 @@ comparing("after a checkpoint", atLength, async (place) => {
   await place.session("t");
   const compacted = await place.call(["compact", "s", "--tail-events", "0"]);
   assert.equal(compacted.code, 0, compacted.stderr);
-}, [[], ["--allow", "write"], ["--replay-window", "0"], ["-m", "gpt-5.6-mini"], ["--auto-compact", "1"]]);
+}, [[], ["--allow", "write", "--replay-window", "0", "-m", "gpt-5.6-mini"], ["--auto-compact", "1"]]);
 
 Deno.test("input and --dry-run are the request that run sends: of a played fixture", async (t) => {
   for (const session of [["--new", "-s", "n"], ["-s", "s"]]) {
@@ -167,7 +154,7 @@ Deno.test("input and --dry-run are the request that run sends: of a played fixtu
 
 Deno.test("input and --dry-run are the request that run sends: to the Messages API", async (t) => {
   const flagsOf = (...flags: readonly string[]) => ["-p", "anthropic", "-m", "claude-sonnet-4-5", ...flags];
-  for (const flags of [[], ["--allow", "write"], ["--effort", "high"], ["--max-tokens", "5000"]]) {
+  for (const flags of [[], ["--allow", "write", "--effort", "high", "--max-tokens", "5000"]]) {
     await t.step(flags.join(" ") || "without flags", async () => {
       await using server = startMessagesServer({
         script: ({ blocks }) =>

@@ -6,7 +6,7 @@ import { functionCall } from "../../support/responses_server/script.ts";
 import { httpError } from "../../support/responses_server/faults.ts";
 import type { Called } from "../../support/reprise.ts";
 import { shellLine } from "../changes.ts";
-import { Place } from "../harness.ts";
+import { begun, Place } from "../harness.ts";
 
 /** Found wherever a field is shown. */
 const MARK = "field";
@@ -55,13 +55,14 @@ async function assertShown(
   assert.doesNotMatch(stdout, OBEYED, what);
 }
 
-/** A place with the session `s`, all of whose texts are evil. */
-async function evilSession(): Promise<Place> {
-  const place = new Place(EVIL_MODEL);
+/** Makes the session `s`, all of whose texts are evil. */
+async function makeEvil(place: Place): Promise<void> {
   const called = await place.call(["run", "--json", "--new", "-s", "s", "-m", EVIL, EVIL]);
   assert.equal(called.code, 0, called.stdout + called.stderr);
-  return place;
 }
+
+/** A place with this session; its server does not know the session's reasoning. */
+const evilSession = begun(EVIL_MODEL, makeEvil);
 
 for (
   const args of [
@@ -79,8 +80,6 @@ for (
     ["explain", "s", "--json"],
     ["explain", "s", "--model", `other-${EVIL}`],
     ["export", "s"],
-    ["run", "-s", "s", "--verbose", EVIL],
-    ["run", "-s", "s", "--json", EVIL],
     ["run", "-s", "s", "--dry-run", EVIL],
   ]
 ) {
@@ -89,6 +88,12 @@ for (
     await assertShown(place, args);
   });
 }
+
+Deno.test("content of a session is shown on a terminal, and controls it in no verb: the next run of it", async () => {
+  await using place = new Place(EVIL_MODEL);
+  await makeEvil(place);
+  for (const more of ["--verbose", "--json"]) await assertShown(place, ["run", "-s", "s", more, EVIL]);
+});
 
 Deno.test("content of a session is shown on a terminal, and controls it in no verb: a turn file as bytes is unaltered in a pipe", async () => {
   await using place = await evilSession();
@@ -144,7 +149,7 @@ Deno.test("an answer of a server is shown on a terminal, and does not control it
     input.at(-1)?.type === "message" ? answer([shellLine(`echo ${EVIL}`)]) : answer([message("Done.")])
   );
   // Nothing is typed: the question stays there until the time is over.
-  await assertShown(place, ["run", "--ask", "--timeout", "6", "Go"]);
+  await assertShown(place, ["run", "--ask", "--timeout", "4", "Go"]);
 });
 
 /** A fixture whose header and answers hold evil. */

@@ -1,5 +1,6 @@
 /** A run over a WebSocket that is lost or killed at any message: nothing that was reported as saved is lost. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { scaled } from "../../crash/scale.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import type { Break, SocketRequest } from "../../support/responses_socket.ts";
 import type { ScriptedResponse } from "../../support/responses_server/script.ts";
@@ -26,13 +27,15 @@ async function requireContinued(place: TransportPlace): Promise<void> {
   await requireWhole(place);
 }
 
+/** Messages, and lines of output, from one loss to the next: a few losses in each part of an answer, or all. */
+const STRIDE = scaled(5, 1);
 const WAYS: readonly Break["how"][] = ["cut", "frame", { code: 1011, reason: "Internal error" }];
 
 for (const step of [1, 2, 3]) {
   Deno.test(`a connection lost at any message of answer ${step} loses no turn, and the run continues`, async () => {
     let completed = 0;
-    for (let afterMessages = 0; completed < 2; afterMessages++) {
-      const how = WAYS[afterMessages % WAYS.length] ?? "cut";
+    for (let [afterMessages, losses] = [0, 0]; completed < 2; afterMessages += STRIDE, losses++) {
+      const how = WAYS[losses % WAYS.length] ?? "cut";
       const label = `after message ${afterMessages}: ${JSON.stringify(how)}`;
       let answers = 0;
       await using place = await TransportPlace.open({
@@ -63,16 +66,21 @@ Deno.test("a run killed after any line of its output loses no turn that it repor
     if (scripted.kind !== "stream") return scripted;
     return { ...scripted, options: { ...scripted.options, delivery: { delayMs: 5 } } };
   };
-  for (let [lines, ended] = [1, false]; !ended; lines++) {
+  const args = ["run", "--json", "--new", "-s", SESSION, "--transport", "ws", "Look at the files"];
+  const printed = async () => {
+    await using place = await TransportPlace.open({ script: loop });
+    return (await place.call(args)).stdout.trimEnd().split("\n").length;
+  };
+  const last = await printed();
+  for (let lines = 1; lines <= last; lines += STRIDE) {
     await using place = await TransportPlace.open({ script: slow });
-    const args = ["run", "--json", "--new", "-s", SESSION, "--transport", "ws", "Look at the files"];
     const started = place.sandbox.start(args, { env: place.env });
     await started.printed("\n", lines);
     started.process.kill("SIGKILL");
     await started.process.status;
     const turns = place.sandbox.turns(SESSION);
     requireSaved(place, started);
-    ended = JSON.stringify(turns).includes('"run_ended"');
+    const ended = JSON.stringify(turns).includes('"run_ended"');
     // Before its first turn there is no session to continue.
     if (!ended && turns.length > 0) await requireContinued(place);
   }

@@ -8,8 +8,11 @@ import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { bytesBelow, textsBelow } from "../../../support/files.ts";
 import { append, inputsOf, ScratchFolder } from "./appending.ts";
 import { CHANGING, spyFiles, systemError } from "../../store/spy_files.ts";
+import { scaled } from "../../../crash/scale.ts";
 import { test } from "../../../support/test.ts";
 
+/** Changes from one end of the second recorder to the next; from state to state they begin at another change. */
+const STRIDE = scaled(5, 1);
 const LINT = { now: 0, maxAgeDays: null, values: [], checkArguments: () => null };
 
 /** End of a file system: `killed` does nothing from then on, `failed` refuses a single change. */
@@ -138,7 +141,7 @@ for (const before of [["a", "b"], []]) {
       const known = readable(from);
       const listed = listedFiles(from);
       for (const ending of ["killed", "failed"] as const) {
-        for (let at = 1;; at++) {
+        for (let at = 1 + index % STRIDE;; at += STRIDE) {
           const path = `${folder.root}/again`;
           if (denoFiles.facts(from) !== null) copyFolder(from, path);
           // The next recorder removes what is left, and may end too.

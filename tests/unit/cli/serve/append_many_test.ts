@@ -4,7 +4,10 @@ import { readFixture } from "../../../../src/fixture/read.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { append, inputsOf, ScratchFolder } from "./appending.ts";
 import { CHANGING, spyFiles } from "../../store/spy_files.ts";
+import { scaled } from "../../../crash/scale.ts";
 import { test } from "../../../support/test.ts";
+
+const MANY = scaled(40, 100);
 
 /** Work of one recording. */
 interface Cost {
@@ -14,10 +17,10 @@ interface Cost {
   readonly headerBytes: number;
 }
 
-test.long("each of a hundred recordings reads what the fixture holds, and writes only its own exchanges", async () => {
+test.long("each of many recordings reads what the fixture holds, and writes only its own exchanges", async () => {
   using folder = new ScratchFolder();
   const costs: Cost[] = [];
-  for (let number = 1; number <= 100; number++) {
+  for (let number = 1; number <= MANY; number++) {
     let [reads, changes] = [0, 0];
     const files = spyFiles(({ name }) => {
       if (CHANGING.has(name)) changes += 1;
@@ -28,15 +31,15 @@ test.long("each of a hundred recordings reads what the fixture holds, and writes
     const headerBytes = Deno.statSync(`${folder.path}/fixture.json`).size;
     costs.push({ reads, changes, headerBytes });
   }
-  assert.deepEqual(inputsOf(folder.path), Array.from({ length: 100 }, (_, index) => `${index + 1}`));
-  assert.equal(readFixture(denoFiles, folder.path).header.recordings?.length, 100);
-  const [ten, hundred] = [costs[9], costs[99]] as [Cost, Cost];
+  assert.deepEqual(inputsOf(folder.path), Array.from({ length: MANY }, (_, index) => `${index + 1}`));
+  assert.equal(readFixture(denoFiles, folder.path).header.recordings?.length, MANY);
+  const [ten, last] = [costs[9], costs[MANY - 1]] as [Cost, Cost];
   // Each recording reads every file, because all sums are checked, and it writes only its own.
-  const perExchange = (hundred.reads - ten.reads) / 90;
+  const perExchange = (last.reads - ten.reads) / (MANY - 10);
   assert.ok(perExchange < 30, `${perExchange} reads for each exchange`);
-  assert.equal(hundred.changes, ten.changes);
+  assert.equal(last.changes, ten.changes);
   assert.ok(
-    hundred.headerBytes < 10 * ten.headerBytes,
-    `${ten.headerBytes} and ${hundred.headerBytes} bytes`,
+    last.headerBytes < MANY / 10 * ten.headerBytes,
+    `${ten.headerBytes} and ${last.headerBytes} bytes`,
   );
 });

@@ -4,11 +4,15 @@ import { readFixture } from "../../../../src/fixture/read.ts";
 import { unsealed } from "../../../../src/fixture/seal.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { inputsOf, ScratchFolder } from "./appending.ts";
+import { scaled } from "../../../crash/scale.ts";
 import { test } from "../../../support/test.ts";
 
 const PROGRAM = new URL("append_loop.ts", import.meta.url).pathname;
 /** Milliseconds for all processes of a test. */
 const PATIENCE_MS = 120_000;
+/** Recordings of each process. */
+const EACH = scaled(15, 50);
+const ROUNDS = scaled(2, 5);
 
 /** Runs the loops of these names side by side. */
 async function appendAll(path: string, names: readonly string[], count: number): Promise<void> {
@@ -25,12 +29,12 @@ async function appendAll(path: string, names: readonly string[], count: number):
 test.long("processes that append to one folder in turn lose no exchange", async () => {
   using folder = new ScratchFolder();
   const names = ["a", "b", "c"];
-  await appendAll(folder.path, names, 50);
+  await appendAll(folder.path, names, EACH);
   const inputs = inputsOf(folder.path);
-  assert.equal(inputs.length, 150);
+  assert.equal(inputs.length, 3 * EACH);
   for (const name of names) {
     const own = inputs.filter((input) => input.startsWith(name));
-    assert.deepEqual(own, Array.from({ length: 50 }, (_, index) => `${name}${index + 1}`));
+    assert.deepEqual(own, Array.from({ length: EACH }, (_, index) => `${name}${index + 1}`));
   }
   const { header } = readFixture(denoFiles, folder.path);
   assert.deepEqual(
@@ -42,7 +46,7 @@ test.long("processes that append to one folder in turn lose no exchange", async 
 });
 
 test.long("processes that create the same folder at the same time lose no exchange", async () => {
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     using folder = new ScratchFolder();
     const names = ["a", "b", "c", "d"];
     await appendAll(folder.path, names, 1);

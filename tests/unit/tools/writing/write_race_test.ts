@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { PERMISSION_FLAGS } from "../../../../scripts/compile/build.ts";
 import { editFile } from "../../../../src/tools/writing/edit_file.ts";
 import { writeFile } from "../../../../src/tools/writing/write_file.ts";
+import { scaled } from "../../../crash/scale.ts";
 import { whileSwapping } from "../swapping.ts";
 import { Workspace } from "../workspace.ts";
 import { test } from "../../../support/test.ts";
 
 const CANARY = "canary-race: neither read nor changed";
-const SWAPS = 2000;
+const SWAPS = scaled(500, 2000);
 
 /** Everything below a directory, as `path: content`. */
 function contentsOf(directory: string): string[] {
@@ -33,7 +34,8 @@ async function race({ call }: Race): Promise<void> {
   const before = contentsOf(workspace.outside);
   const count = { done: 0, refused: 0 };
   await whileSwapping(workspace, "dir", async (swaps) => {
-    for (let attempt = 0; attempt < SWAPS || swaps() < SWAPS; attempt++) {
+    const isRaced = () => swaps() >= SWAPS && Math.min(count.refused, count.done) > SWAPS / 100;
+    for (let attempt = 0; attempt < SWAPS || !isRaced() && attempt < 20 * SWAPS; attempt++) {
       const { status, output } = await call(workspace, attempt);
       if (status === "ok") count.done++;
       else count.refused++;
