@@ -1,6 +1,6 @@
 /**
  * Returns the number of random cases that a property test tries: one in twenty in the gate, which has to be quick,
- * and all if `REPRISE_SAMPLES` is `all`, as `deno task fuzz` sets it.
+ * and all if `REPRISE_SAMPLES` is `all`, as `deno task unit` sets it.
  */
 export function samples(all: number): number {
   return Deno.env.get("REPRISE_SAMPLES") === "all" ? all : all / 20;

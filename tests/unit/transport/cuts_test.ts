@@ -20,7 +20,7 @@ import { test } from "../../support/test.ts";
 
 /** Streams up to here are cut at every byte, longer ones where it matters. */
 const EVERY_BYTE = 32 * 1024;
-/** All places in `deno task fuzz`, every 41st in the gate. */
+/** All places in `deno task unit`, every 41st in the gate. */
 const STRIDE = samples(1) === 1 ? 1 : 41;
 
 const STREAMS = testStreams();
