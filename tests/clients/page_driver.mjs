@@ -8,6 +8,7 @@
  *
  * @module
  */
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 
 const [modules, executablePath, planText] = process.argv.slice(2);
