@@ -61,7 +61,7 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
   }, "src/run/b.ts:1"],
   leaks: [{
     "a.sh": "/h\x6fme/jane/a\n/h\x6fme/you/a, $HOME/r\x6fot/a\n/Us\x65rs/Jane/a\n/r\x6fot/a\n",
-    "b.json": '"https://regis\x74ry.npmjs.org/zod"\n"npm-mir\x72or.corp.example.internal"\n',
+    "b.json": '"https://regis\x74ry.npm\x6as.org/zod"\n"npm-mir\x72or.corp.example.internal"\n',
     "c.md": "/builds/seven/checkouts\n/builds/seven/checkout/a\n",
   }, "a.sh:1 a.sh:3 a.sh:4 b.json:1 b.json:2 c.md:2"],
   citations: [{
