@@ -113,7 +113,7 @@ Deno.test("names that do not resolve and certificates that are not trusted are d
     ["something\nquite new", /: "something quite new"$/],
   ];
   for (const [said, pattern] of rows) {
-    // Deno 2.6 says it in the message, Deno 2.9 in the cause.
+    // Versions of Deno say it in the message or in the cause.
     for (const error of [new TypeError(said), new TypeError("fetch failed", { cause: new Error(said) })]) {
       const ports = livePorts(() => Promise.reject(error));
       const limits = {
