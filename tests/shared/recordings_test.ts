@@ -26,7 +26,7 @@ const ALSO_HERE = [
   "unit/fold/messages_recordings_test.ts",
   "unit/fold/recordings_test.ts",
   "unit/transport/cuts_test.ts",
-  "slow/unit/round_trip_test.ts",
+  "unit/fixture/import/round_trip_test.ts",
 ];
 
 /** The project's own recordings, by their names. */
