@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { protectedName } from "../../../../src/tools/writing/write_target.ts";
+import { test } from "../../../support/test.ts";
 
 Deno.test("protected names are refused in every spelling that some file system takes for the same name", () => {
   const spellings = [
@@ -155,7 +156,7 @@ Deno.test("protected names leave everything else alone", () => {
   assert.deepEqual(free.filter((path) => protectedName(path) !== null), []);
 });
 
-Deno.test("protected names stay protected whatever ignorable letters, case and ends are added", () => {
+test.long("protected names stay protected whatever ignorable letters, case and ends are added", () => {
   const names = fc.constantFrom(".git", ".env", ".ssh", ".bashrc", ".npmrc", ".husky", "jenkinsfile");
   const ignorable = fc.constantFrom(
     "\u200b",
