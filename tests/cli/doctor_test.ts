@@ -1,6 +1,7 @@
 /** doctor: its exit code says whether a run could start, and no broken setting hides the rest. */
 import assert from "node:assert/strict";
-import { Place, readsThenAnswers, withoutOverride } from "./harness.ts";
+import { needing } from "../support/needs.ts";
+import { LACKS_MODES, Place, readsThenAnswers, WITH_MODES } from "./harness.ts";
 
 interface Report {
   readonly ok: boolean;
@@ -88,14 +89,12 @@ Deno.test("doctor reports a missing HOME and all other checks", async () => {
   assert.deepEqual((await report(place, { env: { HOME: "" } })).wrong, []);
 });
 
-Deno.test("doctor reports a home that cannot be written", async () => {
-  const through = await withoutOverride();
-  if (through === null) throw new Error("This test needs file modes that count");
+Deno.test(needing("doctor reports a home that cannot be written", LACKS_MODES), async () => {
   await using place = new Place([]);
   const home = `${place.sandbox.directory}/closed`;
   Deno.mkdirSync(home, { mode: 0o500 });
   for (const args of [["--home", home], ["--home", `${home}/below`]]) {
-    const { code, wrong } = await report(place, { args, through });
+    const { code, wrong } = await report(place, { args, through: WITH_MODES });
     assert.deepEqual({ code, wrong }, { code: 14, wrong: ["home"] });
   }
 });

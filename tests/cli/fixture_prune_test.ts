@@ -1,9 +1,10 @@
 /** `fixture prune` as a user calls it; plans, refusals and kills are tested beside their sources. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { bytesBelow } from "../support/files.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { ended, fixtureOf, inputsOf, useOf, writeEvents } from "../unit/fixture/prune/pruning.ts";
-import { assertError, withoutOverride } from "./harness.ts";
+import { assertError, LACKS_MODES, WITH_MODES } from "./harness.ts";
 
 /** Calls `fixture prune` on fixtures in the folder `suite`. */
 class Pruning extends Sandbox {
@@ -174,23 +175,27 @@ Deno.test("fixture prune is exit 5 while a recorder writes to one of the fixture
   assert.deepEqual([inputsOf(chat), inputsOf(login)], [["c"], ["a"]]);
 });
 
-Deno.test("fixture prune of a folder that it may not write to is exit 14, and does not change it", async () => {
-  await using sandbox = new Pruning();
-  const login = sandbox.fixture("login", "a", "b");
-  const events = sandbox.events([useOf(login, 1)]);
-  const through = await withoutOverride();
-  if (through === null) return;
-  const before = sandbox.bytes();
-  Deno.chmodSync(login, 0o500);
-  const called = await sandbox.call(["fixture", "prune", "suite", "--json", "--events", events], {
-    cwd: sandbox.directory,
-    through,
-  });
-  Deno.chmodSync(login, 0o700);
-  assertError(called, {
-    code: "storage_denied",
-    exit: 14,
-    says: /Cannot prune the fixtures: permission denied/,
-  });
-  assert.deepEqual(sandbox.bytes(), before);
-});
+Deno.test(
+  needing(
+    "fixture prune of a folder that it may not write to is exit 14, and does not change it",
+    LACKS_MODES,
+  ),
+  async () => {
+    await using sandbox = new Pruning();
+    const login = sandbox.fixture("login", "a", "b");
+    const events = sandbox.events([useOf(login, 1)]);
+    const before = sandbox.bytes();
+    Deno.chmodSync(login, 0o500);
+    const called = await sandbox.call(["fixture", "prune", "suite", "--json", "--events", events], {
+      cwd: sandbox.directory,
+      through: WITH_MODES,
+    });
+    Deno.chmodSync(login, 0o700);
+    assertError(called, {
+      code: "storage_denied",
+      exit: 14,
+      says: /Cannot prune the fixtures: permission denied/,
+    });
+    assert.deepEqual(sandbox.bytes(), before);
+  },
+);

@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { type Lack, lacksCommand } from "../support/needs.ts";
 import { seal } from "../../src/domain/seal.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { bytesBelow } from "../support/files.ts";
@@ -156,25 +157,12 @@ export function assertError(called: Called, expected: ExpectedError): JsonObject
   return error;
 }
 
-/**
- * Returns a command that makes file modes count: empty for ordinary users; root gives up the rights that override modes.
- * `null` if that is not possible.
- */
-export async function withoutOverride(): Promise<readonly string[] | null> {
-  if (Deno.uid() !== 0) return [];
-  const through = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];
-  return await works([...through, "true"]) ? through : null;
-}
-
-/** True if a command exists and succeeds. */
-export async function works(command: readonly string[]): Promise<boolean> {
-  try {
-    const [name = "", ...args] = command;
-    return (await new Deno.Command(name, { args, stdout: "null", stderr: "null" }).output()).success;
-  } catch {
-    return false;
-  }
-}
+/** A command that makes file modes count: none for ordinary users; root gives up the rights that override modes. */
+export const WITH_MODES: readonly string[] = Deno.uid() === 0
+  ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+  : [];
+/** What is missing for {@linkcode WITH_MODES}. */
+export const LACKS_MODES: Lack = await lacksCommand([...WITH_MODES, "true"], "file modes do not count");
 
 /** Changes a sealed file's text and seals it again, as another version of this program might have written it. */
 export function reseal(path: string, edit: (text: string) => string): void {

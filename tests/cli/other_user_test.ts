@@ -1,23 +1,20 @@
 /** Users other than root: opening a file shows whose it is, so that no inspection is needed. */
 import assert from "node:assert/strict";
+import { lacksBinary, lacksProgram, lacksRoot, needing } from "../support/needs.ts";
 import { PROGRAM } from "../support/reprise.ts";
-import { HELLO, Place, works } from "./harness.ts";
+import { HELLO, Place } from "./harness.ts";
 
 /** A user and group that own nothing. */
 const USER = 51_234;
 
-const LACKS = Deno.uid() !== 0
-  ? " (ignored: only root can give files away)"
-  : PROGRAM.length > 1
-  ? " (ignored: needs the binary)"
-  : await works(["setpriv", "--version"])
-  ? ""
-  : " (ignored: setpriv is not there)";
-
-Deno.test({
-  name: `a user reads turns of their own, and no turn of another user that they may read${LACKS}`,
-  ignore: LACKS !== "",
-  async fn() {
+Deno.test(
+  needing(
+    "a user reads turns of their own, and no turn of another user that they may read",
+    lacksRoot(),
+    lacksBinary(),
+    lacksProgram("setpriv"),
+  ),
+  async () => {
     await using place = new Place(() => HELLO);
     const { directory } = place.sandbox;
     await place.session("s");
@@ -41,4 +38,4 @@ Deno.test({
     await give(turn, USER);
     assert.equal((await run()).code, 0);
   },
-});
+);

@@ -1,7 +1,8 @@
 /** `record --append` on real file systems that are full or read-only, where this process may mount them. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { bytesBelow } from "../support/files.ts";
-import { canMount, fill, withMount } from "../support/mounts.ts";
+import { fill, lacksMount, withMount } from "../support/mounts.ts";
 import { RecordServer, TestFolder } from "./test_folder.ts";
 
 async function remount(at: string, mode: "ro" | "rw"): Promise<void> {
@@ -9,9 +10,12 @@ async function remount(at: string, mode: "ro" | "rw"): Promise<void> {
   assert.ok(success);
 }
 
-// Elsewhere errors of the file system that tests inject show the same promises.
-if (await canMount("tmpfs")) {
-  Deno.test("record --append on a full or read-only disk ends with 14, and the fixture does not change", async () => {
+Deno.test(
+  needing(
+    "record --append on a full or read-only disk ends with 14, and the fixture does not change",
+    await lacksMount("tmpfs"),
+  ),
+  async () => {
     await using folder = new TestFolder();
     const at = `${folder.directory}/at`;
     const flags = ["--append", "--upstream", folder.upstream.origin, "--out", `${at}/fixture`];
@@ -41,5 +45,5 @@ if (await canMount("tmpfs")) {
       const { code, events } = await add("c");
       assert.deepEqual([code, events[0].before, events.at(-1).published], [0, 1, 1]);
     });
-  });
-}
+  },
+);

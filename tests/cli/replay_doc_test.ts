@@ -1,10 +1,11 @@
 /** The lines of docs/replay.md do what they say. */
 import assert from "node:assert/strict";
+import { lacksProgram, needing } from "../support/needs.ts";
 import { isJsonObject, type JsonValue } from "../../src/domain/json.ts";
 import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
-import { Place, works } from "./harness.ts";
+import { Place } from "./harness.ts";
 
 const TEXT = Deno.readTextFileSync(new URL("../../docs/replay.md", import.meta.url));
 const JQ_LINES = TEXT.split("\n").filter((line) => line.startsWith("jq "));
@@ -39,20 +40,25 @@ function at(value: JsonValue | undefined, path: readonly string[]): boolean {
   return isJsonObject(value) && Object.hasOwn(value, name) && at(value[name], rest);
 }
 
-Deno.test("the jq lines of docs/replay.md show something of every session with a refusal: as programs, where jq is installed", async () => {
-  if (!await works(["jq", "--version"])) return;
-  await using place = await storied();
-  for (const line of JQ_LINES) {
-    const { code, stdout, stderr } = await new Deno.Command("sh", {
-      args: ["-c", line],
-      cwd: place.path("s"),
-    }).output();
-    const decoder = new TextDecoder();
-    assert.equal(code, 0, `${line}\n${decoder.decode(stderr)}`);
-    const rows = decoder.decode(stdout).trimEnd().split("\n");
-    assert.ok(rows.length > 0 && rows.every((row) => row !== "" && !/\t\t|\tnull|^null/.test(row)), line);
-  }
-});
+Deno.test(
+  needing(
+    "the jq lines of docs/replay.md show something of every session with a refusal: as programs",
+    lacksProgram("jq"),
+  ),
+  async () => {
+    await using place = await storied();
+    for (const line of JQ_LINES) {
+      const { code, stdout, stderr } = await new Deno.Command("sh", {
+        args: ["-c", line],
+        cwd: place.path("s"),
+      }).output();
+      const decoder = new TextDecoder();
+      assert.equal(code, 0, `${line}\n${decoder.decode(stderr)}`);
+      const rows = decoder.decode(stdout).trimEnd().split("\n");
+      assert.ok(rows.length > 0 && rows.every((row) => row !== "" && !/\t\t|\tnull|^null/.test(row)), line);
+    }
+  },
+);
 
 Deno.test("the jq lines of docs/replay.md show something of every session with a refusal: as paths into the turns", async () => {
   await using place = await storied();

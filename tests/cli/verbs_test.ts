@@ -1,15 +1,17 @@
 /** The verbs that look: ls, show, fsck, doctor, and how a session is named to them. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { answer, message } from "../support/responses_server.ts";
 import {
   assertError,
   begun,
   HELLO,
   KEY,
+  LACKS_MODES,
   MODEL,
   Place,
   readsThenAnswers,
-  withoutOverride,
+  WITH_MODES,
 } from "./harness.ts";
 
 /** The sessions that `ls --json` lists. */
@@ -70,35 +72,40 @@ Deno.test("ls lists sessions, newest first: --since takes an age, a date and a t
   }
 });
 
-Deno.test("ls lists sessions, newest first: damaged sessions are listed with good ones, each with its problem", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("good");
-  for (const id of ["torn", "headless", "foreign"]) await place.session(id);
-  const through = await withoutOverride();
-  const closed = `${place.sandbox.home}/sessions/closed`;
-  Deno.mkdirSync(closed, { mode: through === null ? 0o700 : 0 });
-  Deno.truncateSync(`${place.path("torn")}/manifest.json`, 20);
-  Deno.removeSync(`${place.path("headless")}/manifest.json`);
-  Deno.removeSync(`${place.path("foreign")}/manifest.json`);
-  Deno.symlinkSync("/etc/passwd", `${place.path("foreign")}/manifest.json`);
-  Deno.mkdirSync(`${place.sandbox.home}/sessions/empty`);
-  Deno.writeTextFileSync(`${place.sandbox.home}/sessions/file`, "");
-  Deno.writeTextFileSync(`${place.sandbox.home}/sessions/Not A Session`, "");
-  const sessions = new Map(
-    (await listed(place, [], through ?? [])).map((session) => [session.id, session]),
-  );
-  Deno.chmodSync(closed, 0o700);
-  const bad = ["closed", "empty", "file", "foreign", "headless", "torn"];
-  assert.deepEqual([...sessions.keys()].toSorted(), ["good", ...bad].toSorted());
-  assert.equal(sessions.get("good")?.problem, undefined);
-  for (const id of bad) {
-    assert.equal(typeof sessions.get(id)?.problem, "string", id);
-  }
-  assert.equal(sessions.get("torn")?.turns, 5, "made from the turns");
-  const { code, stdout } = await place.call(["ls"]);
-  assert.equal(code, 0);
-  assert.equal(stdout.split("\n").length, 9);
-});
+Deno.test(
+  needing(
+    "ls lists sessions, newest first: damaged sessions are listed with good ones, each with its problem",
+    LACKS_MODES,
+  ),
+  async () => {
+    await using place = new Place(readsThenAnswers);
+    await place.session("good");
+    for (const id of ["torn", "headless", "foreign"]) await place.session(id);
+    const closed = `${place.sandbox.home}/sessions/closed`;
+    Deno.mkdirSync(closed, { mode: 0 });
+    Deno.truncateSync(`${place.path("torn")}/manifest.json`, 20);
+    Deno.removeSync(`${place.path("headless")}/manifest.json`);
+    Deno.removeSync(`${place.path("foreign")}/manifest.json`);
+    Deno.symlinkSync("/etc/passwd", `${place.path("foreign")}/manifest.json`);
+    Deno.mkdirSync(`${place.sandbox.home}/sessions/empty`);
+    Deno.writeTextFileSync(`${place.sandbox.home}/sessions/file`, "");
+    Deno.writeTextFileSync(`${place.sandbox.home}/sessions/Not A Session`, "");
+    const sessions = new Map(
+      (await listed(place, [], WITH_MODES)).map((session) => [session.id, session]),
+    );
+    Deno.chmodSync(closed, 0o700);
+    const bad = ["closed", "empty", "file", "foreign", "headless", "torn"];
+    assert.deepEqual([...sessions.keys()].toSorted(), ["good", ...bad].toSorted());
+    assert.equal(sessions.get("good")?.problem, undefined);
+    for (const id of bad) {
+      assert.equal(typeof sessions.get(id)?.problem, "string", id);
+    }
+    assert.equal(sessions.get("torn")?.turns, 5, "made from the turns");
+    const { code, stdout } = await place.call(["ls"]);
+    assert.equal(code, 0);
+    assert.equal(stdout.split("\n").length, 9);
+  },
+);
 
 Deno.test("show prints what is on disk: the transcript has each turn with what was said, called and found", async () => {
   await using place = await one();

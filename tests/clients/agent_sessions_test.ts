@@ -1,5 +1,6 @@
 /** Sessions of real agents: imported, continued under the API's rules, exported and resumed. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { Sandbox } from "../support/reprise.ts";
 import {
@@ -10,7 +11,7 @@ import {
   CONTINUED,
   sessionFiles,
 } from "./agent_sessions.ts";
-import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
+import { LACKS_AGENTS } from "./npm_packages.ts";
 import { FIRST_TEXT } from "./scripted_agent_apis.ts";
 
 const FIRST = "Tell me about the files";
@@ -64,9 +65,10 @@ function toApi({ provider, model }: AgentProgram, baseUrl: string): string[] {
 
 for (const agent of AGENTS) {
   Deno.test({
-    name:
-      `${agent.name}: its session is imported, continued under the API's rules, exported and resumed${NOT_HERE}`,
-    ignore: !RUNS_AGENTS,
+    ...needing(
+      `${agent.name}: its session is imported, continued under the API's rules, exported and resumed`,
+      LACKS_AGENTS,
+    ),
     fn: async () => {
       await using place = new Place();
       await using api = await agent.api();

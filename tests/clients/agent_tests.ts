@@ -5,8 +5,9 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { isJsonObject, objectMember } from "../../src/domain/json.ts";
-import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
+import { LACKS_AGENTS } from "./npm_packages.ts";
 import { type Agent, AgentSandbox, CHANGED, ELSEWHERE, HERE, PROMPTS, type Replayed } from "./agent_run.ts";
 import { onAnotherDay, tampered } from "./rewriting_proxy.ts";
 import { FIRST_TEXT, REQUESTS, SECOND_TEXT } from "./scripted_agent_apis.ts";
@@ -45,8 +46,7 @@ export function agentTests(
   Deno.test.afterAll(async () => await (await sandbox)?.[Symbol.asyncDispose]());
   const test = (promise: string, run: (sandbox: AgentSandbox) => Promise<void>) =>
     Deno.test({
-      name: `${name}: ${promise}${NOT_HERE}`,
-      ignore: !RUNS_AGENTS,
+      ...needing(`${name}: ${promise}`, LACKS_AGENTS),
       fn: async () => await run(await recorded()),
     });
 

@@ -1,8 +1,9 @@
 /** The helpers in real runners: many tests recorded at once, killed runners, and the types of a consumer. */
 import assert from "node:assert/strict";
-import { until, works } from "../cli/harness.ts";
+import { lacksPython, needing } from "../support/needs.ts";
+import { until } from "../cli/harness.ts";
 import { BLOCKS, HelperProject, PACKAGES } from "./helper_project.ts";
-import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
+import { LACKS_AGENTS } from "./npm_packages.ts";
 
 const FILES = 3;
 const TESTS = 4;
@@ -26,8 +27,10 @@ describe.concurrent("group", () => {
 `;
 
 Deno.test({
-  name: `vitest: ${FILES} files of ${TESTS} tests are recorded at once, then replayed offline${NOT_HERE}`,
-  ignore: !RUNS_AGENTS,
+  ...needing(
+    `vitest: ${FILES} files of ${TESTS} tests are recorded at once, then replayed offline`,
+    LACKS_AGENTS,
+  ),
   async fn() {
     await using project = new HelperProject();
     await project.prepare(PACKAGES, ["tests/api.ts"]);
@@ -82,16 +85,16 @@ def test_hangs(reprise):
   },
 ];
 
-const PYTEST = await works(["/usr/bin/python3", "-c", "import httpx, pytest"]);
+const LACKS_PYTEST = await lacksPython("httpx", "pytest");
 
 for (const { runner, path, text, command: [program = "", ...args] } of HANGING) {
-  const lacks = runner !== "pytest" || PYTEST
-    ? NOT_HERE
-    : " (ignored: python3-httpx and python3-pytest are not there)";
+  const lacks = [LACKS_AGENTS, runner === "pytest" ? LACKS_PYTEST : null];
   for (const mode of ["new", ""]) {
     Deno.test({
-      name: `a killed ${runner} leaves no process ${mode === "" ? "that plays" : "that records"}${lacks}`,
-      ignore: !RUNS_AGENTS || lacks !== "",
+      ...needing(
+        `a killed ${runner} leaves no process ${mode === "" ? "that plays" : "that records"}`,
+        ...lacks,
+      ),
       async fn() {
         await using project = new HelperProject();
         await project.prepare([], []);
@@ -156,10 +159,11 @@ def test_without_a_request():
 `;
 
 Deno.test({
-  name: `pytest: a miss, an unused exchange and no request fail a test that would pass${
-    PYTEST ? NOT_HERE : " (ignored: python3-httpx and python3-pytest are not there)"
-  }`,
-  ignore: !RUNS_AGENTS || !PYTEST,
+  ...needing(
+    "pytest: a miss, an unused exchange and no request fail a test that would pass",
+    LACKS_AGENTS,
+    LACKS_PYTEST,
+  ),
   async fn() {
     await using project = new HelperProject();
     await project.prepare([], ["conftest.py"]);
@@ -189,8 +193,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: `a consumer in TypeScript compiles with the types of the helpers, and mistakes do not${NOT_HERE}`,
-  ignore: !RUNS_AGENTS,
+  ...needing(
+    `a consumer in TypeScript compiles with the types of the helpers, and mistakes do not`,
+    LACKS_AGENTS,
+  ),
   async fn() {
     await using project = new HelperProject();
     const files = BLOCKS.flatMap(({ path }) => path?.endsWith(".ts") === true ? [path] : []);

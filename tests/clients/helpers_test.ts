@@ -3,11 +3,11 @@
  * stopped, changed and added to.
  */
 import assert from "node:assert/strict";
+import { lacksPython, needing } from "../support/needs.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { textsBelow } from "../support/files.ts";
-import { works } from "../cli/harness.ts";
 import { BLOCKS, HelperProject, KEY, PACKAGES } from "./helper_project.ts";
-import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
+import { LACKS_AGENTS } from "./npm_packages.ts";
 
 /** A suite of the page. */
 interface Suite {
@@ -145,17 +145,16 @@ const SUITES: readonly Suite[] = [
   },
 ];
 
-const PYTEST = await works(["/usr/bin/python3", "-c", "import httpx, pytest"]);
+const LACKS_PYTEST = await lacksPython("httpx", "pytest");
 
 for (const suite of SUITES) {
   const { runner, command, folder, recorded, changed: [file, from, to], added: [path, text] } = suite;
-  const lacks = runner !== "pytest" || PYTEST
-    ? NOT_HERE
-    : " (ignored: python3-httpx and python3-pytest are not there)";
+  const lacks = [LACKS_AGENTS, runner === "pytest" ? LACKS_PYTEST : null];
   Deno.test({
-    name:
-      `docs/helpers.md, ${runner}: recorded, replayed offline, a changed prompt reported, one test added${lacks}`,
-    ignore: !RUNS_AGENTS || lacks !== "",
+    ...needing(
+      `docs/helpers.md, ${runner}: recorded, replayed offline, a changed prompt reported, one test added`,
+      ...lacks,
+    ),
     async fn() {
       await using project = new HelperProject();
       await project.prepare(suite.usesNpm ? PACKAGES : [], suite.files);

@@ -1,5 +1,6 @@
 /** The npm packages install with each package manager, without a script, and start the executable. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { NpmRegistry } from "../support/npm_registry.ts";
 import {
   MANAGERS,
@@ -10,7 +11,7 @@ import {
   stubTarballs,
   toolModules,
 } from "./npm_project.ts";
-import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
+import { LACKS_AGENTS } from "./npm_packages.ts";
 
 const HERE = `${PACKAGE.name}-linux-x64`;
 
@@ -21,8 +22,7 @@ function installs(
   { manager = NPM, flags = [] as readonly string[] } = {},
 ): void {
   Deno.test({
-    name: `${name}${NOT_HERE}`,
-    ignore: !RUNS_AGENTS,
+    ...needing(name, LACKS_AGENTS),
     fn: async () => {
       await using registry = await NpmRegistry.start(await stubTarballs());
       using project = await NpmProject.create(manager, registry.url);

@@ -1,7 +1,8 @@
 /** The launcher of the npm packages passes on streams, signals and outcomes, and adds no process if Node allows. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { NpmRegistry } from "../support/npm_registry.ts";
-import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
+import { LACKS_AGENTS } from "./npm_packages.ts";
 import { NPM, NpmProject, outcomeOf, stubTarballs, toolModules } from "./npm_project.ts";
 
 /** A line of stdout of a program that continues, and the rest of its stdout. */
@@ -37,8 +38,7 @@ for (const [name, nodePath, replaces] of NODES) {
     test: (start: (...args: string[]) => Deno.ChildProcess) => Promise<void>,
   ) => {
     Deno.test({
-      name: `${name}, ${promise}${NOT_HERE}`,
-      ignore: !RUNS_AGENTS,
+      ...needing(`${name}, ${promise}`, LACKS_AGENTS),
       fn: async () => {
         const project = await (installed ??= install());
         const node = await nodePath();

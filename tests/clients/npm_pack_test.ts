@@ -1,11 +1,12 @@
 /** `deno task pack` leaves tarballs that docs/npm.md installs, with the executable under test. */
 import assert from "node:assert/strict";
+import { type Lack, lacksBinary, needing } from "../support/needs.ts";
 import { outputOf, run } from "../../scripts/process.ts";
 import { identityOf } from "../../scripts/pack/manifests.ts";
 import { manifestOf, NpmRegistry } from "../support/npm_registry.ts";
 import { blocksOf } from "../support/page.ts";
 import { PROGRAM } from "../support/reprise.ts";
-import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
+import { LACKS_AGENTS } from "./npm_packages.ts";
 import {
   MANAGERS,
   NPM,
@@ -29,10 +30,9 @@ const PLATFORMS: Readonly<Record<string, unknown>> = {
 };
 
 /** Defines a test that runs where stub executables start. */
-function packs(name: string, test: (scratch: string) => Promise<void>, isHere = RUNS_AGENTS): void {
+function packs(name: string, test: (scratch: string) => Promise<void>, lacks: Lack = null): void {
   Deno.test({
-    name: `${name}${NOT_HERE}`,
-    ignore: !isHere,
+    ...needing(name, LACKS_AGENTS, lacks),
     fn: async () => {
       const directory = Deno.makeTempDirSync({ prefix: "reprise-pack-" });
       await test(directory);
@@ -192,7 +192,7 @@ packs(
       assert.deepEqual([outcome.code, outcome.signal], [0, null]);
     }
   },
-  RUNS_AGENTS && PROGRAM.length === 1,
+  lacksBinary(),
 );
 
 Deno.test("the packages have the scoped name and the version of deno.json, and so has docs/npm.md", () => {

@@ -4,6 +4,7 @@
  * @module
  */
 import { dirname } from "node:path";
+import { type Lack } from "../support/needs.ts";
 import { exists, installPackages } from "../../scripts/npm_packages.ts";
 import { outputOf, run } from "../../scripts/process.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
@@ -19,10 +20,10 @@ export const CLAUDE_CODE: Packages = ["@anthropic-ai/claude-code@2.1.197"];
 /** pi. */
 export const PI: Packages = ["@mariozechner/pi-coding-agent@0.73.1"];
 
-/** True on the systems for which the packages are known to have programs that run without more. */
-export const RUNS_AGENTS = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
-/** The end of a test's name if {@linkcode RUNS_AGENTS} is false. */
-export const NOT_HERE = RUNS_AGENTS ? "" : " (ignored: only on Linux x64)";
+/** What is missing for the packages: they are known to have programs for one system that run without more. */
+export const LACKS_AGENTS: Lack = Deno.build.os === "linux" && Deno.build.arch === "x86_64"
+  ? null
+  : "only on Linux x64";
 
 /**
  * Returns the `node_modules` of these packages: from the user's cache directory, or installed there.

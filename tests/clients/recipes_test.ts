@@ -1,21 +1,13 @@
 /** docs/clients.md does what it says: its recipes record in one place, and replay in another one. */
 import assert from "node:assert/strict";
-import { works } from "../cli/harness.ts";
+import { type Lack, lacksPython, needing } from "../support/needs.ts";
 import { startMessagesServer, text } from "../support/messages_server.ts";
 import { says } from "../support/messages_server/script.ts";
 import { type Block, blocksOf } from "../support/page.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
 import { listen } from "../support/serving.ts";
 import { ELSEWHERE } from "./agent_run.ts";
-import {
-  CLAUDE_CODE,
-  CODEX,
-  installed,
-  NOT_HERE,
-  type Packages,
-  pathWith,
-  RUNS_AGENTS,
-} from "./npm_packages.ts";
+import { CLAUDE_CODE, CODEX, installed, LACKS_AGENTS, type Packages, pathWith } from "./npm_packages.ts";
 import { Project } from "./project.ts";
 import { startResponsesSocket } from "../support/responses_socket.ts";
 import type { AgentApi } from "./agent_run.ts";
@@ -38,12 +30,8 @@ interface Recipe {
   readonly exchanges: number;
   /** Output of its commands, in any order. */
   readonly prints: readonly string[];
-  /**
-   * A command that has to work, and what its failure means.
-   *
-   * @default {none}
-   */
-  readonly needs?: readonly [command: readonly string[], name: string];
+  /** What is missing here. */
+  readonly lacks?: Lack;
 }
 
 const RECIPES: readonly Recipe[] = [
@@ -53,7 +41,7 @@ const RECIPES: readonly Recipe[] = [
     apis: riverApis,
     exchanges: 1,
     prints: ["1 passed"],
-    needs: [["/usr/bin/python3", "-c", "import httpx, pytest"], "python3-httpx and python3-pytest"],
+    lacks: await lacksPython("httpx", "pytest"),
   },
   {
     section: "SDKs in vitest",
@@ -139,13 +127,13 @@ function sectionOf(heading: string): readonly Block[] {
   return blocksOf(rest.split("\n## ")[0] as string);
 }
 
-for (const { section, packages, apis, exchanges, prints, needs } of RECIPES) {
-  const [command, name] = needs ?? [["true"], ""];
-  const lacks = await works(command) ? NOT_HERE : ` (ignored: ${name} are not there)`;
+for (const { section, packages, apis, exchanges, prints, lacks = null } of RECIPES) {
   Deno.test({
-    name:
-      `docs/clients.md, ${section}: recorded in one directory, it replays after a move to another one${lacks}`,
-    ignore: !RUNS_AGENTS || lacks !== "",
+    ...needing(
+      `docs/clients.md, ${section}: recorded in one directory, it replays after a move to another one`,
+      LACKS_AGENTS,
+      lacks,
+    ),
     fn: async () => {
       await using project = new Project();
       const path = await pathWith(packages);

@@ -1,19 +1,18 @@
 /** docs/start-tests.md does what it says, with pytest, and with vitest and the official SDK. */
 import assert from "node:assert/strict";
-import { works } from "../cli/harness.ts";
+import { lacksPython, needing } from "../support/needs.ts";
 import { ApiProject } from "../support/api_project.ts";
 import { answer, message } from "../support/responses_server.ts";
-import { installed, NOT_HERE, pathWith } from "./npm_packages.ts";
+import { installed, LACKS_AGENTS, pathWith } from "./npm_packages.ts";
 
 const PACKAGES = ["vitest@4.1.12", "openai@6.49.0"];
-const LACKS = await works(["/usr/bin/python3", "-c", "import pytest"])
-  ? NOT_HERE
-  : " (ignored: python3-pytest is not there)";
 
 Deno.test({
-  name:
-    `the blocks of docs/start-tests.md run in order, print what the page shows, and replay without a key${LACKS}`,
-  ignore: LACKS !== "",
+  ...needing(
+    "the blocks of docs/start-tests.md run in order, print what the page shows, and replay without a key",
+    LACKS_AGENTS,
+    await lacksPython("pytest"),
+  ),
   async fn() {
     await using project = new ApiProject(({ body }) =>
       answer([message(JSON.stringify(body).includes("river") ? "The Seine." : "Paris.")])

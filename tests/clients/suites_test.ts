@@ -1,8 +1,8 @@
 /** docs/suites.md does what it says, with a suite of pytest: recorded, grown, run again and pruned. */
 import assert from "node:assert/strict";
+import { lacksPython, needing } from "../support/needs.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import { works } from "../cli/harness.ts";
 import { textsBelow } from "../support/files.ts";
 import { type Block, blocksOf } from "../support/page.ts";
 import { Project } from "./project.ts";
@@ -89,14 +89,13 @@ function total(recordings: Readonly<Record<string, number>>): number {
   return Object.values(recordings).reduce((sum, count) => sum + count, 0);
 }
 
-const PYTEST = await works(["/usr/bin/python3", "-c", "import httpx, pytest"]);
+const LACKS_PYTEST = await lacksPython("httpx", "pytest");
 
 Deno.test({
-  name:
-    `docs/suites.md: tests recorded apart at once, one added with a single request, run twice, one pruned${
-      PYTEST ? "" : " (ignored: python3-httpx and python3-pytest are not there)"
-    }`,
-  ignore: !PYTEST,
+  ...needing(
+    "docs/suites.md: tests recorded apart at once, one added with a single request, run twice, one pruned",
+    LACKS_PYTEST,
+  ),
   async fn() {
     const [record, replay, only, missing, twice, prune, ...others] = BLOCKS.filter(({ path }) =>
       path === null

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { lacksBinary, lacksProgram, needing } from "../support/needs.ts";
 import { copyWorkspace, DEMO_PERMISSIONS } from "../../scripts/demo/scene.ts";
 import { type Reported, reportedIn } from "./aftermath.ts";
 import { judgeOrder } from "./order.ts";
@@ -6,7 +7,6 @@ import { scaled } from "./scale.ts";
 import {
   type Call,
   copyDirectory,
-  hasStrace,
   isChange,
   parseTrace,
   stopAtEach,
@@ -16,7 +16,6 @@ import {
 
 const root = new URL("../../", import.meta.url).pathname;
 const binary = Deno.env.get("REPRISE_BIN") ?? "";
-const ignore = !hasStrace() || binary === "";
 /** In the gate, only one point in this number is tried. */
 const STRIDE = scaled(5, 1);
 
@@ -53,8 +52,11 @@ function asDriver(call: Call): Call {
 }
 
 Deno.test({
-  name: "the compiled binary says turn.saved only when turn, name, blobs and new parents are durable",
-  ignore,
+  ...needing(
+    "the compiled binary says turn.saved only when turn, name, blobs and new parents are durable",
+    lacksProgram("strace"),
+    lacksBinary(),
+  ),
   fn: () =>
     withDirectory(async (directory) => {
       await copyWorkspace(workspaceOf(`${directory}/home`));
@@ -76,8 +78,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the compiled binary opens no socket while it plays a fixture",
-  ignore,
+  ...needing(
+    "the compiled binary opens no socket while it plays a fixture",
+    lacksProgram("strace"),
+    lacksBinary(),
+  ),
   fn: () =>
     withDirectory(async (directory) => {
       await copyWorkspace(workspaceOf(`${directory}/home`));
@@ -96,9 +101,11 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needing(
     "the compiled binary killed at any changing call loses no acknowledged turn, and the next run completes",
-  ignore,
+    lacksProgram("strace"),
+    lacksBinary(),
+  ),
   fn: () =>
     withDirectory(async (directory) => {
       const start = `${directory}/start`;

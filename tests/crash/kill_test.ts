@@ -4,14 +4,15 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { lacksProgram, needing } from "../support/needs.ts";
 import { reportedIn, wrongAfter } from "./aftermath.ts";
 import { NAIVE } from "./naive.ts";
 import { commandOf, DRIVER_MARK } from "./programs.ts";
 import { type Scenario, scenarioOf, SCENARIOS } from "./scenarios.ts";
 import { quietPlace } from "./sessions.ts";
-import { type Call, copyDirectory, hasStrace, isChange, stopAtEach, withDirectory } from "./trace.ts";
+import { type Call, copyDirectory, isChange, stopAtEach, withDirectory } from "./trace.ts";
 
-const ignore = !hasStrace();
+const LACKS = lacksProgram("strace");
 let total = 0;
 
 /**
@@ -47,8 +48,10 @@ async function killEverywhere(
 
 for (const scenario of SCENARIOS) {
   Deno.test({
-    name: `killed at any changing call, "${scenario.name}" tears nothing, loses nothing, and is finished`,
-    ignore,
+    ...needing(
+      `killed at any changing call, "${scenario.name}" tears nothing, loses nothing, and is finished`,
+      LACKS,
+    ),
     fn: () =>
       withDirectory(async (root) => {
         const { points, wrong } = await killEverywhere(root, scenario);
@@ -59,8 +62,7 @@ for (const scenario of SCENARIOS) {
 }
 
 Deno.test({
-  name: "the operations were killed at 480 points and more",
-  ignore,
+  ...needing("the operations were killed at 480 points and more", LACKS),
   fn: () => assert.ok(total >= 480, `${total} points`),
 });
 
@@ -74,8 +76,7 @@ const SAID: Record<string, RegExp> = {
 
 for (const name of Object.keys(NAIVE)) {
   Deno.test({
-    name: `the same harness fails a careless "${name}"`,
-    ignore,
+    ...needing(`the same harness fails a careless "${name}"`, LACKS),
     fn: () =>
       withDirectory(async (root) => {
         const until = SAID[name] as RegExp;

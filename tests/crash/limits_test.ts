@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { lacksLinux, needing } from "../support/needs.ts";
 import { commandOf } from "./programs.ts";
 import { scaled } from "./scale.ts";
 import { withDirectory } from "./trace.ts";
 
-const ignore = Deno.build.os !== "linux";
 const TURNS = scaled(2000, 10_000);
 const MEBIBYTES = scaled(64, 1024);
 /** Memory of an idle process, and some ten kilobytes a turn: a blob is never whole in memory. */
@@ -34,9 +34,10 @@ async function measure(...args: string[]): Promise<Measured> {
 }
 
 Deno.test({
-  name:
+  ...needing(
     `a session of ${TURNS} turns and ${MEBIBYTES} MiB of tool output opens, folds, runs, checks and exports in little memory`,
-  ignore,
+    lacksLinux(),
+  ),
   fn: () =>
     withDirectory(async (root) => {
       const home = `${root}/home`;

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { lacksProgram, needing } from "../support/needs.ts";
 import { type Judgement, judgeOrder } from "./order.ts";
 import { commandOf, DRIVER_MARK } from "./programs.ts";
 import { scenarioOf, SCENARIOS } from "./scenarios.ts";
 import { quietPlace } from "./sessions.ts";
-import { hasStrace, parseTrace, traceCommand, withDirectory } from "./trace.ts";
+import { parseTrace, traceCommand, withDirectory } from "./trace.ts";
 
-const ignore = !hasStrace();
+const LACKS = lacksProgram("strace");
 
 /** Traces a scenario from its start, done with one thing wrong where `mutant` says so, and judges what it did. */
 async function judged(root: string, name: string, mutant = ""): Promise<Judgement> {
@@ -39,8 +40,7 @@ const TURNS: Record<string, readonly [number, number]> = {
 
 for (const { name } of SCENARIOS) {
   Deno.test({
-    name: `"${name}" makes all that it promises durable, and in order, before it says so`,
-    ignore,
+    ...needing(`"${name}" makes all that it promises durable, and in order, before it says so`, LACKS),
     fn: () =>
       withDirectory(async (root) => {
         const [published, acknowledged] = TURNS[name] as readonly [number, number];
@@ -83,8 +83,7 @@ const MUTANTS: readonly (readonly [scenario: string, mutant: string, violation: 
 
 for (const [scenario, mutant, violation] of MUTANTS) {
   Deno.test({
-    name: `the order check fails "${scenario}" with the mutant "${mutant}"`,
-    ignore,
+    ...needing(`the order check fails "${scenario}" with the mutant "${mutant}"`, LACKS),
     fn: () =>
       withDirectory(async (root) => {
         const { violations } = await judged(root, scenario, mutant);

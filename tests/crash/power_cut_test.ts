@@ -3,9 +3,9 @@
  * flush; the power is cut at every moment of it, and the disk that is left is mounted and looked at.
  */
 import assert from "node:assert/strict";
+import { lacksBinary, lacksProgram, needing } from "../support/needs.ts";
 import { type FileSystem, whyNoDisks } from "./power/machine.ts";
 import { type SimulationOptions, type SimulationReport } from "./power/simulate.ts";
-import { hasStrace } from "./trace.ts";
 import { IS_SOAK, scaled } from "./scale.ts";
 
 const binary = Deno.env.get("REPRISE_BIN") ?? "";
@@ -38,17 +38,16 @@ function without(which: "every fsync" | "every second fsync"): readonly string[]
 const fileSystems: readonly FileSystem[] = IS_SOAK ? ["ext4", "xfs"] : ["ext4"];
 
 for (const fileSystem of fileSystems) {
-  const ignore = binary === "" || !hasStrace();
-  // Containers and other users cannot mount disks: there this harness has no tests, and `soak` says so.
   const whyNot = await whyNoDisks(fileSystem);
   if (whyNot !== null && IS_SOAK) throw new Error(`Cannot cut the power under ${fileSystem}: ${whyNot}`);
-  if (whyNot !== null) continue;
 
-  Deno.test({
-    name:
+  const lacks = [lacksBinary(), lacksProgram("strace"), whyNot];
+  Deno.test(
+    needing(
       `after a power cut at any moment, ${fileSystem} holds every acknowledged turn, and the next run works`,
-    ignore,
-    fn: async () => {
+      ...lacks,
+    ),
+    async () => {
       const report = await simulated({
         fileSystem,
         cuts: scaled(GATE_CUTS, Number.MAX_SAFE_INTEGER),
@@ -59,16 +58,18 @@ for (const fileSystem of fileSystems) {
       assert.ok(report.flushes >= 100 && report.possible >= 500, JSON.stringify(report));
       assert.equal(report.cuts, scaled(GATE_CUTS, report.possible));
     },
-  });
+  );
 
   for (const which of ["every fsync", "every second fsync"] as const) {
-    Deno.test({
-      name: `without ${which}, the same cuts on ${fileSystem} lose turns: the simulation notices`,
-      ignore,
-      fn: async () => {
+    Deno.test(
+      needing(
+        `without ${which}, the same cuts on ${fileSystem} lose turns: the simulation notices`,
+        ...lacks,
+      ),
+      async () => {
         const { bad } = await simulated({ fileSystem, cuts: scaled(4, 40), through: without(which) });
         assert.match(bad.join("\n"), /turn \d+ of crash, which was acknowledged, is not there/);
       },
-    });
+    );
   }
 }

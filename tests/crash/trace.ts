@@ -47,18 +47,6 @@ const CHANGING = [
 ];
 const TRACED = [...CHANGING, "sendto"];
 
-/** True where these tests can run. */
-export function hasStrace(): boolean {
-  if (Deno.build.os !== "linux") return false;
-  try {
-    return new Deno.Command("strace", { args: ["--version"], stdout: "null", stderr: "null" }).outputSync()
-      .success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
-}
-
 /** Runs a command under strace, and returns its output and the trace. */
 export async function traceCommand(
   command: readonly string[],

@@ -5,10 +5,11 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { lacksBinary, needing } from "../support/needs.ts";
 import { Buffer } from "node:buffer";
 import { HELLO, Place, READS_A } from "../cli/harness.ts";
 import { scaled } from "../crash/scale.ts";
-import { WITHOUT_BINARY, withServer } from "./listening.ts";
+import { withServer } from "./listening.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { Dice } from "../unit/fold/dice.ts";
 import { bytesBelow } from "../support/files.ts";
@@ -278,16 +279,17 @@ function assertNone(
 }
 
 Deno.test({
-  name: "200 recorded flows leave no secret in files, on stdout or on stderr, in no form",
-  ignore: WITHOUT_BINARY,
+  ...needing(
+    "200 recorded flows leave no secret in files, on stdout or on stderr, in no form",
+    lacksBinary(),
+  ),
   fn: async () => {
     for (let batch = 0; batch < FLOWS / FLOWS_EACH; batch++) await recordFlows(batch);
   },
 });
 
 Deno.test({
-  name: "a recorded run leaves no secret of its prompt and its tools in the fixture",
-  ignore: WITHOUT_BINARY,
+  ...needing("a recorded run leaves no secret of its prompt and its tools in the fixture", lacksBinary()),
   fn: async () => {
     for (let number = 0; number < RUNS; number++) await recordRun(number);
   },

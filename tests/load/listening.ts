@@ -5,9 +5,6 @@
  */
 import type { Called, Sandbox } from "../support/reprise.ts";
 
-/** The harnesses run on the compiled binary alone: what they measure is its. */
-export const WITHOUT_BINARY = (Deno.env.get("REPRISE_BIN") ?? "") === "";
-
 /** Result of a server's clients, and the outcome of the server. */
 export interface Served<T> {
   readonly value: T;

@@ -4,19 +4,22 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow, peakMemory } from "../../bench/servers.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { scaled } from "../crash/scale.ts";
 import { readLongStream, startLongStream } from "../support/long_stream.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { eventually, WITHOUT_BINARY, withServer } from "./listening.ts";
+import { eventually, withServer } from "./listening.ts";
 
 const BYTES = scaled(128e6, 1e9);
 const MEMORY_GROWTH = 64e6;
 
 Deno.test({
-  name: "a stream of a gigabyte is recorded whole in memory that grows by less than 64 MB",
-  ignore: WITHOUT_BINARY,
+  ...needing(
+    "a stream of a gigabyte is recorded whole in memory that grows by less than 64 MB",
+    lacksBinary(),
+  ),
   fn: async () => {
     await using sandbox = new Sandbox();
     const upstream = startLongStream(BYTES);

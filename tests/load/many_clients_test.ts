@@ -4,11 +4,12 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow } from "../../bench/servers.ts";
 import { scaled } from "../crash/scale.ts";
 import { type GivenExchange, writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { WITHOUT_BINARY, withServer } from "./listening.ts";
+import { withServer } from "./listening.ts";
 
 const CLIENTS = 200;
 /** Each takes about a second, because the recording did. */
@@ -80,9 +81,10 @@ function exchanges(): GivenExchange[] {
 }
 
 Deno.test({
-  name:
+  ...needing(
     "200 clients at a time get each their own recorded answers, byte for byte, and the server's memory stays",
-  ignore: WITHOUT_BINARY,
+    lacksBinary(),
+  ),
   fn: async () => {
     await using sandbox = new Sandbox();
     const fixture = writeFixture(`${sandbox.directory}/fixture`, exchanges());

@@ -4,8 +4,9 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { lacksBinary, needing } from "../support/needs.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { WITHOUT_BINARY, withServer } from "./listening.ts";
+import { withServer } from "./listening.ts";
 
 const encoder = new TextEncoder();
 const GOOD = "from the right server";
@@ -148,8 +149,10 @@ async function readAnswer(connection: Deno.TcpConn): Promise<string> {
 }
 
 Deno.test({
-  name: "no request and no redirect leads the recorder to another server than its upstream",
-  ignore: WITHOUT_BINARY,
+  ...needing(
+    "no request and no redirect leads the recorder to another server than its upstream",
+    lacksBinary(),
+  ),
   fn: async (t) => {
     await using sandbox = new Sandbox();
     const evil = countingServer();
@@ -200,8 +203,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "an upstream with another scheme, with keys in it, or in cleartext on another machine is refused",
-  ignore: WITHOUT_BINARY,
+  ...needing(
+    "an upstream with another scheme, with keys in it, or in cleartext on another machine is refused",
+    lacksBinary(),
+  ),
   fn: async () => {
     await using sandbox = new Sandbox();
     const ends = await Promise.all(BAD_UPSTREAMS.map(async (upstream) => {

@@ -3,9 +3,10 @@
  * something, or acknowledge a turn. Then another home continues the session, and the first one comes back.
  */
 import assert from "node:assert/strict";
+import { lacksProgram, needing } from "../support/needs.ts";
 import type { Gateway } from "../../scripts/remote/gateway.ts";
 import type { ObjectStore } from "../../src/remote/object_store.ts";
-import { type Call, hasStrace, parseTrace, straceOf, variantsOf } from "../crash/trace.ts";
+import { type Call, parseTrace, straceOf, variantsOf } from "../crash/trace.ts";
 import { IS_SOAK } from "../crash/scale.ts";
 import { Sandbox } from "../support/reprise.ts";
 import {
@@ -17,7 +18,7 @@ import {
 } from "../support/responses_server.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
 import { assertOneHistory, turnsOn } from "./one_history.ts";
-import { environmentOf, storeOn, withGateway, WITHOUT_CEPH } from "./place.ts";
+import { environmentOf, LACKS_CEPH, storeOn, withGateway } from "./place.ts";
 
 const SESSION = "killed-7k2m";
 /** Runs at the same time: much of a traced run is waiting. */
@@ -221,8 +222,11 @@ async function killAt(origin: Case, { args }: Start, { step, call }: Point): Pro
 }
 
 Deno.test({
-  name: "a run killed at any step of its saves loses no acknowledged turn, and another home continues it",
-  ignore: WITHOUT_CEPH || !hasStrace(),
+  ...needing(
+    "a run killed at any step of its saves loses no acknowledged turn, and another home continues it",
+    LACKS_CEPH,
+    lacksProgram("strace"),
+  ),
   fn: async (test) =>
     await withGateway(async (gateway) => {
       await using sandbox = new Sandbox();

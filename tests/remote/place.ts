@@ -4,11 +4,12 @@
  * @module
  */
 import { parseRemote } from "../../src/remote/address.ts";
+import { type Lack } from "../support/needs.ts";
 import { S3Store } from "../../src/remote/s3.ts";
 import { ACCESS_KEY, Gateway, hasCeph, SECRET_KEY } from "../../scripts/remote/gateway.ts";
 
-/** True if there is no gateway here: the tests are then shown as ignored. */
-export const WITHOUT_CEPH = !hasCeph();
+/** What is missing for a gateway. */
+export const LACKS_CEPH: Lack = hasCeph() ? null : "Ceph not installed";
 
 /** Starts a gateway with the bucket `tests` for one test. */
 export async function withGateway(body: (gateway: Gateway) => Promise<void>): Promise<void> {

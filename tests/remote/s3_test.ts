@@ -1,15 +1,15 @@
 /** The object store on a real server with the API of S3. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { probe } from "../../src/remote/probe.ts";
-import { storeOn, withGateway, WITHOUT_CEPH } from "./place.ts";
+import { LACKS_CEPH, storeOn, withGateway } from "./place.ts";
 
 const WRITERS = 8;
 const NUMBERS = 50;
 const MANY = 1200;
 
 Deno.test({
-  name: "the store on Ceph's gateway: races, pages, bytes, errors, outages",
-  ignore: WITHOUT_CEPH,
+  ...needing("the store on Ceph's gateway: races, pages, bytes, errors, outages", LACKS_CEPH),
   fn: async (test) =>
     await withGateway(async (gateway) => {
       const store = storeOn(gateway, "s3://tests/one/two");

@@ -1,11 +1,12 @@
 /** Machines that are killed and continue each other's runs, against a gateway that fails meanwhile. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
 import { startLossyProxy } from "./lossy_proxy.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
 import { assertOneHistory, turnsOn } from "./one_history.ts";
-import { environmentOf, storeOn, withGateway, WITHOUT_CEPH } from "./place.ts";
+import { environmentOf, LACKS_CEPH, storeOn, withGateway } from "./place.ts";
 
 const ROUNDS = Deno.env.get("REPRISE_SOAK") === undefined ? 10 : 200;
 const RACES = Deno.env.get("REPRISE_SOAK") === undefined ? 3 : 20;
@@ -21,8 +22,7 @@ function randomFrom(seed: number): () => number {
 }
 
 Deno.test({
-  name: `two machines, killed and cut off in ${ROUNDS} rounds, lose no acknowledged turn`,
-  ignore: WITHOUT_CEPH,
+  ...needing(`two machines, killed and cut off in ${ROUNDS} rounds, lose no acknowledged turn`, LACKS_CEPH),
   fn: async () =>
     await withGateway(async (gateway) => {
       await using sandbox = new Sandbox();
@@ -96,8 +96,7 @@ async function paused(
 }
 
 Deno.test({
-  name: `${RACERS} homes that race for one session get each turn once`,
-  ignore: WITHOUT_CEPH,
+  ...needing(`${RACERS} homes that race for one session get each turn once`, LACKS_CEPH),
   fn: async () =>
     await withGateway(async (gateway) => {
       await using sandbox = new Sandbox();

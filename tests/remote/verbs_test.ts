@@ -1,14 +1,14 @@
 /** A session on the gateway, as the page about the remote describes it: two homes, the verbs, a store that is away. */
 import assert from "node:assert/strict";
+import { needing } from "../support/needs.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
-import { withGateway, WITHOUT_CEPH } from "./place.ts";
+import { LACKS_CEPH, withGateway } from "./place.ts";
 
 const SECRETS = /reprise-test-secret|REPRISETEST/;
 
 Deno.test({
-  name: "two homes share a session: runs, renames, forks, async puts, outages",
-  ignore: WITHOUT_CEPH,
+  ...needing("two homes share a session: runs, renames, forks, async puts, outages", LACKS_CEPH),
   fn: async (test) =>
     await withGateway(async (gateway) => {
       await using sandbox = new Sandbox();

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { type Lack, lacksRoot } from "./needs.ts";
+
 /** Mounts on `directory`, which must exist, run `body`, and takes the mount away. */
 export async function withMount<T>(
   directory: string,
@@ -22,16 +24,16 @@ async function asRoot(command: string, args: readonly string[]): Promise<void> {
   if (!success) throw new Error(`${command} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Checks if this process may mount `type`. If not, the tests with injected errors show the same promise. */
-export async function canMount(type: "tmpfs" | "overlay"): Promise<boolean> {
-  if (Deno.build.os !== "linux" || Deno.uid() !== 0) return false;
+/** Tries to mount `type`. Where that is not possible, the tests with injected errors show the same promise. */
+export async function lacksMount(type: "tmpfs" | "overlay"): Promise<Lack> {
+  if (lacksRoot() !== null) return lacksRoot();
   const root = await Deno.makeTempDir({ prefix: "reprise-mount-" });
   try {
     for (const name of ["lower", "upper", "work", "at"]) await Deno.mkdir(`${root}/${name}`);
     const options = type === "tmpfs" ? "size=64k" : overlayOptions(root);
-    return await withMount(`${root}/at`, { type, options }, () => Promise.resolve(true));
+    return await withMount(`${root}/at`, { type, options }, () => Promise.resolve(null));
   } catch {
-    return false;
+    return `cannot mount ${type}`;
   } finally {
     await Deno.remove(root, { recursive: true });
   }

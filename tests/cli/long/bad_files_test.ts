@@ -1,30 +1,33 @@
 /** Homes that cannot be used, disks that are full, and sessions whose files another program changed. */
 import assert from "node:assert/strict";
+import { lacksCommand, needing } from "../../support/needs.ts";
 import { answer, message, reasoning } from "../../support/responses_server.ts";
 import { ending } from "../../support/reprise.ts";
 import {
   assertError,
   begun,
   HELLO,
+  LACKS_MODES,
   Place,
   readsThenAnswers,
   reseal,
-  withoutOverride,
-  works,
+  WITH_MODES,
 } from "../harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 
-/**
- * Returns a command that gives one process its own file system at the home; `null` if the machine forbids it, as
- * many containers do.
- */
-async function mounted(place: Place, options: string): Promise<readonly string[] | null> {
+/** What is missing to give one process a file system of its own; many containers forbid it. */
+const LACKS_MOUNTS = await lacksCommand(
+  ["unshare", "-rm", "sh", "-c", "mount -t tmpfs reprise-test /mnt"],
+  "cannot mount tmpfs",
+);
+
+/** Returns a command that gives one process its own file system at the home. */
+function mounted(place: Place, options: string): readonly string[] {
   const { home } = place.sandbox;
   Deno.mkdirSync(home, { mode: 0o700 });
   const mount = `mount -t tmpfs -o mode=700,${options} reprise-test '${home}'`;
-  const through = ["unshare", "-rm", ...shell(mount)];
-  return await works([...through, "true"]) ? through : null;
+  return ["unshare", "-rm", ...shell(mount)];
 }
 
 /** A shell's line in front of the program's command. */
@@ -75,32 +78,41 @@ Deno.test("a home that cannot be used is exit 14, and is named: a link in place 
   assertError(await place.call(RUN), { code: "storage_denied", exit: 14, says: /symbolic link/ });
 });
 
-Deno.test("a home that cannot be used is exit 14, and is named: one on a read-only file system", async () => {
-  await using place = new Place([]);
-  const through = await mounted(place, "ro");
-  const home = through === null ? "/proc/reprise-home" : place.sandbox.home;
-  const called = await place.call([...RUN, "--home", home], { through: through ?? [] });
-  const code = through === null ? "storage_failed" : "storage_denied";
-  const error = assertError(called, { code, exit: 14, hint: through === null ? /--home|fsck/ : /--home/ });
-  assert.ok(String(error.message).includes(home), String(error.message));
-  if (through !== null) assert.match(String(error.message), /read-only/);
-});
+Deno.test(
+  needing(
+    "a home that cannot be used is exit 14, and is named: one on a read-only file system",
+    LACKS_MOUNTS,
+  ),
+  async () => {
+    await using place = new Place([]);
+    const called = await place.call(RUN, { through: mounted(place, "ro") });
+    const error = assertError(called, {
+      code: "storage_denied",
+      exit: 14,
+      says: /read-only/,
+      hint: /--home/,
+    });
+    assert.ok(String(error.message).includes(place.sandbox.home), String(error.message));
+  },
+);
 
-Deno.test("a home that cannot be used is exit 14, and is named: one that its modes close", async () => {
-  const through = await withoutOverride();
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  const { home } = place.sandbox;
-  const rows = [[`${home}/sessions`, 0o000], [`${home}/sessions/s/turns`, 0o500], [home, 0o000]] as const;
-  for (const [path, mode] of through === null ? [] : rows) {
-    Deno.chmodSync(path, mode);
-    const called = await place.call(["run", "--json", "-s", "s", "Hi"], { through: through ?? [] });
-    Deno.chmodSync(path, 0o700);
-    assertError(called, { code: "storage_denied", exit: 14, says: /permission denied/i });
-  }
-  assert.equal((await place.call(["fsck", "s"])).code, 0);
-  assert.equal((await place.call(["run", "--json", "-s", "s", "Hi"])).code, 0);
-});
+Deno.test(
+  needing("a home that cannot be used is exit 14, and is named: one that its modes close", LACKS_MODES),
+  async () => {
+    await using place = new Place(readsThenAnswers);
+    await place.session("s");
+    const { home } = place.sandbox;
+    const rows = [[`${home}/sessions`, 0o000], [`${home}/sessions/s/turns`, 0o500], [home, 0o000]] as const;
+    for (const [path, mode] of rows) {
+      Deno.chmodSync(path, mode);
+      const called = await place.call(["run", "--json", "-s", "s", "Hi"], { through: WITH_MODES });
+      Deno.chmodSync(path, 0o700);
+      assertError(called, { code: "storage_denied", exit: 14, says: /permission denied/i });
+    }
+    assert.equal((await place.call(["fsck", "s"])).code, 0);
+    assert.equal((await place.call(["run", "--json", "-s", "s", "Hi"])).code, 0);
+  },
+);
 
 Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: a limit on file sizes, before the first turn", async () => {
   await using place = new Place([HELLO]);
@@ -127,17 +139,18 @@ Deno.test("a disk that takes no more is exit 14, and what was saved stays sound:
   assert.deepEqual(place.server.refusals, []);
 });
 
-Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: a file system without space", async () => {
-  await using place = new Place([answer([message("x".repeat(200_000))])]);
-  const through = await mounted(place, "size=160k") ?? fileLimit(64);
-  const full = await place.call(RUN, { through });
-  const error = assertError(full, {
-    code: full.stdout.includes("storage_full") ? "storage_full" : "storage_failed",
-    exit: 14,
-  });
-  if (error.code === "storage_full") assert.match(String(error.hint), /space/);
-  assert.equal(ending(full).state, "failed");
-});
+Deno.test(
+  needing(
+    "a disk that takes no more is exit 14, and what was saved stays sound: a file system without space",
+    LACKS_MOUNTS,
+  ),
+  async () => {
+    await using place = new Place([answer([message("x".repeat(200_000))])]);
+    const full = await place.call(RUN, { through: mounted(place, "size=160k") });
+    assertError(full, { code: "storage_full", exit: 14, hint: /space/ });
+    assert.equal(ending(full).state, "failed");
+  },
+);
 
 Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: a stdout whose disk is full", async () => {
   await using place = new Place(readsThenAnswers);
@@ -176,7 +189,7 @@ async function assertRefused(
 Deno.test("a FIFO or a device in place of a file is exit 2 at once, before anything is sent or written: @FILE, a schema and -o", async () => {
   await using place = new Place([HELLO]);
   const fifo = `${place.sandbox.workspace}/fifo`;
-  assert.ok(await works(["mkfifo", fifo]));
+  await new Deno.Command("mkfifo", { args: [fifo] }).output();
   Deno.symlinkSync(fifo, `${place.sandbox.workspace}/link`);
   const kinds = [[fifo, "FIFO"], ["link", "FIFO"], ["/dev/zero", "device"], [
     "/dev/null",
@@ -195,7 +208,7 @@ Deno.test("a FIFO or a device in place of a file is exit 2 at once, before anyth
   await using place = new Place([HELLO]);
   const directory = `${place.sandbox.directory}/.config/reprise`;
   Deno.mkdirSync(directory, { recursive: true });
-  assert.ok(await works(["mkfifo", `${directory}/config.json`]));
+  await new Deno.Command("mkfifo", { args: [`${directory}/config.json`] }).output();
   await assertRefused(place, ["run", "Hi"], /config\.json": it is a FIFO/, "bad_configuration");
   await assertRefused(place, ["ls"], /config\.json": it is a FIFO/, "bad_configuration");
 });

@@ -1,12 +1,13 @@
 /** docs/ci.md does what it says: its blocks run unchanged, from the first to the last. */
 import assert from "node:assert/strict";
+import { lacksProgram, needing } from "../../support/needs.ts";
 import { parse } from "yaml";
 import { blocksOf } from "../../support/page.ts";
 import { PageProject } from "../../support/page_project.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { answer, message, reasoning, startResponsesServer } from "../../support/responses_server.ts";
 import { writeFixture } from "../../support/fixture.ts";
-import { KEY, works } from "../harness.ts";
+import { KEY } from "../harness.ts";
 
 const TEXT = Deno.readTextFileSync(new URL("../../../docs/ci.md", import.meta.url));
 
@@ -85,15 +86,12 @@ esac
   }
 }
 
-const NEEDED = ["python3", "make", "git"] as const;
-const MISSING: string[] = [];
-for (const tool of NEEDED) if (!await works([tool, "--version"])) MISSING.push(tool);
-
 Deno.test({
-  name: "every block of docs/ci.md runs unchanged, in order (with stubs of pytest, vitest, pip and the " +
-    "compilation; actions of GitHub are not run)" +
-    (MISSING.length === 0 ? "" : `; not here, without ${MISSING.join(" and ")}`),
-  ignore: MISSING.length > 0,
+  ...needing(
+    "every block of docs/ci.md runs unchanged, in order (with stubs of pytest, vitest, pip and the " +
+      "compilation; actions of GitHub are not run)",
+    lacksProgram("python3", "make", "git"),
+  ),
   fn: async () => {
     await using server = startResponsesServer({
       key: KEY,

@@ -1,5 +1,6 @@
-/** Completions in real shells, each in a terminal of tmux. A shell that is not installed skips its tests. */
+/** Completions in real shells, each in a terminal of tmux. */
 import assert from "node:assert/strict";
+import { lacksProgram, needing } from "../../support/needs.ts";
 import { Sandbox } from "../../support/reprise.ts";
 
 const SHELLS = {
@@ -8,14 +9,6 @@ const SHELLS = {
   fish: { start: "fish --no-config", load: "source" },
 };
 type Shell = keyof typeof SHELLS;
-
-function isInstalled(program: string): boolean {
-  try {
-    return new Deno.Command(program, { args: ["-V"], stdout: "null", stderr: "null" }).outputSync() !== null;
-  } catch {
-    return false;
-  }
-}
 
 /** A shell in a terminal of 100 columns, with the completions loaded. */
 class Terminal implements AsyncDisposable {
@@ -109,13 +102,9 @@ class Terminal implements AsyncDisposable {
 }
 
 for (const shell of ["bash", "zsh", "fish"] as const) {
-  const missing = ["tmux", shell].find((program) => !isInstalled(program));
-  Deno.test({
-    name: `${shell} completes verbs, flags, values, sessions and folders${
-      missing === undefined ? "" : ` (skipped: no ${missing})`
-    }`,
-    ignore: missing !== undefined,
-    fn: async () => {
+  Deno.test(
+    needing(`${shell} completes verbs, flags, values, sessions and folders`, lacksProgram("tmux", shell)),
+    async () => {
       await using sandbox = new Sandbox();
       for (const id of ["fix-ci-7k2m", "fix-docs-3abc", "other-9xyz"]) {
         Deno.mkdirSync(`${sandbox.home}/sessions/${id}`, { recursive: true });
@@ -140,5 +129,5 @@ for (const shell of ["bash", "zsh", "fish"] as const) {
       await terminal.completes("reprise serve tapes -- mkf", /-- mkfifo\b/);
       await terminal.completes("reprise completions fi", /completions fish\b/);
     },
-  });
+  );
 }

@@ -106,9 +106,8 @@ async function served(match: MatchRules, recorded: JsonValue, requests: readonly
   }
 }
 
-/** Peak memory of a process in bytes; 0 where the system does not say. */
+/** Peak memory of a process in bytes; Linux only. */
 function memoryOf(pid: number): number {
-  if (Deno.build.os !== "linux") return 0;
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * KIB;
 }

@@ -1,9 +1,8 @@
 /** `interrupt` signals the process that wrote the lock's owner line, and no other that has its number. */
 import assert from "node:assert/strict";
+import { lacksLinux, needing } from "../../support/needs.ts";
 import { processIdentity } from "../../../src/store/deno_files.ts";
 import { assertError, begun, HELLO, holdLock, ownerLine } from "../harness.ts";
-
-const ignore = Deno.build.os !== "linux";
 
 /** A place with the session "s", whose run is complete. */
 const one = begun([HELLO], (place) => place.session("s"));
@@ -50,23 +49,52 @@ function changed(member: object): (pid: number) => string {
   return (pid) => ownerLine(pid, { identity: { ...processIdentity(pid), ...member } });
 }
 
-if (!ignore) {
-  Deno.test("interrupt never signals a process that only has the number of the lock's owner: its start time is another", () =>
-    assertSpared(changed({ start_time: 1 }), /started at another time/));
+Deno.test(
+  needing(
+    "interrupt never signals a process that only has the number of the lock's owner: its start time is another",
+    lacksLinux(),
+  ),
+  () => assertSpared(changed({ start_time: 1 }), /started at another time/),
+);
 
-  Deno.test("interrupt never signals a process that only has the number of the lock's owner: its owner lives in another PID namespace", () =>
-    assertSpared(changed({ pid_namespace: "pid:[1]" }), /another PID namespace/));
+Deno.test(
+  needing(
+    "interrupt never signals a process that only has the number of the lock's owner: its owner lives in another PID namespace",
+    lacksLinux(),
+  ),
+  () => assertSpared(changed({ pid_namespace: "pid:[1]" }), /another PID namespace/),
+);
 
-  Deno.test("interrupt never signals a process that only has the number of the lock's owner: its owner ran before the last boot", () =>
-    assertSpared(changed({ boot_id: "another" }), /before the last boot/));
+Deno.test(
+  needing(
+    "interrupt never signals a process that only has the number of the lock's owner: its owner ran before the last boot",
+    lacksLinux(),
+  ),
+  () => assertSpared(changed({ boot_id: "another" }), /before the last boot/),
+);
 
-  Deno.test("interrupt never signals a process that only has the number of the lock's owner: an older version wrote the line, and the process does not have the lock open", () =>
-    assertSpared((pid) => ownerLine(pid, {}), /nothing shows that process \d+ holds its lock/));
+Deno.test(
+  needing(
+    "interrupt never signals a process that only has the number of the lock's owner: an older version wrote the line, and the process does not have the lock open",
+    lacksLinux(),
+  ),
+  () => assertSpared((pid) => ownerLine(pid, {}), /nothing shows that process \d+ holds its lock/),
+);
 
-  Deno.test("interrupt never signals a process that only has the number of the lock's owner: a line whose identity is incomplete is like one of an older version", () =>
-    assertSpared((pid) => ownerLine(pid, { identity: { boot_id: "x" } }), /nothing shows/));
+Deno.test(
+  needing(
+    "interrupt never signals a process that only has the number of the lock's owner: a line whose identity is incomplete is like one of an older version",
+    lacksLinux(),
+  ),
+  () => assertSpared((pid) => ownerLine(pid, { identity: { boot_id: "x" } }), /nothing shows/),
+);
 
-  Deno.test("interrupt never signals a process that only has the number of the lock's owner: the owner has ended, and somebody else holds the lock", async () => {
+Deno.test(
+  needing(
+    "interrupt never signals a process that only has the number of the lock's owner: the owner has ended, and somebody else holds the lock",
+    lacksLinux(),
+  ),
+  async () => {
     await using place = await one();
     const bystander = new Bystander();
     const line = changed({})(bystander.pid);
@@ -74,9 +102,15 @@ if (!ignore) {
     using _held = holdLock(`${place.path("s")}/lock`, line);
     const called = await place.call(["interrupt", "s", "--json"]);
     assertError(called, { code: "session_locked", exit: 5, says: /has ended/ });
-  });
+  },
+);
 
-  Deno.test("interrupt signals the owner that it can verify: of an older version's line: the process that has the lock file open", async () => {
+Deno.test(
+  needing(
+    "interrupt signals the owner that it can verify: of an older version's line: the process that has the lock file open",
+    lacksLinux(),
+  ),
+  async () => {
     await using place = await one();
     const lock = `${place.path("s")}/lock`;
     await using owner = new Bystander(`exec 9<>'${lock}'; flock 9; echo >&9; exec sleep 60`);
@@ -85,9 +119,15 @@ if (!ignore) {
     const called = await place.call(["interrupt", "s", "--json", "--wait", "10"]);
     assert.equal(called.code, 0, called.stdout);
     assert.equal(JSON.parse(called.stdout).interrupted, owner.pid);
-  });
+  },
+);
 
-  Deno.test("interrupt signals the owner that it can verify: of a line with an identity that fits", async () => {
+Deno.test(
+  needing(
+    "interrupt signals the owner that it can verify: of a line with an identity that fits",
+    lacksLinux(),
+  ),
+  async () => {
     await using place = await one();
     const lock = `${place.path("s")}/lock`;
     await using owner = new Bystander(`exec 9<>'${lock}'; flock 9; echo >&9; exec sleep 60`);
@@ -96,5 +136,5 @@ if (!ignore) {
     const called = await place.call(["interrupt", "s", "--json", "--wait", "10"]);
     assert.equal(called.code, 0, called.stdout);
     assert.equal(JSON.parse(called.stdout).interrupted, owner.pid);
-  });
-}
+  },
+);

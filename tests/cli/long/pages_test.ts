@@ -1,6 +1,6 @@
 /** The commands of the guides and the reference run unchanged, page by page, in a project that has what they name. */
-import { works } from "../harness.ts";
 import { ApiProject } from "../../support/api_project.ts";
+import { lacksProgram, needing } from "../../support/needs.ts";
 import { writeFixture } from "../../support/fixture.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
@@ -135,12 +135,9 @@ const PAGES: readonly GuidePage[] = [
   },
 ];
 
-const HAS_PYTHON = await works(["/usr/bin/python3", "--version"]);
-
 for (const { page, prepare } of PAGES) {
   Deno.test({
-    name: `the commands of ${page} run unchanged, in order`,
-    ignore: !HAS_PYTHON,
+    ...needing(`the commands of ${page} run unchanged, in order`, lacksProgram("/usr/bin/python3")),
     async fn() {
       await using project = new ApiProject(model);
       project.env.REPRISE_MODEL = "gpt-5.6";

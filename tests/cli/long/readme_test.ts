@@ -1,7 +1,7 @@
 /** The commands of the README, docs/run.md and docs/providers.md run unchanged, in order. */
 import assert from "node:assert/strict";
+import { lacksProgram, lacksPython, needing } from "../../support/needs.ts";
 import { dirname } from "node:path";
-import { works } from "../harness.ts";
 import { ApiProject } from "../../support/api_project.ts";
 import { startMessagesServer } from "../../support/messages_server.ts";
 import { says, text } from "../../support/messages_server/script.ts";
@@ -11,8 +11,6 @@ import { answer, message, reasoning, type Script } from "../../support/responses
 
 const ROOT = new URL("../../../", import.meta.url);
 const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", ROOT)));
-const HAS_PYTEST = await works(["/usr/bin/python3", "-c", "import pytest"]);
-const HAS_JQ = await works(["jq", "--version"]);
 
 /** Names the city of France and its river, and answers any other prompt with one sentence. */
 const model: Script = ({ body, input }) => {
@@ -78,8 +76,10 @@ esac
 }
 
 Deno.test({
-  name: "the commands of the README run: record, replay, add what is missing, ask, continue, test, compile",
-  ignore: !HAS_PYTEST,
+  ...needing(
+    "the commands of the README run: record, replay, add what is missing, ask, continue, test, compile",
+    await lacksPython("pytest"),
+  ),
   async fn() {
     await using project = new ApiProject(model);
     writeNpx(project);
@@ -105,9 +105,10 @@ Deno.test({
 });
 
 Deno.test({
-  name:
+  ...needing(
     "the commands of docs/run.md run: permissions, stdin, attachments, output, and what follows a session",
-  ignore: !HAS_JQ,
+    lacksProgram("jq"),
+  ),
   async fn() {
     await using project = new ApiProject(model);
     project.env["REPRISE_MODEL"] = "gpt-5.6";

@@ -1,6 +1,7 @@
 /** Variables of the runtime: what of them reaches the program, as docs/security.md lists it. */
 import assert from "node:assert/strict";
-import { type Called, PROGRAM, Sandbox } from "../../support/reprise.ts";
+import { lacksBinary, needing } from "../../support/needs.ts";
+import { type Called, Sandbox } from "../../support/reprise.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../../support/tls.ts";
 import { shortAnswer } from "../any_api.ts";
 import { KEY, MODEL } from "../harness.ts";
@@ -92,8 +93,12 @@ Deno.test("a server with an untrusted certificate gets no key, whatever these va
 });
 
 // From the sources these are the runtime's, before any of ours runs.
-if (PROGRAM.length === 1) {
-  Deno.test("the binary takes no orders from the runtime's variables: no code is run by NODE_OPTIONS or DENO_AUTO_SERVE", async () => {
+Deno.test(
+  needing(
+    "the binary takes no orders from the runtime's variables: no code is run by NODE_OPTIONS or DENO_AUTO_SERVE",
+    lacksBinary(),
+  ),
+  async () => {
     await using place = new Place();
     const planted = `${place.directory}/planted.cjs`;
     const ran = `${place.directory}/ran`;
@@ -102,9 +107,15 @@ if (PROGRAM.length === 1) {
     await place.run({ NODE_OPTIONS: options, DENO_AUTO_SERVE: "1", DENO_CERT: place.certificate });
     assert.equal(place.asked, 1);
     assert.throws(() => Deno.statSync(ran), Deno.errors.NotFound);
-  });
+  },
+);
 
-  Deno.test("the binary takes no orders from the runtime's variables: no trace, log or coverage leaves by OTEL_*, DENO_COVERAGE_DIR, NODE_V8_COVERAGE or DENO_AUDIT_PERMISSIONS", async () => {
+Deno.test(
+  needing(
+    "the binary takes no orders from the runtime's variables: no trace, log or coverage leaves by OTEL_*, DENO_COVERAGE_DIR, NODE_V8_COVERAGE or DENO_AUDIT_PERMISSIONS",
+    lacksBinary(),
+  ),
+  async () => {
     await using place = new Place();
     const files = ["coverage", "coverage2", "audit"].map((name) => `${place.directory}/${name}`);
     const [DENO_COVERAGE_DIR = "", NODE_V8_COVERAGE = "", DENO_AUDIT_PERMISSIONS = ""] = files;
@@ -116,12 +127,18 @@ if (PROGRAM.length === 1) {
     });
     assert.deepEqual([place.asked, place.collected], [1, []]);
     for (const file of files) assert.throws(() => Deno.statSync(file), Deno.errors.NotFound);
-  });
+  },
+);
 
-  Deno.test("the binary takes no orders from the runtime's variables: the runtime's own log, as loud as it gets, holds no key", async () => {
+Deno.test(
+  needing(
+    "the binary takes no orders from the runtime's variables: the runtime's own log, as loud as it gets, holds no key",
+    lacksBinary(),
+  ),
+  async () => {
     await using place = new Place();
     const called = await place.run({ DENO_LOG: "trace", RUST_LOG: "trace", DENO_CERT: place.certificate });
     assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
     assert.equal(`${called.stdout}${called.stderr}`.includes(KEY), false);
-  });
-}
+  },
+);

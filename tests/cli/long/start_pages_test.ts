@@ -1,6 +1,6 @@
 /** The first pages of the docs do what they say: their blocks run in order, and print what the pages show. */
 import assert from "node:assert/strict";
-import { works } from "../harness.ts";
+import { lacksProgram, lacksPython, needing } from "../../support/needs.ts";
 import { ApiProject } from "../../support/api_project.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
@@ -29,13 +29,11 @@ const readsThenAnswers: Script = ({ input }) =>
     ? answer([reasoning(), functionCall("read_file", { path: "a.txt", offset: null, limit: null })])
     : answer([reasoning(), message("It says alpha.")]);
 
-const HAS_JQ = await works(["jq", "--version"]);
-const HAS_PYTHON = await works(["/usr/bin/python3", "--version"]);
-const HAS_PYTEST = await works(["/usr/bin/python3", "-c", "import pytest"]);
-
 Deno.test({
-  name: "the blocks of docs/start-sessions.md run in order and print what the page shows",
-  ignore: !HAS_JQ,
+  ...needing(
+    "the blocks of docs/start-sessions.md run in order and print what the page shows",
+    lacksProgram("jq"),
+  ),
   async fn() {
     await using project = new ApiProject(sessionModel);
     project.write("src/parse.sh", "exit 1\n");
@@ -50,8 +48,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "the blocks of docs/start-server.md run in order and print what the page shows",
-  ignore: !HAS_PYTHON,
+  ...needing(
+    "the blocks of docs/start-server.md run in order and print what the page shows",
+    lacksProgram("/usr/bin/python3"),
+  ),
   async fn() {
     await using project = new ApiProject(readsThenAnswers);
     project.write("a.txt", "alpha\n");
@@ -95,8 +95,10 @@ def test_capital():
 `;
 
 Deno.test({
-  name: "the blocks of docs/coming-from.md run in order and print what the page shows",
-  ignore: !HAS_PYTEST,
+  ...needing(
+    "the blocks of docs/coming-from.md run in order and print what the page shows",
+    await lacksPython("pytest"),
+  ),
   async fn() {
     await using project = new ApiProject([]);
     project.write("tests/cassettes/chat.yaml", CASSETTE);

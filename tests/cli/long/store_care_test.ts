@@ -1,5 +1,6 @@
 /** Sessions whose files are moved, removed or lost while the program uses them. */
 import assert from "node:assert/strict";
+import { lacksLinux, needing } from "../../support/needs.ts";
 import { DEFAULT_INSTRUCTIONS } from "../../../src/cli/run/resolve_run.ts";
 import { events } from "../../support/reprise.ts";
 import { assertError, HELLO, holdLock, Place, READS_A, readsThenAnswers, until } from "../harness.ts";
@@ -168,8 +169,12 @@ function openPaths(pid: number): string[] {
   }
 }
 
-if (Deno.build.os === "linux") {
-  Deno.test("fsck --all continues when a session is removed meanwhile: the others are checked, and it is named as gone", async () => {
+Deno.test(
+  needing(
+    "fsck --all continues when a session is removed meanwhile: the others are checked, and it is named as gone",
+    lacksLinux(),
+  ),
+  async () => {
     await using place = new Place(readsThenAnswers);
     await place.session("s");
     // The last in the list, as all without a manifest.
@@ -192,5 +197,5 @@ if (Deno.build.os === "linux") {
     assert.deepEqual([ok, sessions.length], [true, 16]);
     assert.deepEqual(skipped.map(({ id }: { id: string }) => id), ["z"]);
     assertError(await place.call(["fsck", "z", "--json"]), { code: "no_such_session", exit: 2 });
-  });
-}
+  },
+);

@@ -12,7 +12,7 @@ import { readBlob, readSession } from "../../../src/store/read/session.ts";
 import { removeSession } from "../../../src/store/lifecycle/remove.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { Staging } from "../../../src/store/lifecycle/staging.ts";
-import { canMount, overlayOptions, withMount } from "../../support/mounts.ts";
+import { lacksMount, overlayOptions, withMount } from "../../support/mounts.ts";
 import { spyFiles, systemError } from "./spy_files.ts";
 import {
   appendRun,
@@ -26,6 +26,7 @@ import {
   withHome,
 } from "./support.ts";
 import { test } from "../../support/test.ts";
+import { needing } from "../../support/needs.ts";
 
 const CHILD = parseSessionId("child");
 
@@ -213,8 +214,12 @@ test.long("if its directory cannot be renamed, rm removes a session in its place
     }
   }));
 
-if (await canMount("overlay")) {
-  test.long("rm, prune and gc remove sessions of an overlay's lower layer, whose directories cannot be renamed", async () => {
+test.long(
+  needing(
+    "rm, prune and gc remove sessions of an overlay's lower layer, whose directories cannot be renamed",
+    await lacksMount("overlay"),
+  ),
+  async () => {
     const root = await Deno.makeTempDir({ prefix: "reprise-overlay-" });
     try {
       for (const name of ["upper", "work", "at"]) Deno.mkdirSync(`${root}/${name}`);
@@ -235,9 +240,15 @@ if (await canMount("overlay")) {
     } finally {
       await Deno.remove(root, { recursive: true });
     }
-  });
+  },
+);
 
-  test.long("a writer continues a session of an overlay's lower layer, which the first write copies up", async () => {
+test.long(
+  needing(
+    "a writer continues a session of an overlay's lower layer, which the first write copies up",
+    await lacksMount("overlay"),
+  ),
+  async () => {
     const root = await Deno.makeTempDir({ prefix: "reprise-overlay-" });
     try {
       for (const name of ["upper", "work", "at"]) Deno.mkdirSync(`${root}/${name}`);
@@ -252,8 +263,8 @@ if (await canMount("overlay")) {
     } finally {
       await Deno.remove(root, { recursive: true });
     }
-  });
-}
+  },
+);
 
 /** Sessions one day apart, the newest last; each with its own blob of 1,000 bytes. */
 async function aged(home: Home, ids: readonly string[]): Promise<void> {

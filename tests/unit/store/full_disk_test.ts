@@ -9,11 +9,12 @@ import { planPrune } from "../../../src/store/lifecycle/remove.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { removeSession } from "../../../src/store/lifecycle/remove.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
-import { canMount, fill, withMount } from "../../support/mounts.ts";
+import { fill, lacksMount, withMount } from "../../support/mounts.ts";
 import { type Operation, spyFiles, systemError } from "./spy_files.ts";
 import { ID, newSession, newWriter, portsOn, testPorts, userDraft, withHome } from "./support.ts";
 import { exported, imported } from "./transfer_support.ts";
 import { test } from "../../support/test.ts";
+import { needing } from "../../support/needs.ts";
 
 const CHILD = parseSessionId("child");
 const FULL = { code: "storage_full", exitCode: 14 };
@@ -125,8 +126,12 @@ Deno.test("a fork whose lock cannot be taken leaves nothing", () =>
     assert.deepEqual(names(home), [ID]);
   }));
 
-if (await canMount("tmpfs")) {
-  test.long("on a file system that is really full, rm, gc and prune work and a failed fork leaves nothing", async () => {
+test.long(
+  needing(
+    "on a file system that is really full, rm, gc and prune work and a failed fork leaves nothing",
+    await lacksMount("tmpfs"),
+  ),
+  async () => {
     const root = await Deno.makeTempDir({ prefix: "reprise-full-" });
     try {
       await withMount(root, { type: "tmpfs", options: "size=512k" }, async () => {
@@ -152,5 +157,5 @@ if (await canMount("tmpfs")) {
     } finally {
       await Deno.remove(root, { recursive: true });
     }
-  });
-}
+  },
+);

@@ -7,6 +7,7 @@ import { scaled } from "../../../crash/scale.ts";
 import { whileSwapping } from "../swapping.ts";
 import { Workspace } from "../workspace.ts";
 import { test } from "../../../support/test.ts";
+import { lacksProgram, needing } from "../../../support/needs.ts";
 
 const CANARY = "canary-race: neither read nor changed";
 const SWAPS = scaled(500, 2000);
@@ -71,10 +72,12 @@ test.long("edit_file reads and changes nothing outside while a directory on the 
   });
 });
 
-test.long({
-  name: "with the binary's permissions bare names reach the kernel: no path is walked between check and use",
-  ignore: Deno.build.os !== "linux" || !isInstalled("strace"),
-  fn() {
+test.long(
+  needing(
+    "with the binary's permissions bare names reach the kernel: no path is walked between check and use",
+    lacksProgram("strace"),
+  ),
+  () => {
     using workspace = new Workspace({ "dir/name.txt": "before" });
     const trace = join(workspace.outside, "trace");
     const program = `
@@ -103,12 +106,4 @@ test.long({
     assert.equal(changing.length, 3, changing.join("\n"));
     for (const line of changing) assert(!line.includes(workspace.root), line);
   },
-});
-
-function isInstalled(program: string): boolean {
-  try {
-    return new Deno.Command(program, { args: ["-V"], stdout: "null", stderr: "null" }).outputSync().success;
-  } catch {
-    return false;
-  }
-}
+);
