@@ -178,7 +178,7 @@ export function ownerLine(pid: number, more: object = {}): string {
   return `${JSON.stringify({ pid, host: Deno.hostname(), since: "2026-11-21T20:18:00.000Z", ...more })}\n`;
 }
 
-/** Holds a session's lock in this process. Without an owner line, each reader on Deno 2.6 would wait for seconds. */
+/** Holds a session's lock in this process. */
 export function holdLock(path: string, line: string = ownerLine(Deno.pid)): Disposable {
   Deno.writeTextFileSync(path, line, { mode: 0o600 });
   const file = Deno.openSync(path, { read: true, write: true });

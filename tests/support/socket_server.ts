@@ -60,7 +60,7 @@ export async function startSocketServer(behaviour: SocketBehaviour): Promise<Soc
     socket.on("close", () => sockets.delete(socket));
   };
   server.on("connection", keep);
-  // Without a listener the server treats an upgrade like any request. Deno 2.6 can write no refusal to the raw socket.
+  // Without a listener the server treats an upgrade like any request.
   if (refusal === undefined) {
     server.on("upgrade", (request: IncomingMessage, raw: Duplex, head: Buffer) => {
       upgrades.push(request);

@@ -69,7 +69,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
     return size;
   };
   const chosen = fitting(ports, all, flags).sort(ORDERS[flags.sort](sizeOf));
-  const sorted = (await inStates(ports, home, chosen, flags))
+  const sorted = inStates(ports, home, chosen, flags)
     .map((session): Entry => ({ ...session, bytes: sizeOf(session) }));
   const entries = flags.cost === true ? await withCosts(ports, home, sorted) : sorted;
   const known = new Set(all.map(({ id }) => id));

@@ -37,7 +37,7 @@ export interface FoundSession {
 const SHOWN_HITS = 5;
 
 /** Performs `search`. A text that is nowhere is no error. */
-export async function searchVerb(ports: ProgramPorts, text: string, flags: SearchFlags): Promise<ExitCode> {
+export function searchVerb(ports: ProgramPorts, text: string, flags: SearchFlags): ExitCode {
   if (text.trim() === "") {
     throw new RepriseError("usage", "Cannot search for an empty text", {
       hint: 'reprise search "some text"',
@@ -48,7 +48,7 @@ export async function searchVerb(ports: ProgramPorts, text: string, flags: Searc
   const home = openHome(ports, context.home.value, { create: false });
   const listed = fitting(ports, listSessions(ports, home), flags);
   // `--limit` counts the sessions with the text.
-  const chosen = await inStates(ports, home, listed, { state: flags.state, limit: undefined });
+  const chosen = inStates(ports, home, listed, { state: flags.state, limit: undefined });
   const needle = new Needle(text);
   const searched = new Set<string>(chosen.map(({ id }) => id));
   const found: FoundSession[] = [];

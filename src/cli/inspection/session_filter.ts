@@ -27,16 +27,16 @@ export function fitting(
  *
  * @throws {RepriseError} `usage` for an unknown state.
  */
-export async function inStates(
+export function inStates(
   ports: ProgramPorts,
   home: Home,
   sessions: readonly SessionSummary[],
   { state, limit }: Pick<FilterFlags, "state" | "limit">,
-): Promise<JudgedSession[]> {
+): JudgedSession[] {
   const states = wantedStates(state);
   // Judging reads a file of each session.
-  if (states === null) return await judgeSessions(ports, home, sessions.slice(0, limit));
-  const judged = await judgeSessions(ports, home, sessions);
+  if (states === null) return judgeSessions(ports, home, sessions.slice(0, limit));
+  const judged = judgeSessions(ports, home, sessions);
   return judged.filter(({ state }) => states.has(state)).slice(0, limit);
 }
 

@@ -29,18 +29,18 @@ export function judgeSessions(
   ports: Ports,
   home: Home,
   sessions: readonly SessionSummary[],
-): Promise<JudgedSession[]> {
-  return Promise.all(sessions.map((session) => judged(ports, home, session)));
+): JudgedSession[] {
+  return sessions.map((session) => judged(ports, home, session));
 }
 
-async function judged(ports: Ports, home: Home, session: SessionSummary): Promise<JudgedSession> {
+function judged(ports: Ports, home: Home, session: SessionSummary): JudgedSession {
   const paths = sessionPaths(home.sessions, session.id);
   try {
     const looked = lookAtHead(ports, paths, session);
     if ("state" in looked) return looked;
     const open = readOn(ports, paths, looked);
     if ("state" in open) return open;
-    if (await isLocked(ports, paths.lock)) return { ...open, state: "running" };
+    if (isLocked(ports, paths.lock)) return { ...open, state: "running" };
     // The run may have ended between the two looks.
     const again = readOn(ports, paths, summaryOf(ports, home, session.id));
     return "state" in again ? again : { ...open, state: "killed" };

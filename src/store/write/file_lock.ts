@@ -53,7 +53,7 @@ export interface LockRefusals {
   readonly held: (owner: LockOwner | null) => RepriseError;
 }
 
-/** Interval of polls, on runtimes that can ask without waiting. */
+/** Interval of polls. */
 const POLL_MS = 20;
 /** Time for which a refused lock is polled at least: a reader may hold it for a moment to inspect it. */
 const MOMENT_MS = 60;
@@ -62,12 +62,6 @@ const MOMENT_MS = 60;
  * descriptor, and with it the lock, until it runs its own program.
  */
 const MOMENT_WITHOUT_OWNER_MS = 1000;
-/** Wait for a lock whose owner may run, on runtimes that can only wait … */
-const NAMED_OWNER_MS = 150;
-/** … and for a lock without an owner that may run, which is most likely free. */
-const NO_OWNER_MS = 5000;
-/** Time in which a free lock is taken, on such runtimes. */
-const AT_ONCE_MS = 20;
 const MAX_OWNER_BYTES = 4096;
 
 /** A file with our lock on it. */
@@ -141,15 +135,10 @@ export async function inspectFileLock(ports: Ports, path: string): Promise<LockS
  * True if another process holds the lock on the file at `path` at this moment. Does not wait, so that a process that only
  * inspects the lock, or is just being started by its last owner, may count as its holder. Throws the runtime's errors.
  */
-export async function isLocked(ports: Ports, path: string): Promise<boolean> {
+export function isLocked(ports: Ports, path: string): boolean {
   if (lookForFile(ports, path).status !== "ok") return false;
-  const file = Deno.openSync(path, { read: true });
-  try {
-    if (isAskable(file)) return !file.tryLockSync(false);
-  } finally {
-    file.close();
-  }
-  return (await inspectFileLock(ports, path)).held;
+  using file = Deno.openSync(path, { read: true });
+  return !file.tryLockSync(false);
 }
 
 /** Names the owner of a lock, for messages. */
@@ -213,24 +202,11 @@ interface TakeOptions extends LockOptions {
   readonly exclusive: boolean;
 }
 
-/** A file of runtimes since Deno 2.7, which can try a lock without waiting for it. */
-interface AskableFile extends Deno.FsFile {
-  tryLockSync(exclusive?: boolean): boolean;
-}
-
-function isAskable(file: Deno.FsFile): file is AskableFile {
-  return "tryLockSync" in file;
-}
-
 /** Reads the owner of a lock that may run; `null` if there is none, or if it has not written its line yet. */
 type ReadOwner = () => LockOwner | null;
 
 /** Takes the lock on `file`, or closes the file and returns false. */
-function takeLock(file: Deno.FsFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
-  return isAskable(file) ? pollLock(file, options, owner) : raceLock(file, options, owner);
-}
-
-async function pollLock(file: AskableFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
+async function takeLock(file: Deno.FsFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
   const { exclusive, waitMs, signal } = options;
   const start = performance.now();
   try {
@@ -241,7 +217,7 @@ async function pollLock(file: AskableFile, options: TakeOptions, owner: ReadOwne
         file.close();
         return false;
       }
-      await pause(POLL_MS, signal).end;
+      await pause(POLL_MS, signal);
     }
     return true;
   } catch (error) {
@@ -250,70 +226,20 @@ async function pollLock(file: AskableFile, options: TakeOptions, owner: ReadOwne
   }
 }
 
-/** `lock()` against a timer, for runtimes without `tryLock`: it cannot be cancelled, so a late lock is dropped. */
-async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
-  let patience: number;
-  try {
-    patience = owner() === null ? NO_OWNER_MS : NAMED_OWNER_MS;
-  } catch (error) {
-    file.close();
-    throw error;
-  }
-  const locking = file.lock(options.exclusive).then(() => true as const);
-  try {
-    // A free lock is there at once. To listen to the signal would cost each process half a millisecond.
-    const taken = await isDoneWithin(locking, AT_ONCE_MS) ||
-      await isDoneWithin(locking, Math.max(options.waitMs, patience), options.signal);
-    if (!taken) dropLate(locking, file);
-    return taken;
-  } catch (error) {
-    dropLate(locking, file);
-    throw error;
-  }
-}
-
-async function isDoneWithin(
-  locking: Promise<true>,
-  milliseconds: number,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  const waiting = pause(milliseconds, signal);
-  try {
-    return await Promise.race([locking, waiting.end.then(() => false)]);
-  } finally {
-    waiting.cancel();
-  }
-}
-
-function dropLate(locking: Promise<boolean>, file: Deno.FsFile): void {
-  locking.catch(() => {}).finally(() => file.close());
-}
-
-/** A pause; rejects with `interrupted` when `signal` aborts, and never ends after `cancel`. */
-function pause(
-  milliseconds: number,
-  signal: AbortSignal | undefined,
-): { readonly end: Promise<void>; cancel(): void } {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => {
-    cancel();
-    resolve();
-  }, milliseconds);
-  const stop = () => {
-    cancel();
-    reject(
-      new RepriseError("interrupted", "Cannot take the lock: the waiting was interrupted", {
-        hint: "Run the command again",
-      }),
-    );
-  };
-  const cancel = () => {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", stop);
-  };
-  if (signal?.aborted === true) stop();
-  else signal?.addEventListener("abort", stop);
-  return { end: promise, cancel };
+/** Waits; rejects with `interrupted` when `signal` aborts. */
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      if (signal?.aborted !== true) return resolve();
+      const message = "Cannot take the lock: the waiting was interrupted";
+      reject(new RepriseError("interrupted", message, { hint: "Run the command again" }));
+    };
+    const timer = setTimeout(end, milliseconds);
+    if (signal?.aborted === true) end();
+    else signal?.addEventListener("abort", end);
+  });
 }
 
 function namesSameFile(ports: Ports, path: string, file: Deno.FsFile): boolean {

@@ -28,7 +28,7 @@ test.long("only a plain, small file that is not empty is read quickly", () =>
   }));
 
 /** The paths that `ls` inspects, and its sessions. */
-async function inspected(home: Parameters<typeof listSessions>[1]) {
+function inspected(home: Parameters<typeof listSessions>[1]) {
   const paths: string[] = [];
   const files: Files = {
     ...denoFiles,
@@ -37,23 +37,23 @@ async function inspected(home: Parameters<typeof listSessions>[1]) {
       return denoFiles.facts(path);
     },
   };
-  const sessions = await judgeSessions(portsOn(files), home, listSessions(portsOn(files), home));
+  const sessions = judgeSessions(portsOn(files), home, listSessions(portsOn(files), home));
   return { sessions, paths };
 }
 
 Deno.test("a session is inspected if others may put files into its directory, or into that of all sessions", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
-    const own = await inspected(home);
+    const own = inspected(home);
     assert.ok(!own.paths.includes("manifest.json"));
     assert.ok(!own.paths.includes(""), "no session is inspected in a directory that is closed to others");
     Deno.chmodSync(home.sessions, 0o755);
-    const open = await inspected(home);
+    const open = inspected(home);
     assert.ok(open.paths.includes(""));
     assert.ok(!open.paths.includes("manifest.json"));
     assert.deepEqual(open.sessions, own.sessions);
     Deno.chmodSync(`${home.sessions}/${ID}`, 0o770);
-    const shared = await inspected(home);
+    const shared = inspected(home);
     assert.ok(shared.paths.includes("manifest.json"));
     assert.deepEqual(shared.sessions, own.sessions);
   }));
@@ -61,18 +61,18 @@ Deno.test("a session is inspected if others may put files into its directory, or
 Deno.test("a newest turn that is a link to a copy, or altered, is inspected and reported", () =>
   withHome(async (home, root) => {
     await newSession(testPorts(), home);
-    const { sessions: [sound] } = await inspected(home);
+    const { sessions: [sound] } = inspected(home);
     const path = `${home.sessions}/${ID}/turns/${String(sound?.manifest?.head.turn).padStart(6, "0")}.json`;
     const bytes = Deno.readFileSync(path);
     Deno.renameSync(path, `${root}/copy`);
     Deno.symlinkSync(`${root}/copy`, path);
-    const linked = await inspected(home);
+    const linked = inspected(home);
     assert.equal(linked.sessions[0]?.state, "damaged");
     assert.match(linked.sessions[0]?.problem ?? "", /is a symbolic link/);
     Deno.removeSync(path);
     bytes[bytes.length >> 1]! ^= 1;
     Deno.writeFileSync(path, bytes);
-    const altered = await inspected(home);
+    const altered = inspected(home);
     assert.equal(altered.sessions[0]?.state, "damaged");
     assert.match(altered.sessions[0]?.problem ?? "", /does not fit its checksum/);
   }));

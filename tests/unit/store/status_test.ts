@@ -17,8 +17,8 @@ import {
   withHome,
 } from "./support.ts";
 
-async function judged(home: Home) {
-  const [session] = await judgeSessions(testPorts(), home, listSessions(testPorts(), home));
+function judged(home: Home) {
+  const [session] = judgeSessions(testPorts(), home, listSessions(testPorts(), home));
   assert.ok(session !== undefined);
   return session;
 }
@@ -29,16 +29,16 @@ const manifestFile = (home: Home) => `${home.sessions}/${ID}/manifest.json`;
 Deno.test("a session whose last run ended has the state of that run", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
-    assert.equal((await judged(home)).state, "completed");
+    assert.equal((judged(home)).state, "completed");
   }));
 
 Deno.test("an open run is running while a process holds the lock, and killed once none does", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
     writer.append(userDraft("hello"));
-    assert.equal((await judged(home)).state, "running");
+    assert.equal((judged(home)).state, "running");
     writer.close();
-    const killed = await judged(home);
+    const killed = judged(home);
     assert.equal(killed.state, "killed");
     assert.equal(killed.problem, undefined);
     // The lock is free for the next writer at once: a look at it keeps no writer out.
@@ -51,15 +51,15 @@ Deno.test("the list knows the turns of an open run, which its manifest does not 
     writer.append(userDraft("hello"));
     const early = Deno.readFileSync(manifestFile(home));
     writer.append(modelDraft([answer("Hi.")]));
-    assert.equal((await judged(home)).manifest?.head.turn, 2);
+    assert.equal((judged(home)).manifest?.head.turn, 2);
     writer.append(endDraft());
     writer.close();
     // As after a kill before the manifest was replaced.
     Deno.writeFileSync(manifestFile(home), early);
-    const { state, manifest } = await judged(home);
+    const { state, manifest } = judged(home);
     assert.deepEqual([state, manifest?.head.turn], ["completed", 3]);
     Deno.truncateSync(turnFile(home, 2), 40);
-    const torn = await judged(home);
+    const torn = judged(home);
     assert.equal(torn.state, "damaged");
     assert.match(torn.problem ?? "", /^turns\/000002\.json does not end with its checksum/);
   }));
@@ -67,9 +67,9 @@ Deno.test("the list knows the turns of an open run, which its manifest does not 
 Deno.test("a creation that was cut short is killed, not damaged, and a creation that continues is running", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
-    assert.equal((await judged(home)).state, "running");
+    assert.equal((judged(home)).state, "running");
     writer.close();
-    const { state, problem } = await judged(home);
+    const { state, problem } = judged(home);
     assert.equal(state, "killed");
     assert.match(problem ?? "", /no turn/);
   }));
@@ -119,7 +119,7 @@ for (const [name, { damage, problem }] of Object.entries(DAMAGES)) {
     withHome(async (home) => {
       await newSession(testPorts(), home);
       damage(home);
-      const found = await judged(home);
+      const found = judged(home);
       assert.equal(found.state, "damaged");
       assert.match(found.problem ?? "", problem);
     }));
@@ -131,9 +131,9 @@ Deno.test("a manifest that only lags or is lost does not damage a session", () =
     const { sum: _sum, ...manifest } = JSON.parse(Deno.readTextFileSync(manifestFile(home)));
     const wrong = { ...manifest, state: "failed", head: { ...manifest.head, sum: "0".repeat(64) } };
     Deno.writeFileSync(manifestFile(home), encodeManifest(wrong).bytes);
-    assert.equal((await judged(home)).state, "completed", "the turns are believed");
+    assert.equal((judged(home)).state, "completed", "the turns are believed");
     Deno.removeSync(manifestFile(home));
-    const { state, problem } = await judged(home);
+    const { state, problem } = judged(home);
     assert.equal(state, "completed");
     assert.match(problem ?? "", /manifest\.json is missing/);
   }));
@@ -145,7 +145,7 @@ Deno.test("a session of a later version has no known state, and is not called da
     for (const turn of [1, 2, 3, 4, 5]) {
       Deno.writeFileSync(turnFile(home, turn), seal(`{"format":"reprise.turn/2","turn":${turn},`).bytes);
     }
-    assert.equal((await judged(home)).state, "unknown");
+    assert.equal((judged(home)).state, "unknown");
   }));
 
 Deno.test("many sessions are judged in their order", () =>
@@ -153,7 +153,7 @@ Deno.test("many sessions are judged in their order", () =>
     for (const id of ["a", "b", "c"] as SessionId[]) await newSession(testPorts(), home, id);
     Deno.removeSync(`${home.sessions}/b/turns/000005.json`);
     const list = listSessions(testPorts(), home);
-    const states = await judgeSessions(testPorts(), home, list);
+    const states = judgeSessions(testPorts(), home, list);
     assert.deepEqual(states.map(({ id }) => id), list.map(({ id }) => id));
     assert.deepEqual(states.filter(({ state }) => state === "damaged").map(({ id }) => id), ["b"]);
   }));

@@ -81,33 +81,8 @@ export async function withHome<T>(body: (home: Home, root: string) => T | Promis
   try {
     return await body(openHome(testPorts(), `${root}/home`, { create: true }), root);
   } finally {
-    await lateLocks(root);
     await Deno.remove(root, { recursive: true });
   }
-}
-
-/**
- * Waits for the locks that were refused: runtimes before Deno 2.7 cannot call one off, so it comes once its holder has
- * let go, and its file is closed only then. The check for leaks would find it in this test, or in the next.
- */
-async function lateLocks(root: string): Promise<void> {
-  if ("tryLockSync" in Deno.FsFile.prototype || Deno.build.os !== "linux") return;
-  const deadline = performance.now() + 10_000;
-  while (openFiles().some((path) => path.startsWith(root)) && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-function openFiles(): string[] {
-  return [...Deno.readDirSync("/proc/self/fd")].flatMap(({ name }) => {
-    try {
-      return [Deno.readLinkSync(`/proc/self/fd/${name}`)];
-    } catch (error) {
-      // The listing itself was open while it was made.
-      if (error instanceof Deno.errors.NotFound) return [];
-      throw error;
-    }
-  });
 }
 
 /** The id that most tests use. */
