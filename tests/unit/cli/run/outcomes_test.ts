@@ -18,6 +18,7 @@ import {
   type ScriptedResponse,
 } from "../../../support/responses_server/script.ts";
 import { httpError, quotaExhausted, serverError } from "../../../support/responses_server/faults.ts";
+import { says, text, thinking } from "../../../support/messages_server/script.ts";
 import { test } from "../../../support/test.ts";
 
 const HELLO = answer([reasoning("Thinking"), message("Hello.")]);
@@ -41,6 +42,9 @@ interface Outcome {
   readonly requests?: number;
 }
 
+/** The outcome of a response that is whole, but without text. */
+const EMPTY = { exit: 6, state: "incomplete", code: "incomplete" } as const;
+
 /** By what leads to them. */
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
   "an answer in words": { run: { answers: [HELLO] }, exit: 0, state: "completed" },
@@ -53,6 +57,23 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
     state: "incomplete",
     code: "incomplete",
   },
+  "an answer without an item": { run: { answers: [answer([])] }, ...EMPTY },
+  "an empty message": { run: { answers: [answer([reasoning("Hm"), message("")])] }, ...EMPTY },
+  "a message of white space": {
+    run: { answers: [answer([message(" \n\t\u00a0"), message("\u200b")])] },
+    ...EMPTY,
+  },
+  "an empty answer after commentary": {
+    run: { answers: [answer([message("Let me see.", { phase: "commentary" }), message("")])] },
+    ...EMPTY,
+  },
+  "an empty message after calls": {
+    run: { answers: [READS_A, answer([message("")])] },
+    ...EMPTY,
+    requests: 2,
+  },
+  "an empty block of text": { run: { says: [says([thinking("Hm"), text("")])] }, ...EMPTY },
+  "a block of white space": { run: { says: [says([text("\n\n")])] }, ...EMPTY },
   "a refusal of the model": {
     run: { answers: [answer([message("I cannot help with that.", { refusal: true })])] },
     exit: 6,
