@@ -128,6 +128,8 @@ export type StreamUpdate =
 
 /** Turns the events of one response into updates. Feeding it after `finished` yields nothing. */
 export interface Assembler {
+  /** True once any part of an item came. */
+  readonly hasBegun: boolean;
   feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[];
   /** The stream has ended: yields `finished` unless it came already. */
   end(): readonly StreamUpdate[];

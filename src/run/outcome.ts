@@ -14,6 +14,8 @@ import { commandLine } from "../tools/permission/shell_words.ts";
 import { failureError } from "../transport/failure.ts";
 import type { DeniedCall } from "./permission_gate.ts";
 
+/** A character that is more than white space or a mark without a width. */
+const VISIBLE = /[^\p{Z}\p{Cc}\p{Cf}]/u;
 /** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
 const MIN_OUTPUT_TOKENS = 16;
 
@@ -175,8 +177,12 @@ export function outcomeOfResponse(
     return incomplete(`The response is incomplete: ${response.reason ?? "no reason given"}`);
   }
   if (calls > 0 || response.paused === true) return null;
-  if (items.some(isMessage)) return { state: "completed", error: null };
-  return incomplete("The response completed without a message or a tool call");
+  if (VISIBLE.test(answerText(items))) return { state: "completed", error: null };
+  return incomplete(
+    items.some(isMessage)
+      ? "The response completed with an empty message"
+      : "The response completed without a message or a tool call",
+  );
 }
 
 /** The outcome of an error. */

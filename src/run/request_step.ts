@@ -13,7 +13,8 @@ import type { ResponseRecord, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import type { ApiKey, BuiltRequest, FinishedResponse, RunApi, StreamUpdate } from "../apis/api.ts";
-import { openEventStream, type RetryInfo } from "../transport/exchange.ts";
+import { isServerFault } from "../apis/failure.ts";
+import { type EventStream, readEventStream, type RetryInfo, type StreamRead } from "../transport/exchange.ts";
 import type { Send } from "../transport/http.ts";
 import { nextRequest, recordOf, type SendFacts } from "./next_request.ts";
 import { errorOfResponse } from "./outcome.ts";
@@ -151,35 +152,40 @@ async function readResponse(
   built: BuiltRequest,
   { onRetry = () => {}, onUpdate = () => {} }: ReadHooks = {},
 ): Promise<ReadResponse> {
+  const options = {
+    send,
+    request: { url: urlOf(built.path), headers: { ...api.headers(key), ...built.headers }, body: built.body },
+    signal,
+    clock: ports.clock,
+    random: ports.random,
+    classify: (status: number, headers: Headers, body: string) => api.classify(status, headers, body),
+    onRetry,
+  };
+  try {
+    return await readEventStream(options, (stream) => readStream(api, stream, onUpdate));
+  } catch (thrown) {
+    const error = asRepriseError(thrown);
+    return { items: [], response: null, error, account: null, transport: undefined };
+  }
+}
+
+async function readStream(
+  api: RunApi,
+  { events, headers, transport }: EventStream,
+  onUpdate: (update: StreamUpdate) => void,
+): Promise<StreamRead<ReadResponse>> {
   const placed: { readonly outputIndex: number; readonly item: Item }[] = [];
   let response: FinishedResponse | null = null;
-  let account: string | null = null;
-  let transport: "ws" | undefined;
   let error: RepriseError | null = null;
+  const assembler = api.newAssembler();
+  const take = (update: StreamUpdate) => {
+    if (update.kind === "item") placed.push(update);
+    if (update.kind === "reset") placed.length = 0;
+    if (update.kind === "finished") response = update.response;
+    onUpdate(update);
+  };
   try {
-    const stream = await openEventStream({
-      send,
-      request: {
-        url: urlOf(built.path),
-        headers: { ...api.headers(key), ...built.headers },
-        body: built.body,
-      },
-      signal,
-      clock: ports.clock,
-      random: ports.random,
-      classify: (status, headers, body) => api.classify(status, headers, body),
-      onRetry,
-    });
-    account = api.accountOf(stream.headers);
-    transport = stream.transport;
-    const assembler = api.newAssembler();
-    const take = (update: StreamUpdate) => {
-      if (update.kind === "item") placed.push(update);
-      if (update.kind === "reset") placed.length = 0;
-      if (update.kind === "finished") response = update.response;
-      onUpdate(update);
-    };
-    for await (const batch of stream.events) {
+    for await (const batch of events) {
       for (const event of batch) assembler.feed(event).forEach(take);
       if (response !== null) break;
     }
@@ -190,7 +196,17 @@ async function readResponse(
   }
   // Arrival order. Items that only the terminal event lists go to their position there.
   const items = placed.toSorted((a, b) => a.outputIndex - b.outputIndex).map(({ item }) => item);
-  return { items, response, error, account, transport };
+  return {
+    result: { items, response, error, account: api.accountOf(headers), transport },
+    failure: assembler.hasBegun ? null : passingFailure(response),
+  };
+}
+
+/** The failure of a response that the same request may be spared later: an overload, a fault, a limit of the rate. */
+function passingFailure(response: FinishedResponse | null): ApiFailure | null {
+  const failure = response?.failure;
+  if (failure === undefined || !failure.retryable) return null;
+  return failure.code === "rate_limited" || isServerFault(failure) ? failure : null;
 }
 
 function emitRetry({ emit }: RunSetup, { attempt, delayMs, failure }: RetryInfo): void {

@@ -38,7 +38,7 @@ export interface RetryInfo {
   readonly failure: ApiFailure;
 }
 
-/** Options of {@linkcode openEventStream}. */
+/** Options of {@linkcode readEventStream}. */
 export interface ExchangeOptions {
   readonly send: Send;
   readonly request: HttpRequest;
@@ -54,39 +54,60 @@ export interface ExchangeOptions {
   readonly limits?: SseLimits;
 }
 
+/** What a reader made of a stream. */
+export interface StreamRead<T> {
+  readonly result: T;
+  /** The failure that the server reported in the stream before it began an answer; `null` for none. */
+  readonly failure: ApiFailure | null;
+}
+
 const DEFAULT_RETRIES = 2;
 /** Part of an error body that is read, in bytes. */
 const ERROR_BODY_BYTES = 256 * 1024;
 
 /**
- * Sends the request and waits for the first event. A failure before the first event may be retried; a later failure is
- * not. A stream that ends without any event counts as a broken connection.
+ * Sends the request, and returns the result of `read`, which gets the stream once its first event has arrived. A failure
+ * before the first event may be retried, and so may one that `read` returns; a later failure is not. A stream that ends
+ * without any event counts as a broken connection.
  *
  * @throws {RepriseError} with the failure's code for an answer that is not an event stream, `redirected` for a
  * redirect, and the errors of `send`; the reason of `signal` once that aborts.
  */
-export async function openEventStream(options: ExchangeOptions): Promise<EventStream> {
+export async function readEventStream<T>(
+  options: ExchangeOptions,
+  read: (stream: EventStream) => Promise<StreamRead<T>>,
+): Promise<T> {
   const { signal, clock, maxRetries = DEFAULT_RETRIES } = options;
   for (let attempt = 1;; attempt++) {
-    const outcome = await tryOnce(options);
-    if ("stream" in outcome) return outcome.stream;
-    if (signal.aborted) throw signal.reason;
-    if (attempt > maxRetries || !mayRetry(outcome.failure, outcome.headers)) throw outcome.error;
-    const facts = { headers: outcome.headers, now: clock.now(), random: options.random() };
-    const delayMs = retryDelay(attempt, facts);
-    options.onRetry?.({ attempt, delayMs, failure: outcome.failure });
+    const { finish, failure, headers } = await tryOnce(options, read);
+    const isLast = failure === null || attempt > maxRetries || signal.aborted;
+    if (isLast || !mayRetry(failure, headers)) return finish();
+    const delayMs = retryDelay(attempt, { headers, now: clock.now(), random: options.random() });
+    options.onRetry?.({ attempt, delayMs, failure });
     // Aborting ends the sleep; the next attempt then rejects before it sends anything.
     await clock.sleep(delayMs, signal);
   }
 }
 
-type Outcome = { readonly stream: EventStream } | {
-  readonly error: RepriseError;
-  readonly failure: ApiFailure;
+/** The outcome of one attempt. */
+interface Attempt<T> {
+  /** Returns the result, or throws the error of an attempt without a stream. */
+  readonly finish: () => T;
+  readonly failure: ApiFailure | null;
   readonly headers: Headers | undefined;
-};
+}
 
-async function tryOnce(options: ExchangeOptions): Promise<Outcome> {
+async function tryOnce<T>(
+  options: ExchangeOptions,
+  read: (stream: EventStream) => Promise<StreamRead<T>>,
+): Promise<Attempt<T>> {
+  const opened = await open(options);
+  if (!("status" in opened)) return opened;
+  const { result, failure } = await read(opened);
+  return { finish: () => result, failure, headers: opened.headers };
+}
+
+async function open(options: ExchangeOptions): Promise<EventStream | Attempt<never>> {
   let headers: Headers | undefined;
   try {
     const response = await options.send(options.request, options.signal);
@@ -100,19 +121,34 @@ async function tryOnce(options: ExchangeOptions): Promise<Outcome> {
     }
     const events = await untilFirstEvent(readSse(response.body, options.limits));
     const { status, transport } = response;
-    return { stream: { status, headers, events, ...(transport === undefined ? {} : { transport }) } };
+    return { status, headers, events, ...(transport === undefined ? {} : { transport }) };
   } catch (error) {
     // Programming errors and the caller's own reason for aborting are not failures of the exchange.
     if (!(error instanceof RepriseError) || options.signal.aborted) throw error;
-    return { error, failure: connectionFailure(error), headers };
+    return failed(options, { error, failure: connectionFailure(error), headers });
   }
 }
 
-async function refused(options: ExchangeOptions, response: HttpResponse): Promise<Outcome> {
+async function refused(options: ExchangeOptions, response: HttpResponse): Promise<Attempt<never>> {
   const { status, headers } = response;
   const body = withoutSecrets(await readText(response.body, ERROR_BODY_BYTES), options.request.headers);
   const failure = options.classify(status, headers, body);
-  return { error: failureError(failure, { requestId: requestIdOf(headers) }), failure, headers };
+  const error = failureError(failure, { requestId: requestIdOf(headers) });
+  return failed(options, { error, failure, headers });
+}
+
+function failed(
+  { signal }: ExchangeOptions,
+  { error, failure, headers }: {
+    readonly error: RepriseError;
+    readonly failure: ApiFailure;
+    readonly headers: Headers | undefined;
+  },
+): Attempt<never> {
+  const finish = () => {
+    throw signal.aborted ? signal.reason : error;
+  };
+  return { finish, failure, headers };
 }
 
 /** The request's id for the provider's support, from the header of OpenAI, Anthropic or Azure's gateway. */

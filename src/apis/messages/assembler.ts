@@ -46,6 +46,7 @@ export class MessagesAssembler implements Assembler {
   /** Start of an event that is not JSON. Last in the stream it means a cut, anywhere else a broken stream. */
   #broken: string | undefined;
   #finished = false;
+  hasBegun = false;
 
   feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[] {
     const { event: name, data } = event;
@@ -61,6 +62,8 @@ export class MessagesAssembler implements Assembler {
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
     const read = readMessagesEvent(payload, name);
+    this.hasBegun ||= read.kind === "delta" || read.kind === "item" ||
+      read.kind === "response" && read.items.length > 0;
     if (read.kind === "delta") return this.#add(read, data);
     const exact = exactly(payload, data);
     return this.#take(exact === payload ? read : readMessagesEvent(exact, name));

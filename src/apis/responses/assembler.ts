@@ -73,6 +73,7 @@ export class ResponsesAssembler implements Assembler {
   /** Start of an event that is not JSON. Last in the stream it means a cut, anywhere else a broken stream. */
   #broken: string | undefined;
   #finished = false;
+  hasBegun = false;
 
   feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[] {
     const { event: name, data } = event;
@@ -80,7 +81,10 @@ export class ResponsesAssembler implements Assembler {
     if (this.#broken !== undefined) return this.#finishBroken(this.#broken);
     if (name !== undefined && this.#ignores(name)) return NOTHING;
     const plain = name === TEXT_DELTA ? readPlainDelta(data) : null;
-    if (plain !== null) return this.#deltas.readText(plain);
+    if (plain !== null) {
+      this.hasBegun = true;
+      return this.#deltas.readText(plain);
+    }
     if (data === "" || data === "[DONE]") return NOTHING;
     if (name === CREATED && data.startsWith(CREATED_START)) {
       this.#created ??= data;
@@ -113,6 +117,8 @@ export class ResponsesAssembler implements Assembler {
   }
 
   #take(event: StreamEvent, data: string): readonly StreamUpdate[] {
+    this.hasBegun ||= event.kind === "delta" || event.kind === "item" ||
+      event.kind === "end" && event.items.length > 0;
     switch (event.kind) {
       case "delta":
         return this.#deltas.read(event);

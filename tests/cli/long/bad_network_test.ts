@@ -184,16 +184,17 @@ for (
       code: "provider_failed",
       exit: 10,
       says: /Overloaded/,
+      requests: 3,
     }],
     [
       "an error event with response.failed after it is exit 10",
       answer([], { end: { kind: "error_then_failed", error: OVERLOADED } }),
-      { code: "provider_failed", exit: 10, says: /Overloaded/ },
+      { code: "provider_failed", exit: 10, says: /Overloaded/, requests: 3 },
     ],
     [
       "a flat error event at the end is exit 10",
       answer([], { end: { kind: "error", error: OVERLOADED } }),
-      { code: "provider_failed", exit: 10, says: /Overloaded/ },
+      { code: "provider_failed", exit: 10, says: /Overloaded/, requests: 3 },
     ],
     [
       "a quota that is spent in the stream is exit 9",

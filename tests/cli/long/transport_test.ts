@@ -76,6 +76,11 @@ for (
       13,
     ],
     ["a rate limit, then an answer", [rateLimited(), ...LOOP.slice(2)], 0],
+    ["an overload in the stream, once as an error, then an answer", [
+      answer([], { end: { kind: "failed", error: { code: "server_is_overloaded", message: "Later." } } }),
+      answer([], { end: { kind: "error", error: { code: "server_is_overloaded", message: "Later." } } }),
+      ...LOOP.slice(2),
+    ], 0],
     ["refused reasoning in a second step", [
       LOOP[0],
       httpError(400, {

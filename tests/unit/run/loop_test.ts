@@ -8,6 +8,7 @@ import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { createPlayer } from "../../../src/transport/player.ts";
 import { CHANGING, spyFiles } from "../store/spy_files.ts";
+import { fakeClock } from "../transport/support.ts";
 import { ID, portsOn, testPorts, withHome } from "../store/support.ts";
 import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
 import { ECHO, readTool, scripted } from "./scripted.ts";
@@ -213,7 +214,10 @@ Deno.test("an end without an answer is never called completed", async (t) => {
     await t.step(name, async () => {
       await withHome(async (home) => {
         const writer = await SessionWriter.create(testPorts(), home, { id: ID });
-        const { setup, events } = scripted(testPorts(), writer, { script: [response] });
+        const { setup, events } = scripted(testPorts(), writer, {
+          script: [response, response, response],
+          ports: testPorts({ clock: fakeClock() }),
+        });
         const ended = await executeRun(setup, PROMPT);
         writer.close();
         assert.deepEqual([ended.state, ended.exit_code], [state, exitCode]);

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
-import { type ExchangeOptions, openEventStream, type RetryInfo } from "../../../src/transport/exchange.ts";
+import {
+  type EventStream,
+  type ExchangeOptions,
+  readEventStream,
+  type RetryInfo,
+} from "../../../src/transport/exchange.ts";
 import { createPlayer } from "../../../src/transport/player.ts";
 import {
   type FakeClock,
@@ -35,6 +40,10 @@ function attempt(origin: string, changes: Partial<ExchangeOptions> = {}): Attemp
     ...changes,
   };
   return { clock, retries, options };
+}
+
+function openEventStream(options: ExchangeOptions): Promise<EventStream> {
+  return readEventStream(options, (stream) => Promise.resolve({ result: stream, failure: null }));
 }
 
 async function textOf(options: ExchangeOptions): Promise<string> {

@@ -47,7 +47,15 @@ const BREAKING: readonly (readonly [fault: string, Expected, messages?: Partial<
 ];
 
 /** Faults that the run retries. */
-const RETRIED = ["429 retry-after 1", "500", "503 retry-after-ms 900", "529", "fail"];
+const RETRIED = [
+  ...["429 retry-after 1", "500", "503 retry-after-ms 900", "529", "fail"],
+  // In the stream, before any item.
+  ...[
+    "error flat after 0 events",
+    "error nested after 1 events",
+    "error flat rate_limit_exceeded after 1 events",
+  ],
+];
 
 /** Faults that change nothing about the turns. */
 const HARMLESS = [

@@ -4,13 +4,34 @@ import { EXIT_CODES } from "../../../../src/domain/errors.ts";
 import type { StepKill } from "../../../../src/fixture/session/session_file.ts";
 import { read } from "../../../support/calls.ts";
 import { type GivenRun, PlayedSession } from "../../../support/played_session.ts";
-import { answer, message, rateLimited, reasoning, unauthorized } from "../../../support/responses_server.ts";
-import { functionCall } from "../../../support/responses_server/script.ts";
+import {
+  answer,
+  message,
+  rateLimited,
+  reasoning,
+  unauthorized,
+  unfinished,
+} from "../../../support/responses_server.ts";
+import {
+  functionCall,
+  type ScriptedItem,
+  type ScriptedResponse,
+} from "../../../support/responses_server/script.ts";
 import { httpError, quotaExhausted, serverError } from "../../../support/responses_server/faults.ts";
+import { says, text, thinking } from "../../../support/messages_server/script.ts";
 import { test } from "../../../support/test.ts";
 
 const HELLO = answer([reasoning("Thinking"), message("Hello.")]);
 const READS_A = answer([reasoning("Looking"), read("a.txt")]);
+
+/** A response that fails after these items; by default the server is overloaded. */
+function failing(
+  items: readonly ScriptedItem[],
+  kind: "failed" | "error_then_failed" = "failed",
+  code = "server_is_overloaded",
+): ScriptedResponse {
+  return answer(items, { end: { kind, error: { code, message: "Try later" } } });
+}
 
 interface Outcome {
   readonly run: GivenRun;
@@ -20,6 +41,9 @@ interface Outcome {
   /** Number of requests that the run sent. @default {1} */
   readonly requests?: number;
 }
+
+/** The outcome of a response that is whole, but without text. */
+const EMPTY = { exit: 6, state: "incomplete", code: "incomplete" } as const;
 
 /** By what leads to them. */
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
@@ -33,6 +57,23 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
     state: "incomplete",
     code: "incomplete",
   },
+  "an answer without an item": { run: { answers: [answer([])] }, ...EMPTY },
+  "an empty message": { run: { answers: [answer([reasoning("Hm"), message("")])] }, ...EMPTY },
+  "a message of white space": {
+    run: { answers: [answer([message(" \n\t\u00a0"), message("\u200b")])] },
+    ...EMPTY,
+  },
+  "an empty answer after commentary": {
+    run: { answers: [answer([message("Let me see.", { phase: "commentary" }), message("")])] },
+    ...EMPTY,
+  },
+  "an empty message after calls": {
+    run: { answers: [READS_A, answer([message("")])] },
+    ...EMPTY,
+    requests: 2,
+  },
+  "an empty block of text": { run: { says: [says([thinking("Hm"), text("")])] }, ...EMPTY },
+  "a block of white space": { run: { says: [says([text("\n\n")])] }, ...EMPTY },
   "a refusal of the model": {
     run: { answers: [answer([message("I cannot help with that.", { refusal: true })])] },
     exit: 6,
@@ -100,6 +141,31 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
     state: "failed",
     code: "provider_failed",
     requests: 3,
+  },
+  "a response that fails three times before its first item": {
+    run: { answers: [failing([]), failing([], "error_then_failed"), failing([])] },
+    exit: 10,
+    state: "failed",
+    code: "provider_failed",
+    requests: 3,
+  },
+  "a response that fails after its first item, which is not retried": {
+    run: { answers: [failing([reasoning("Thinking")]), HELLO] },
+    exit: 10,
+    state: "failed",
+    code: "provider_failed",
+  },
+  "a response that fails in its first item, which is not retried": {
+    run: { answers: [failing([unfinished(reasoning("Thinking"))]), HELLO] },
+    exit: 10,
+    state: "failed",
+    code: "provider_failed",
+  },
+  "a response that fails for a reason that no retry helps": {
+    run: { answers: [failing([], "failed", "insufficient_quota"), HELLO] },
+    exit: 9,
+    state: "failed",
+    code: "quota_exhausted",
   },
   "a history that does not fit the model's window": {
     run: {
