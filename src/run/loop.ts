@@ -5,7 +5,7 @@
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { addCost, roundedCost } from "../domain/cost.ts";
-import type { ToolCallEvent } from "../domain/event.ts";
+import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
 import { addTokenCounts, addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
@@ -184,10 +184,13 @@ class Run {
       }
       if (end !== null) return end;
       if (calls.length === 0) continue;
-      const { results, denied } = await runToolBatch(this.#setup, calls, async (decisions) => {
-        await this.#save({ kind: "harness", run: this.#number, events: decisions });
+      const save = async (kind: "harness" | "tools", events: readonly EventDraft[]) => {
+        await this.#save({ kind, run: this.#number, events });
+      };
+      const denied = await runToolBatch(this.#setup, calls, {
+        record: (decisions) => save("harness", decisions),
+        keep: (results) => save("tools", results),
       });
-      await this.#save({ kind: "tools", run: this.#number, events: results });
       this.#denied.push(...denied);
       const failed = outcomeAfterCalls(limits, this.#progress);
       if (failed !== null) return failed;

@@ -9,7 +9,7 @@ import type { RunLimits, Stop } from "./outcome.ts";
 import type { AnswerCheck } from "./output_schema.ts";
 import type { PermissionGate } from "./permission_gate.ts";
 import type { PinnedSettings } from "./pins.ts";
-import type { ToolPlayback } from "./tool_batch.ts";
+import type { ToolPlayback } from "./played_batch.ts";
 
 /** Everything one run needs, decided before it starts. */
 export interface RunSetup extends PinnedSettings {

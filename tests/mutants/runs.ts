@@ -140,4 +140,12 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     promise: "ci.md: --max-age 90 refuses a recording that is older than 90 days",
     area: ["unit/cli/serve"],
   },
+  {
+    file: "src/run/batch_log.ts",
+    text: "if (job.starts() && waiting.length > 0)",
+    replacement: "if (job.starts() && waiting.length > 9)",
+    promise:
+      "format.md: in a batch that makes changes a finished result is durable before the next call starts",
+    area: ["unit/run/tool_playback_test.ts"],
+  },
 ];

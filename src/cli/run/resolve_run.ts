@@ -20,7 +20,7 @@ import { knownAccount, playedAccount } from "../../fold/accounts.ts";
 import type { ReplayMode } from "../../fold/guard.ts";
 import type { RunLimits } from "../../run/outcome.ts";
 import type { PreviewedRun } from "../../run/preview.ts";
-import type { ToolPlayback } from "../../run/tool_batch.ts";
+import type { ToolPlayback } from "../../run/played_batch.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import { readBlobOrLost } from "../../store/read/session.ts";
 import type { Policy } from "../../tools/permission/policy.ts";
