@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isJsonObject } from "../../src/domain/json.ts";
 import { HELLO, Place } from "../cli/harness.ts";
 import { answer, functionCall, reasoning, type Script } from "../support/responses_server.ts";
-import { scaled } from "./scale.ts";
+import { scaled } from "../support/scale.ts";
 
 const CALLS = [1, 2, 3, 4];
 /** Longer than all calls take together. */

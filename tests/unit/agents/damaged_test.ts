@@ -15,12 +15,12 @@ import { requestOf } from "../../../src/run/next_request.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
-import { samples } from "../../support/samples.ts";
 import { Dice } from "../fold/dice.ts";
 import { spyFiles } from "../store/spy_files.ts";
 import { portsOn, withHome } from "../store/support.ts";
 import { damaged } from "./mutations.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const DIRECTORY = new URL("transcripts/", import.meta.url);
 const TRANSCRIPTS = [...Deno.readDirSync(DIRECTORY)].map(({ name }) => name).sort()

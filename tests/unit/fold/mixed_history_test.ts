@@ -6,9 +6,9 @@ import { apiOf } from "../../../src/apis/apis.ts";
 import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { markOf, type MixedCase, mixedCase } from "./mixed_history.ts";
-import { samples } from "../../support/samples.ts";
 import { RULE_GRADES } from "../../../src/apis/rule.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const SESSIONS = samples(10_000);
 const MARK = /OPAQUE\.[\w.-]*?\.[\w.-]*?\.[\w-]+?\./g;
