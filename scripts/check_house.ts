@@ -21,7 +21,7 @@ interface Rule {
 }
 
 /** Libraries that one folder of src/ wraps, so that changing the library changes one folder. */
-const WRAPPED = ("remote/aws4fetch agents/fzstd cli/commander cli/diff cli/marked domain/ipaddr.js " +
+const WRAPPED = ("remote/aws4fetch cli/commander cli/diff cli/marked domain/ipaddr.js " +
   "prices/@pydantic/genai-prices transport/ws fixture/yaml").split(" ");
 
 /** The rules by name, for a checkout of these files; `machine` are names of this machine, which no file may hold. */

@@ -77,11 +77,3 @@ function tooLarge(name: string, why: string): RepriseError {
     hint: "Import a shorter session",
   });
 }
-
-/** First bytes of a frame of zstd. */
-const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
-
-/** True for bytes that begin as a frame of zstd does. */
-export function isZstd(start: Uint8Array): boolean {
-  return ZSTD_MAGIC.every((byte, index) => start[index] === byte);
-}
