@@ -11,13 +11,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts
 import type { Ports } from "../domain/ports.ts";
 import { type OwnPrices, parsePrices } from "./cost/own_prices.ts";
 import { type Flag, memberOf } from "./declare.ts";
-import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, TRANSPORT } from "./flags.ts";
+import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, STDIN, TRANSPORT } from "./flags.ts";
 import { configPath, otherKind } from "./settings.ts";
 
 /** The members of `config.json` that flags name as sources: each a string. */
 export const CONFIG_NAMES: readonly string[] = Object.values({
   ...REQUEST_FLAGS,
   TRANSPORT,
+  STDIN,
   REMOTE,
   ...COMMON_FLAGS,
 })

@@ -25,6 +25,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { type CheckedRemote, liveRemoteText, remoteText } from "../remote/doctor.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import { unreadSetting } from "../run/prompt.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
 import {
   modelSetting,
@@ -133,6 +134,10 @@ function settingChecks(
     check("reasoning", () => {
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
       return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, fixture)}`;
+    }),
+    check("stdin", () => {
+      const unread = unreadSetting(ports, { stdin: true }, fixture === null ? config : readConfig(ports));
+      return unread === null ? "added to the prompt" : `not read (${unread})`;
     }),
     check("permissions", () => {
       const rules = policyText(configuredPolicy(config)).filter((line) => line !== "read");

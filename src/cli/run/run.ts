@@ -26,7 +26,7 @@ import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
 import { configuredPolicy } from "./permissions.ts";
 import { namingText } from "./session_name.ts";
-import { promptOf } from "./prompt.ts";
+import { promptOf, unreadSetting } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
@@ -75,7 +75,8 @@ export async function runVerb(
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const resumes = call.selector !== null;
   const note = (line: string) => output.note(line);
-  const prompt = await promptOf({ argument, stdin: ports.stdin, flags, resumes, note });
+  const unread = unreadSetting(ports, flags, call.context.config);
+  const prompt = await promptOf({ argument, stdin: ports.stdin, unread, flags, resumes, note });
   const start = startWith(prompt, attached);
   requirePromptFor(flags.attach, start);
   if (flags.dryRun === true) {
