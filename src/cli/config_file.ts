@@ -83,7 +83,11 @@ export function readConfig(ports: Ports): ConfigFile {
  * @throws {RepriseError} `bad_configuration` when it is no JSON object.
  */
 export function readConfigObject(ports: Ports, path: string): JsonObject | null {
-  if (ports.files.facts(path) === null) return null;
+  try {
+    if (ports.files.facts(path) === null) return null;
+  } catch (cause) {
+    throw badConfig(path, "it cannot be read", cause);
+  }
   const other = otherKind(path);
   if (other !== null) throw badConfig(path, `it is ${other}, not a regular file`);
   let value: JsonValue;

@@ -88,14 +88,16 @@ export function switchOf(text: string, name: string): boolean {
 /**
  * The directory of the sessions: `--home`, `REPRISE_HOME`, the configuration, else `reprise` in the XDG data directory.
  *
+ * @param readConfig Called only if neither flag nor variable is set.
  * @throws {RepriseError} `usage` if all of them are unknown.
  */
 export function homeSetting(
   ports: Ports,
   flag: string | undefined,
-  config: Pick<Config, "values">,
+  readConfig: () => Pick<Config, "values">,
 ): Setting<string> {
-  const set = firstSetting(ports, { flag, ...declaredSources(COMMON_FLAGS.home, config) });
+  const given = firstSetting(ports, { flag, env: variablesOf(COMMON_FLAGS.home), config: undefined });
+  const set = given ?? firstSetting(ports, declaredSources(COMMON_FLAGS.home, readConfig()));
   if (set !== null) {
     if (set.value === "") {
       throw new RepriseError("usage", "Cannot use an empty path as the home of the sessions", {

@@ -111,9 +111,10 @@ function settingChecks(
     check("configuration", () => {
       const path = configPath(ports);
       if (path === null) return "none: HOME is not set";
-      if (ports.files.facts(path) === null) return `${path}: not there`;
+      const object = readConfigObject(ports, path);
+      if (object === null) return `${path}: not there`;
       if (fixture === null) withProfile(ports, flags, readConfig(ports));
-      const members = Object.keys(readConfigObject(ports, path) ?? {}).join(", ") || "empty";
+      const members = Object.keys(object).join(", ") || "empty";
       return `${path}: ${members}${fixture === null ? "" : "; a fixture is played without them"}`;
     }),
     check("endpoint", () => {
@@ -136,7 +137,7 @@ function settingChecks(
       return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, fixture)}`;
     }),
     check("stdin", () => {
-      const unread = unreadSetting(ports, { stdin: true }, fixture === null ? config : readConfig(ports));
+      const unread = unreadSetting(ports, { stdin: true }, config);
       return unread === null ? "added to the prompt" : `not read (${unread})`;
     }),
     check("permissions", () => {
@@ -155,7 +156,7 @@ function settingChecks(
  * @throws {RepriseError} `usage` if no home is known, `storage_denied` if a run could not write there.
  */
 function homeText(ports: ProgramPorts, flag: string | undefined, config: Config): string {
-  const home = homeSetting(ports, flag, config);
+  const home = homeSetting(ports, flag, () => config);
   const opened = openHome(ports, home.value, { create: false });
   const facts = ports.files.facts(opened.path);
   requireWritable(ports, opened.path);

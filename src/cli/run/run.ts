@@ -64,7 +64,8 @@ export async function runVerb(
 ): Promise<ExitCode> {
   requireFlagsThatFit(flags);
   const call = readCall(live, flags);
-  const { context: { home, output }, ports } = call;
+  const { context, ports } = call;
+  const { output } = context;
   const strict = call.fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
   // Reports missing settings before a session is created.
   const fresh = call.selector === null ? await resolve(call, null) : null;
@@ -75,7 +76,7 @@ export async function runVerb(
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const resumes = call.selector !== null;
   const note = (line: string) => output.note(line);
-  const unread = unreadSetting(ports, flags, call.context.config);
+  const unread = unreadSetting(ports, flags, call.config);
   const prompt = await promptOf({ argument, stdin: ports.stdin, unread, flags, resumes, note });
   const start = startWith(prompt, attached);
   requirePromptFor(flags.attach, start);
@@ -102,7 +103,7 @@ export async function runVerb(
       strictDrift: strict && flags.acceptDrift !== true,
       stop,
     };
-    const opened = openHome(ports, home.value, { create: true });
+    const opened = openHome(ports, context.home.value, { create: true });
     const remote = await openRunRemote(opened, called);
     const writer = await openSession(opened, called, remote);
     try {
