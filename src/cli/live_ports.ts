@@ -1,5 +1,6 @@
 import type { PriceTable } from "../domain/cost.ts";
 import type { Clock, Ports } from "../domain/ports.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { denoFiles, hasOpenFile, processIdentity } from "../store/deno_files.ts";
 import { killRunningGroups } from "../tools/shell/process_group.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -65,7 +66,7 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
       keepProxiesOut();
       return fetch(input, init);
     },
-    workingDirectory: () => Deno.cwd(),
+    workingDirectory,
     workspacePin: (directory) => directory,
     stdin: Deno.stdin,
     openTerminal() {
@@ -87,6 +88,19 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
     wrapTool: (tool) => tool,
     loadPriceTable,
   };
+}
+
+/** @throws {RepriseError} `usage` if it is gone, or if its path is not UTF-8. */
+function workingDirectory(): string {
+  try {
+    return Deno.cwd();
+  } catch (cause) {
+    const why = cause instanceof Deno.errors.NotFound ? "it is gone" : "its path is not UTF-8";
+    throw new RepriseError("usage", `Cannot use the working directory: ${why}`, {
+      hint: "Change to another directory",
+      cause,
+    });
+  }
 }
 
 function liveTerminalSize(): TerminalSize | null {

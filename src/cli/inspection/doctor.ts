@@ -25,6 +25,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { type CheckedRemote, liveRemoteText, remoteText } from "../remote/doctor.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import { unreadSetting } from "../run/prompt.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
 import {
   modelSetting,
@@ -110,9 +111,10 @@ function settingChecks(
     check("configuration", () => {
       const path = configPath(ports);
       if (path === null) return "none: HOME is not set";
-      if (ports.files.facts(path) === null) return `${path}: not there`;
+      const object = readConfigObject(ports, path);
+      if (object === null) return `${path}: not there`;
       if (fixture === null) withProfile(ports, flags, readConfig(ports));
-      const members = Object.keys(readConfigObject(ports, path) ?? {}).join(", ") || "empty";
+      const members = Object.keys(object).join(", ") || "empty";
       return `${path}: ${members}${fixture === null ? "" : "; a fixture is played without them"}`;
     }),
     check("endpoint", () => {
@@ -134,6 +136,10 @@ function settingChecks(
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
       return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, fixture)}`;
     }),
+    check("stdin", () => {
+      const unread = unreadSetting(ports, { stdin: true }, config);
+      return unread === null ? "added to the prompt" : `not read (${unread})`;
+    }),
     check("permissions", () => {
       const rules = policyText(configuredPolicy(config)).filter((line) => line !== "read");
       const text = permissionsOf(policySetting(flags, config), manifest).text.join(", ");
@@ -150,7 +156,7 @@ function settingChecks(
  * @throws {RepriseError} `usage` if no home is known, `storage_denied` if a run could not write there.
  */
 function homeText(ports: ProgramPorts, flag: string | undefined, config: Config): string {
-  const home = homeSetting(ports, flag, config);
+  const home = homeSetting(ports, flag, () => config);
   const opened = openHome(ports, home.value, { create: false });
   const facts = ports.files.facts(opened.path);
   requireWritable(ports, opened.path);

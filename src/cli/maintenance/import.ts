@@ -10,7 +10,7 @@ import { importSession } from "../../store/transfer/import.ts";
 import { isZstd } from "../../transport/zstd_frames.ts";
 import type { ImportFlags } from "./command.ts";
 import { importAgent } from "./import_agent.ts";
-import { makeContext } from "../context.ts";
+import { homeToRead, makeContext } from "../context.ts";
 import { exportSource } from "../export_source.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { countedChunks, Progress } from "../progress.ts";
@@ -22,7 +22,7 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const { output } = context;
   const dryRun = flags.dryRun === true;
   const source = exportSource(ports, file, "import");
-  const home = openHome(ports, context.home.value, { create: false });
+  const home = dryRun ? homeToRead(context) : openHome(ports, context.home.value, { create: false });
   const name = file === "-" ? "stdin" : file;
   const { start, whole } = await decompressedSource(await begunSource(source), {
     name,

@@ -376,6 +376,7 @@ function workspaceRoot(ports: Ports, flag: string | undefined): string {
   try {
     return canonicalRoot(flag ?? ports.workingDirectory());
   } catch (cause) {
+    if (cause instanceof RepriseError) throw cause;
     throw new RepriseError(
       "usage",
       `Cannot use the workspace "${flag ?? "."}": it is no directory that can be opened`,

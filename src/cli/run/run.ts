@@ -26,7 +26,7 @@ import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
 import { configuredPolicy } from "./permissions.ts";
 import { namingText } from "./session_name.ts";
-import { promptOf } from "./prompt.ts";
+import { promptOf, unreadSetting } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
@@ -64,7 +64,8 @@ export async function runVerb(
 ): Promise<ExitCode> {
   requireFlagsThatFit(flags);
   const call = readCall(live, flags);
-  const { context: { home, output }, ports } = call;
+  const { context, ports } = call;
+  const { output } = context;
   const strict = call.fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
   // Reports missing settings before a session is created.
   const fresh = call.selector === null ? await resolve(call, null) : null;
@@ -75,7 +76,8 @@ export async function runVerb(
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const resumes = call.selector !== null;
   const note = (line: string) => output.note(line);
-  const prompt = await promptOf({ argument, stdin: ports.stdin, flags, resumes, note });
+  const unread = unreadSetting(ports, flags, call.config);
+  const prompt = await promptOf({ argument, stdin: ports.stdin, unread, flags, resumes, note });
   const start = startWith(prompt, attached);
   requirePromptFor(flags.attach, start);
   if (flags.dryRun === true) {
@@ -101,7 +103,7 @@ export async function runVerb(
       strictDrift: strict && flags.acceptDrift !== true,
       stop,
     };
-    const opened = openHome(ports, home.value, { create: true });
+    const opened = openHome(ports, context.home.value, { create: true });
     const remote = await openRunRemote(opened, called);
     const writer = await openSession(opened, called, remote);
     try {

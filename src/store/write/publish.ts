@@ -95,21 +95,25 @@ export function claimName(
   temporary: string,
   to: { readonly path: string; readonly directory: string; readonly check?: () => void },
 ): void {
-  const { files } = ports;
   to.check?.();
+  takeName(ports.files, temporary, to.path);
+  orSyncFailed(() => ports.files.syncDirectory(to.directory));
+}
+
+/** As {@linkcode claimName}; the name is not durable yet. */
+export function takeName(files: Files, temporary: string, path: string): void {
   try {
-    files.link(temporary, to.path);
+    files.link(temporary, path);
     // The name is claimed: the next writer removes a temporary name that stays.
     unlinkQuietly(files, temporary);
   } catch (error) {
     if (!meansNoLinks(error)) throw error;
     // Without links: rename would replace the target, so check first. The lock excludes other writers of ours.
-    if (files.facts(to.path) !== null) {
-      throw Object.assign(new Error(`File exists: ${to.path}`), { code: "EEXIST" });
+    if (files.facts(path) !== null) {
+      throw Object.assign(new Error(`File exists: ${path}`), { code: "EEXIST" });
     }
-    files.rename(temporary, to.path);
+    files.rename(temporary, path);
   }
-  orSyncFailed(() => files.syncDirectory(to.directory));
 }
 
 /** Replaces `path` by `bytes` in one step and without any fsync: for caches only. `check` runs right before. */
