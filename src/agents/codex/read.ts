@@ -39,6 +39,11 @@ export function isCodexLine({ type, payload }: JsonObject): boolean {
   return TYPES.has(type ?? null) && isJsonObject(payload);
 }
 
+/** True for a line of any type. */
+export function isCodexRecord({ type, payload }: JsonObject): boolean {
+  return typeof type === "string" && isJsonObject(payload);
+}
+
 /** Reads the lines of a rollout. Parts that cannot be kept are in `lost`; no line is fatal. */
 export function readCodex(lines: readonly SourceLine[]): AgentSession {
   const reader = new CodexReader();

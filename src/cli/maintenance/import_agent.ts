@@ -37,7 +37,7 @@ export async function importAgent(
   flags: ImportFlags,
 ): Promise<void> {
   const { ports, output } = context;
-  const { lines, lost: unread, torn } = splitLines(bytes, name);
+  const { lines, lost: unread, torn } = splitLines(bytes, { name, isRecord: reader.isRecord });
   const read = reader.read(lines);
   const session: AgentSession = { ...read, lost: [...unread, ...read.lost].sort((a, b) => a.line - b.line) };
   // Allowances are given again to each run, so the import gives none.

@@ -32,7 +32,7 @@ Deno.test("a line is kept or lost at every depth, and never makes a turn that ne
   for (let levels = 500; levels < 515; levels++) {
     const { lines, lost } = splitLines(
       bytesOf([PROMPT, item({ type: "web_search_call", id: "ws_1", action: nested(levels) })]),
-      "x.jsonl",
+      { name: "x.jsonl", isRecord: () => false },
     );
     const session = readCodex(lines);
     assert.equal(built(session, session.main).length + lost.length, 3);
