@@ -7,7 +7,14 @@ import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { parseShallow } from "../domain/json_depth.ts";
 import type { AgentName, AgentSession } from "./agent_session.ts";
 import { isClaudeLine, readClaude } from "./claude/read.ts";
-import { isCodexLine, isCodexRecord, readCodex } from "./codex/read.ts";
+import {
+  isCodexLine,
+  isCodexRecord,
+  isOldCodexLine,
+  isOldCodexRecord,
+  readCodex,
+  readOldCodex,
+} from "./codex/read.ts";
 import { fromFirstPrompt } from "./first_prompt.ts";
 import type { SourceLine } from "./lines.ts";
 import { isPiLine, isPiRecord, readPi } from "./pi/read.ts";
@@ -25,6 +32,7 @@ export interface AgentReader {
 /** Readers, each with its test of a line that no other agent writes. */
 const READERS: readonly (AgentReader & { readonly isOwn: (json: JsonObject) => boolean })[] = [
   { agent: "codex", isOwn: isCodexLine, isRecord: isCodexRecord, read: readCodex },
+  { agent: "codex", isOwn: isOldCodexLine, isRecord: isOldCodexRecord, read: readOldCodex },
   { agent: "pi", isOwn: isPiLine, isRecord: isPiRecord, read: readPi },
   { agent: "claude", isOwn: isClaudeLine, isRecord: isClaudeLine, read: readClaude },
 ];

@@ -117,6 +117,29 @@ Deno.test("import gives a session whose prompt is a path an id without separator
   assert.equal(names, 5);
 });
 
+Deno.test("import names a session by the user's own words, not by the context of an editor before them", async () => {
+  await using at = new Place(() => answer([]));
+  const path = `${at.sandbox.workspace}/x.jsonl`;
+  const ide = "# Context from my IDE setup:\n\n## Open tabs:\n- a.ts\n\n";
+  for (
+    const parts of [
+      [`${ide}## My request for Codex:\nRename the port`],
+      [`${ide}## My request:\nRename the port`],
+      ["<ide_opened_file>The user opened a.ts</ide_opened_file>", "Rename the port"],
+      ["<system-reminder>\nBe brief\n</system-reminder>\n\nRename the port"],
+      ["This is a summary of the conversation so far:\n\nRename the port"],
+    ]
+  ) {
+    const content = parts.map((text) => ({ type: "input_text", text }));
+    const payload = { type: "message", role: "user", content };
+    Deno.writeTextFileSync(path, JSON.stringify({ type: "response_item", payload }));
+    const { session } = await json(at, ["import", path]);
+    assert.match(session, /^rename-the-port-/);
+    const { turns } = await json(at, ["show", session]);
+    assert.deepEqual(turns[0].events[0].content, content, "the message itself is kept");
+  }
+});
+
 Deno.test("a trusted origin counts for its base URL only, and never for thinking of the Messages API", async () => {
   await using at = new Place(() => answer([message("Continued.")]));
   const path = `${at.sandbox.workspace}/x.jsonl`;
