@@ -33,6 +33,8 @@ export interface SourceLine {
 export interface SourceLines {
   readonly lines: readonly SourceLine[];
   readonly lost: readonly LostPart[];
+  /** Times of the lines, by their numbers: ISO 8601 UTC with milliseconds. A line without a time has that of the one before. */
+  readonly times: ReadonlyMap<number, string>;
   /** Bytes of a last line that has no line end and is not JSON; `null` without such a line. */
   readonly torn: { readonly line: number; readonly bytes: Uint8Array } | null;
 }
@@ -60,6 +62,13 @@ export function splitLines(
 ): SourceLines {
   const lines: SourceLine[] = [];
   const lost: LostPart[] = [];
+  const times = new Map<number, string>();
+  let time: string | null = null;
+  const keep = (line: number, json: JsonObject) => {
+    lines.push({ line, json });
+    time = timeIn(json) ?? time;
+    if (time !== null) times.set(line, time);
+  };
   let count = 0;
   let line = 0;
   for (let start = 0; start < bytes.length;) {
@@ -77,19 +86,26 @@ export function splitLines(
     if (++count > MAX_LINES) throw tooLarge(name, `it has more than ${MAX_LINES} lines`);
     const json = parseLine(content);
     if (json !== null) {
-      lines.push({ line, json });
+      keep(line, json);
       continue;
     }
     const records = recordsIn(content, (piece) => {
       const record = parseLine(piece);
       return record !== null && isRecord(record) ? record : null;
     });
-    for (const json of records) lines.push({ line, json });
-    if (found === -1) return { lines, lost, torn: { line, bytes: content } };
+    for (const json of records) keep(line, json);
+    if (found === -1) return { lines, lost, times, torn: { line, bytes: content } };
     const what = records.length === 0 ? "line" : "part of the line";
     lost.push({ line, what, why: "it is not a JSON object, or it nests too deep" });
   }
-  return { lines, lost, torn: null };
+  return { lines, lost, times, torn: null };
+}
+
+/** The time of a line; `null` without one. All agents have it in the same member. */
+function timeIn({ timestamp }: JsonObject): string | null {
+  if (typeof timestamp !== "string" || !/^\d{4}-\d\d-\d\dT/.test(timestamp)) return null;
+  const time = Date.parse(timestamp);
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
 /** The first byte of a line that is not blank. A loop, because searches and parsers take minutes for millions of empty lines. */

@@ -38,7 +38,7 @@ export async function importAgent(
   flags: ImportFlags,
 ): Promise<void> {
   const { ports, output } = context;
-  const { lines, lost: unread, torn } = splitLines(bytes, { name, isRecord: reader.isRecord });
+  const { lines, lost: unread, torn, times } = splitLines(bytes, { name, isRecord: reader.isRecord });
   const read = reader.read(lines);
   const session: AgentSession = { ...read, lost: [...unread, ...read.lost].sort((a, b) => a.line - b.line) };
   // Allowances are given again to each run, so the import gives none.
@@ -52,6 +52,7 @@ export async function importAgent(
     id,
     session,
     torn,
+    times,
     trusted,
     dryRun,
     pins: {

@@ -51,11 +51,12 @@ const ROLLOUT = [
 ];
 
 function imported(bytes: Uint8Array, trusted: string | null = null) {
-  const { lines, lost, torn } = splitLines(bytes, { name: "x.jsonl", isRecord: () => false });
+  const { lines, lost, torn, times } = splitLines(bytes, { name: "x.jsonl", isRecord: () => false });
   const session = readCodex(lines);
   const built = buildTurns({ ...session, entries: session.main }, {
     id: ID,
     at: "2026-11-24T12:00:00.000Z",
+    times,
     pins: PINS,
     trusted: trusted === null ? null : { endpoint: trusted },
   });
@@ -200,7 +201,7 @@ Deno.test("a line over the cap and too many lines are refused; blank lines do no
     splitLines(encodeUtf8(text.repeat(count)), { name: "x.jsonl", isRecord: () => false });
   assert.throws(() => split(" ", 33 * 1024 * 1024), /line 1 has more than 33554432 bytes/);
   assert.throws(() => split("x\n", 1_000_001), /it has more than 1000000 lines/);
-  assert.deepEqual(split(" \r\n", 1_000_001), { lines: [], lost: [], torn: null });
+  assert.deepEqual(split(" \r\n", 1_000_001), { lines: [], lost: [], times: new Map(), torn: null });
 });
 
 Deno.test("runs that a rollback removed are a branch, also if a later rollback removes more", () => {

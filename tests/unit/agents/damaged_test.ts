@@ -63,11 +63,11 @@ async function imported(bytes: Uint8Array, { home, name }: { home: Home; name: s
   const ports = portsOn(spyFiles(({ path }) => {
     if (!path.startsWith(home.path)) outside.push(path);
   }, { syncs: false }));
-  const { lines, torn } = splitLines(bytes, { name: "x.jsonl", isRecord: reader.isRecord });
+  const { lines, torn, times } = splitLines(bytes, { name: "x.jsonl", isRecord: reader.isRecord });
   let sessions;
   try {
     ({ sessions } = await importAgentSession(ports, home, {
-      ...{ id: parseSessionId(name), session: reader.read(lines), torn, dryRun: false },
+      ...{ id: parseSessionId(name), session: reader.read(lines), torn, times, dryRun: false },
       trusted: { endpoint: TRUSTED },
       pins: { permissions: ["read"], workspace: "/srv/shop" },
       texts: { instructions: "Help.", tools: "[]" },

@@ -13,7 +13,13 @@ const PINS = { instructions: "a".repeat(64), tools: "b".repeat(64), permissions:
 
 function built({ agent, version }: Pick<AgentSession, "agent" | "version">, entries: readonly AgentEntry[]) {
   return buildTurns({ agent, version, entries }, {
-    ...{ id: parseSessionId("imported"), at: "2026-11-24T12:00:00.000Z", pins: PINS, trusted: null },
+    ...{
+      id: parseSessionId("imported"),
+      at: "2026-11-24T12:00:00.000Z",
+      pins: PINS,
+      trusted: null,
+      times: new Map(),
+    },
   });
 }
 
