@@ -36,6 +36,7 @@ export interface AgentImportOptions {
   readonly session: AgentSession;
   /** The incomplete last line of the source, which is kept in `quarantine/`. */
   readonly torn: SourceLines["torn"];
+  readonly times: SourceLines["times"];
   /** Settings of the importing call; none comes from the source. */
   readonly pins: Pick<Pins, "permissions" | "workspace">;
   /** Instructions and tool schemas of the importing call. */
@@ -74,12 +75,12 @@ export async function importAgentSession(
   home: Home,
   options: AgentImportOptions,
 ): Promise<AgentImport> {
-  const { id, session, texts, trusted } = options;
+  const { id, session, texts, trusted, times } = options;
   const { agent, version } = session;
   const [instructions, tools] = [texts.instructions, texts.tools].map(sha256Hex) as [string, string];
   const at = new Date(ports.clock.now()).toISOString();
   const callOf = (own: SessionId): ImportCall => ({
-    ...{ id: own, trusted, at },
+    ...{ id: own, trusted, at, times },
     pins: { ...options.pins, instructions, tools },
   });
   const [first, ...others] = branchesIn(session);

@@ -28,6 +28,7 @@ import type {
   ResultEntry,
 } from "./agent_session.ts";
 import { cutAt, type PlacedTurn } from "./cut.ts";
+import type { SourceLines } from "./lines.ts";
 
 /** Receives turns: a new history in memory, or the writer of a fork. */
 export interface TurnSink {
@@ -39,8 +40,10 @@ export interface TurnSink {
 /** Facts of the importing call that turns hold. */
 export interface ImportCall {
   readonly id: SessionId;
-  /** ISO 8601 UTC with milliseconds. */
+  /** Time of the import, ISO 8601 UTC with milliseconds. */
   readonly at: string;
+  /** Times of the source's lines. */
+  readonly times: SourceLines["times"];
   /** Settings of the importing call; none comes from the source. */
   readonly pins: Omit<Pins, "fingerprint" | "model">;
   /** Endpoint that the user names as the origin of the reasoning; `null` if reasoning is never sent. */
@@ -153,6 +156,8 @@ class TurnBuilder {
   /** Calls without a result so far. */
   readonly #open: PendingCall[] = [];
   #run: number;
+  /** Time of the next turn, which is that of its line; without one, that of the import. */
+  #at: string | undefined;
   #isBegun = false;
   #isOpen = false;
   #isAnswered = false;
@@ -189,9 +194,12 @@ class TurnBuilder {
         },
       );
     }
+    if (entry.kind === "user") this.#endRun();
+    const time = this.#call.times.get(entry.line);
+    // A clock that was wrong makes no turn of the future.
+    if (time !== undefined && time <= this.#call.at) this.#at = time;
     switch (entry.kind) {
       case "user":
-        this.#endRun();
         this.#run++;
         this.#isBegun = true;
         this.#append({
@@ -217,6 +225,8 @@ class TurnBuilder {
         hint: "Import a session that has a prompt",
       });
     }
+    // The import ends the last run, so that `@last` is a session that was just imported.
+    this.#at = undefined;
     this.#endRun();
     return this.#placed;
   }
@@ -343,7 +353,7 @@ class TurnBuilder {
   }
 
   #append(draft: TurnDraft, line: number | null = null): Turn {
-    const turn = this.#sink.append(draft);
+    const turn = this.#sink.append(this.#at === undefined ? draft : { ...draft, at: this.#at });
     this.#placed.push({ turn, line });
     return turn;
   }

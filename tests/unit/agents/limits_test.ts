@@ -12,7 +12,13 @@ const PINS = { instructions: "a".repeat(64), tools: "b".repeat(64), permissions:
 
 function built({ agent, version }: Pick<AgentSession, "agent" | "version">, entries: readonly AgentEntry[]) {
   return buildTurns({ agent, version, entries }, {
-    ...{ id: parseSessionId("imported"), at: "2026-11-24T12:00:00.000Z", pins: PINS, trusted: null },
+    ...{
+      id: parseSessionId("imported"),
+      at: "2026-11-24T12:00:00.000Z",
+      pins: PINS,
+      trusted: null,
+      times: new Map(),
+    },
   });
 }
 
@@ -31,7 +37,7 @@ Deno.test("a line is kept or lost at every depth, and never makes a turn that ne
   for (let levels = 500; levels < 515; levels++) {
     const { lines, lost } = splitLines(
       bytesOf([PROMPT, item({ type: "web_search_call", id: "ws_1", action: nested(levels) })]),
-      "x.jsonl",
+      { name: "x.jsonl", isRecord: () => false },
     );
     const session = readCodex(lines);
     assert.equal(built(session, session.main).length + lost.length, 3);
