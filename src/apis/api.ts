@@ -65,8 +65,10 @@ export interface BuiltRequest {
 
 /** Cause of the refusal of a request. `index` points into the request's entries. */
 export type RequestRefusal =
-  /** Reasoning: the items that the error names, by id or by place in the input; often none. */
+  /** Unreadable reasoning: the items that the error names, by id or by place in the input; often none. */
   | { readonly kind: "reasoning"; readonly ids: readonly string[]; readonly index: number | null }
+  /** Readable reasoning that the API does not accept at its place: the same. */
+  | { readonly kind: "misplaced_reasoning"; readonly ids: readonly string[]; readonly index: number | null }
   /** Thinking that is bound to another conversation; a request can ask the server to drop it (§11). */
   | { readonly kind: "binding"; readonly index: number | null }
   /** A request field that the endpoint does not accept. */

@@ -10,6 +10,7 @@ import { mayBeAboutHistory } from "../apis/refusal.ts";
 import { fallbackResult } from "./recover.ts";
 import {
   changesHistory,
+  keepsReasoning,
   leftOutOnly,
   liftedQuarantine,
   planRetry,
@@ -22,7 +23,7 @@ import { fingerprintOf } from "./next_request.ts";
 import { continueCommand, withReplayHint } from "./outcome.ts";
 import type { RunSetup } from "./setup.ts";
 
-/** The most retries of a refused request: one for each of its optional fields, and one for its history. */
+/** The most retries of a refused request, for its optional fields and its history. */
 const MAX_RETRIES = 5;
 
 /** The run that the requests belong to. */
@@ -62,10 +63,11 @@ export class Retries {
     const reasoning = sentReasoning(outcome).size;
     const quarantined: number[] = [];
     let historyChanged = false;
-    for (let retries = 0; retries < MAX_RETRIES && !this.#run.isStopped(); retries++) {
-      const plan = this.#plan(outcome);
+    let widest = false;
+    for (let retries = 1; retries <= MAX_RETRIES && !this.#run.isStopped(); retries++) {
+      const plan = this.#plan(outcome, widest || retries === MAX_RETRIES);
       if (plan === null || (historyChanged && changesHistory(plan.event))) break;
-      historyChanged ||= changesHistory(plan.event);
+      historyChanged ||= changesHistory(plan.event) && !keepsReasoning(plan.event, outcome);
       const notice = await this.#keepRefused(outcome, plan, step);
       if (plan.basis === "stated") {
         quarantined.push(...quarantinedBy(plan.event));
@@ -73,6 +75,7 @@ export class Retries {
         outcome = await this.#run.send(step, { again: true, pending: null });
       } else {
         this.#triedBlindly ||= plan.basis === "blind";
+        widest = true;
         outcome = await this.#tryWithout(outcome, { plan, notice, step });
       }
     }
@@ -104,8 +107,8 @@ export class Retries {
     return inVain ? { ...refused, draft: null, response: null, usage: NO_USAGE } : outcome;
   }
 
-  /** The retry after a refusal, or `null`. */
-  #plan(outcome: RequestOutcome): RetryPlan | null {
+  /** The retry after a refusal, or `null`; `widest` as in {@linkcode RefusedRequest}. */
+  #plan(outcome: RequestOutcome, widest: boolean): RetryPlan | null {
     const { setup, number: run } = this.#run;
     const { model, writer } = setup;
     const fingerprint = fingerprintOf(setup, outcome.account);
@@ -113,8 +116,8 @@ export class Retries {
     const refusal = this.#refusalOf(outcome);
     if (refusal === null || failure === null || error === null) return null;
     const said = { code: error.code, message: error.message };
-    const request = { ...outcome, turns: writer.turns, run, fingerprint, model, error: said };
-    return planRetry(refusal, request, { failure, mayBeBlind: !this.#triedBlindly });
+    const request = { ...outcome, turns: writer.turns, run, fingerprint, model, error: said, widest };
+    return planRetry(refusal, request, { failure, mayBeBlind: widest || !this.#triedBlindly });
   }
 
   /** True if an API refused a request, or a replay has no recording of it. */

@@ -20,13 +20,16 @@ const REASONING_ID = /\brs_[A-Za-z0-9_-]{1,64}/g;
 const CALL_ID =
   /(?:no tool output found for (?:[a-z_]{1,32} ){0,3}call|\bcall_id)\s+['"]?([^\s'"]{1,64}?)['"]?[.,;]?(?:\s|$)/i;
 
-/** Texts that say that the API does not accept the reasoning. */
-const REASONING_TEXTS: readonly RegExp[] = [
+/** Texts that say that the API cannot read the reasoning. */
+const UNREADABLE_TEXTS: readonly RegExp[] = [
   /encrypted content .{0,200}could not be (?:verified|decrypted|parsed)/i,
   /encrypted content organization_id did not match/i,
+  /item with id 'rs_[^']{0,80}' not found/i,
+];
+/** Texts that say that the API does not accept the reasoning beside the other items. */
+const MISPLACED_TEXTS: readonly RegExp[] = [
   /of type 'reasoning' was provided without its required following item/i,
   /was provided without its required 'reasoning' item/i,
-  /item with id 'rs_[^']{0,80}' not found/i,
   /duplicate item found with id rs_/i,
 ];
 const CALL_TEXTS: readonly RegExp[] = [
@@ -58,9 +61,10 @@ export function responsesRefusalOf(
   if (CALL_TEXTS.some((text) => text.test(message))) {
     return { kind: "call", callId: CALL_ID.exec(message)?.[1] ?? null };
   }
-  if (providerCode === "invalid_encrypted_content" || REASONING_TEXTS.some((text) => text.test(message))) {
-    return { kind: "reasoning", ids, index };
-  }
+  if (
+    providerCode === "invalid_encrypted_content" || UNREADABLE_TEXTS.some((text) => text.test(message))
+  ) return { kind: "reasoning", ids, index };
+  if (MISPLACED_TEXTS.some((text) => text.test(message))) return { kind: "misplaced_reasoning", ids, index };
   if (index === null) return guessedRefusal(failure, entries);
   const entry = entries[index];
   const unknown = UNKNOWN_CODES.has(providerCode ?? "") || UNKNOWN_TEXT.test(message);
