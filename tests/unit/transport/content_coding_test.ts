@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { concatBytes } from "../../../src/domain/bytes.ts";
 import { decodeAnswer, decodeBody, decodeStream } from "../../../src/transport/content_coding.ts";
 import { readText } from "../../../src/transport/http.ts";
-import { samples } from "../../support/samples.ts";
+import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 
 async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
