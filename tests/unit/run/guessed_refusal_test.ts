@@ -156,7 +156,7 @@ Deno.test("a retry that fails for another reason ends the run with that, and lea
   const failures: readonly [ScriptedResponse, number][] = [
     [httpError(402, { message: "Pay first." }), 9],
     [httpError(401, { message: "Who?", code: "invalid_api_key" }), 8],
-    [answer([], { end: { kind: "failed", error: { code: "server_error", message: "Broken" } } }), 10],
+    [answer([], { end: { kind: "failed", error: { code: "insufficient_quota", message: "Pay" } } }), 9],
   ];
   for (const [failure, exitCode] of failures) {
     let run = 1;
