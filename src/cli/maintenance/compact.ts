@@ -278,7 +278,7 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
   if (shrunk.checkpoint === null || elides) return { target, shrunk, contract: null, built: null };
   const { scope } = shrunk.checkpoint;
   if (strategy === "remote") {
-    const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
+    const { entries } = foldHistory(turnsUpTo(turns, scope.cut.turn), target);
     const built = remoteRequest(base.provider, {
       model: target.model,
       entries: withContents(entries, source.readBlob),
@@ -292,6 +292,13 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
     without: standingOmissions(turns, base, base.model),
   });
   return { target, shrunk, contract, built };
+}
+
+/** The turns up to `last`, and later ones that take out items of them: the provider must not get those. */
+function turnsUpTo(turns: readonly Turn[], last: number): Turn[] {
+  return turns.filter(({ turn, events }) =>
+    turn <= last || events.every(({ type }) => type === "items_omitted" || type === "omission_withdrawn")
+  );
 }
 
 /** The place of a checkpoint without its text, for the plan before a request is sent. */

@@ -182,6 +182,8 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return `a second result of one call is not sent: ${event.call_id}`;
     case "result_elided":
       return `a long result is sent shortened since it was compacted: ${event.call_id}`;
+    case "content_omitted":
+      return `the message of seq ${event.seq} is sent with a note in place of what was omitted`;
     case "compacted":
       return `the history up to seq ${event.to_seq} is sent as a summary: about ${
         counted(event.tokens_after, "token")

@@ -94,6 +94,23 @@ export const uncompact = z.union([
   dryRun(UNCOMPACTED),
 ]);
 
+const OMISSION = {
+  session: text,
+  undo: z.boolean(),
+  seqs: z.array(ordinal).describe(
+    "seq of everything that is left out, or sent again, with what belongs to it",
+  ),
+  part: ordinal.nullable().describe("the only part of a message that is concerned"),
+  before: size.describe("the history that is sent"),
+  after: size,
+  token_estimate: text,
+};
+/** The document of `omit`. */
+export const omit = z.union([
+  z.object({ type: z.literal(["omitted", "omission_withdrawn"]), ...OMISSION }),
+  dryRun(OMISSION),
+]);
+
 const FORK = {
   parent: text,
   to_seq: ordinal,

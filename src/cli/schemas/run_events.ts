@@ -28,6 +28,7 @@ const FOLD_REPAIRS = [
   "result_without_call",
   "duplicate_result",
   "result_elided",
+  "content_omitted",
 ] as const;
 
 const notices = [
