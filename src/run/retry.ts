@@ -117,7 +117,10 @@ export class Retries {
     if (refusal === null || failure === null || error === null) return null;
     const said = { code: error.code, message: error.message };
     const request = { ...outcome, turns: writer.turns, run, fingerprint, model, error: said, widest };
-    return planRetry(refusal, request, { failure, mayBeBlind: widest || !this.#triedBlindly });
+    // An answer that has begun shows that the server read the request, unless its error says otherwise.
+    const isPlausible = error.code === "request_refused" || outcome.items.length === 0;
+    const mayBeBlind = isPlausible && (widest || !this.#triedBlindly);
+    return planRetry(refusal, request, { failure, mayBeBlind });
   }
 
   /** True if an API refused a request, or a replay has no recording of it. */

@@ -89,6 +89,13 @@ for (
       }),
       ...LOOP.slice(1),
     ], 0],
+    ...(["failed", "error"] as const).map((kind) =>
+      [`a second step that is ${kind} by an unknown code`, [
+        LOOP[0],
+        answer([], { end: { kind, error: { code: "stale_blob", message: "Gone." } } }),
+        ...LOOP.slice(1),
+      ], 0] as const
+    ),
   ] as readonly (readonly [string, readonly ScriptedResponse[] | typeof loop, number])[]
 ) {
   Deno.test(`${name} leaves the same session over a WebSocket as over HTTP`, async () => {
