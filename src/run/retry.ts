@@ -56,10 +56,11 @@ export class Retries {
   }
 
   /**
-   * Sends the request of a step; after a refusal, again without the refused part. The number of retries is limited.
+   * Sends the request of a step, or sends it `again` with a smaller history; after a refusal, once more without the
+   * refused part. The number of retries is limited.
    */
-  async request(step: number): Promise<RequestOutcome> {
-    let outcome = await this.#run.send(step, { again: false, pending: null });
+  async request(step: number, { again = false } = {}): Promise<RequestOutcome> {
+    let outcome = await this.#run.send(step, { again, pending: null });
     const reasoning = sentReasoning(outcome).size;
     const quarantined: number[] = [];
     let historyChanged = false;
