@@ -119,7 +119,7 @@ export const RUN_FLAGS = {
   }),
   autoCompact: value(
     "--auto-compact <tokens>",
-    "write a checkpoint before a request if the last one had more input tokens",
+    "write a checkpoint before a request if the last one had more input tokens, or after an overflow",
     wholeNumber(1),
     { step: "recorded", repeats: true },
   ),
