@@ -265,6 +265,17 @@ for (
   });
 }
 
+test.long("a list with objects without end, or with too many, is refused at once", async () => {
+  const object = "<Contents><Key>pre/a/x</Key><Size>1</Size></Contents>";
+  for (const objects of ["<Contents>".repeat(700_000), object.repeat(10_001)]) {
+    const { store } = storeWith(() => new Response(`<ListBucketResult>${objects}</ListBucketResult>`));
+    await assert.rejects(Array.fromAsync(store.list("a/")), {
+      code: "bad_remote",
+      message: /cannot be read/,
+    });
+  }
+});
+
 function counting(): () => string {
   let count = 0;
   return () => String(count++);
