@@ -2,6 +2,8 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
+import { withoutOmittedContent } from "../../fold/omitted_content.ts";
+import { omittedNote } from "../omitted.ts";
 import { total, type ValueRedactor } from "../../domain/redact.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { parentOf, syncForeignDirectory } from "../../store/home.ts";
@@ -49,7 +51,7 @@ export async function exportVerb(
   const progress = new Progress(output, ports);
   const known = redact ? await environmentSecrets() : null;
   const exported = exportSession(reportingFiles(ports, progress, () => "reading the session"), home, {
-    ...{ id, redact, known },
+    ...{ id, redact, known, emptied: withoutOmittedContent },
   });
   // Written to a terminal, the export itself shows how far it is.
   const isShown = toStdout && !dryRun && output.stdoutIsTerminal;
@@ -64,6 +66,7 @@ export async function exportVerb(
     turns: made.turns,
     blobs: made.blobs,
     redacted: made.redacted,
+    omitted: made.omitted,
   };
   if (output.options.json) {
     const changes = each("create", "file", toStdout ? [] : [file]);
@@ -77,6 +80,7 @@ export async function exportVerb(
       }, ${counted(bytes, "byte")}`,
     );
     for (const line of redactionLines(made)) output.note(line);
+    if (made.omitted > 0) output.note(`${omittedNote(made.omitted)}: --redact drops their content`);
   }
   return 0;
 }

@@ -6,6 +6,7 @@ import { type AgentFile, randomUuid } from "../../agents/writing.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { withoutOmitted } from "../../fold/omissions.ts";
 import { counted } from "../../domain/text.ts";
 import { fileError, isTaken } from "../../store/fs_errors.ts";
 import { parentOf, syncForeignDirectory } from "../../store/home.ts";
@@ -45,7 +46,8 @@ export function exportToAgent(
   }
   const { home, id } = sessionArgument(context, selector);
   const { turns } = readSession(ports, home, id);
-  const conversation = conversationOf(turns);
+  // The other agent would send what is omitted here.
+  const conversation = conversationOf(withoutOmitted(turns));
   const { spoken, lost } = conversation;
   const random = () => ports.random();
   const written = WRITERS[to]({
