@@ -13,9 +13,10 @@ import { readOverrides } from "./overrides.ts";
  * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most
  * sessions compare across versions. Version 2: calls that were not run stay out, the newest item keeps a repeated id,
  * a late result goes to the batch of its call, an endpoint without a port may be any port, and a member that an
- * endpoint refused stays out of later items too. Version 3: a `result_elided` shortens a result.
+ * endpoint refused stays out of later items too. Version 3: a `result_elided` shortens a result. Version 4:
+ * arguments that are no JSON object are repaired for an endpoint that accepts only an object.
  */
-export const FOLD_VERSION = 3;
+export const FOLD_VERSION = 4;
 
 /**
  * Counts the reasoning of a request, and lists its drops. Items from before the checkpoint do not count: opening does
