@@ -244,7 +244,8 @@ export function bounded(source: string, longest: number): string {
   return source.replaceAll(",}", `,${longest}}`);
 }
 
-function anyCase(text: string): SecretStart {
+/** For each of four characters, itself in lower and upper case. */
+export function anyCase(text: string): SecretStart {
   const [a = "", b = "", c = "", d = ""] = [...text].map((char) =>
     [...new Set([char, char.toUpperCase()])].join("")
   );
