@@ -40,7 +40,10 @@ export interface FoldRepair {
     | "result_without_call"
     | "duplicate_result"
     /** The output of a result is sent shortened, after `compact`. */
-    | "result_elided";
+    | "result_elided"
+    /** `omit` took out a message or a part of it: a note replaces it. */
+    | "content_omitted";
+  /** Empty if it is about no call. */
   readonly callId: string;
 }
 

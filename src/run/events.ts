@@ -37,11 +37,13 @@ export type Notice =
   | {
     readonly kind: "compacted";
     readonly turn: number;
-    /** The checkpoint replaces every event up to here. */
+    /** The checkpoint replaces every event up to here; 0 if only results were shortened. */
     readonly to_seq: number;
     /** Estimates of the history that is sent, before and after. */
     readonly tokens_before: number;
     readonly tokens_after: number;
+    /** Present if no checkpoint can bring the requests under the limit: this run writes no more. */
+    readonly out_of_reach?: boolean;
   }
   | {
     readonly kind: "retry";

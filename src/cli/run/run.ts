@@ -90,7 +90,10 @@ export async function runVerb(
   const played = call.fixture === null ? null : await fixtureSend(call, call.fixture, flags);
 
   const stop = new Stop();
-  output.onClosed(() => stop.request("broken_pipe"));
+  // A screen that fails in another way costs no answer: it is saved, and the exit code says what failed.
+  output.onClosed(() => {
+    if (output.isUnread) stop.request("broken_pipe");
+  });
   const release = stopOnSignals(ports, stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
     const called = {

@@ -89,6 +89,13 @@ for (
       }),
       ...LOOP.slice(1),
     ], 0],
+    ...(["failed", "error"] as const).map((kind) =>
+      [`a second step that is ${kind} by an unknown code`, [
+        LOOP[0],
+        answer([], { end: { kind, error: { code: "stale_blob", message: "Gone." } } }),
+        ...LOOP.slice(1),
+      ], 0] as const
+    ),
   ] as readonly (readonly [string, readonly ScriptedResponse[] | typeof loop, number])[]
 ) {
   Deno.test(`${name} leaves the same session over a WebSocket as over HTTP`, async () => {
@@ -110,6 +117,24 @@ for (
     ok(overSocket.transports.every((transport) => transport === "ws"));
   });
 }
+
+Deno.test("a context overflow is compacted away over a WebSocket as over HTTP", async () => {
+  const [overHttp, overSocket] = await Promise.all(["sse", "ws"].map(async (transport) => {
+    await using place = await TransportPlace.open({
+      script: (request) =>
+        JSON.stringify(request.input).length > 12_000
+          ? httpError(400, { message: "Too long.", code: "context_length_exceeded", param: "input" })
+          : loop(request),
+    });
+    Deno.writeTextFileSync(`${place.sandbox.workspace}/c.txt`, "line of c\n".repeat(2000));
+    const called = await place.first("--transport", transport, "--auto-compact", "1000000");
+    strictEqual(called.code, 0, called.stdout + called.stderr);
+    await requireWhole(place);
+    strictEqual(place.server.requests.length, 4);
+    return withoutTransport(comparableTurns(place)).plain;
+  }));
+  deepStrictEqual(overSocket, overHttp);
+});
 
 Deno.test("a second run continues over a connection of its own, with the whole input, then its new items", async () => {
   await using place = await TransportPlace.open({ script: loop });
