@@ -41,6 +41,11 @@ const REFUSED: readonly (readonly [what: string, match: MatchRules, says: RegExp
     replace("\\pL{990}\\pN{990}\\pZ{990}"),
     /match\.replace\[0\].*compiles to \d+ instructions/,
   ],
+  [
+    "a program that takes a second for a long string",
+    replace("(?:a?){500}a{500}"),
+    /match\.replace\[0\].*compiles to 1502 instructions, more than 500/,
+  ],
   ["a group that is not there", replace("a", "$9"), /match\.replace\[0\].*has no group 9/],
   ["a filter", { ignore: ["$..[?(@.a==1)]"] }, /match\.ignore\[0\].*has a filter/],
   ["encrypted contents", { ignore: ["$..encrypted_content"] }, /"encrypted_content", which always counts/],
