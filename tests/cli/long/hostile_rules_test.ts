@@ -172,3 +172,27 @@ Deno.test("serve reports strings that patterns left unchanged", async () => {
   assert.notEqual(statuses[0], 200);
   assert.match(JSON.stringify(events), /strings_skipped/);
 });
+
+Deno.test("serve answers other clients and ends on SIGTERM while patterns work on a long request", async () => {
+  await using sandbox = new Sandbox();
+  const server = sandbox.start([
+    "serve",
+    "--json",
+    fixtureWith(`${sandbox.directory}/fixture`, replace("(?:a?){100}a{100}")),
+  ]);
+  await server.printed('"ready"');
+  const { origin } = JSON.parse(server.stdout.split("\n", 1)[0] ?? "");
+  const post = (body: JsonValue) =>
+    fetch(`${origin}/v1/responses`, { method: "POST", body: JSON.stringify(body) });
+  // Nine megabytes, with minutes of work if each string has a budget of its own.
+  const tools = Array.from({ length: 150 }, (_, index) => `${"a".repeat(60_000)}${index}`);
+  const long = post(ask("Hi", { tools })).then(({ status }) => status, () => "ended");
+  // The long request has arrived, and its answer takes longer than this.
+  assert.equal(await Promise.race([long, new Promise((resolve) => setTimeout(resolve, 1500))]), undefined);
+  const began = performance.now();
+  assert.equal((await post(ask("Hi", { user: "me" }))).status, 200);
+  server.process.kill("SIGTERM");
+  await server.ended();
+  assert.ok(performance.now() - began < 15_000, `${performance.now() - began} ms`);
+  assert.equal(await long, "ended");
+});
