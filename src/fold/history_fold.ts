@@ -358,7 +358,7 @@ export class HistoryFold {
     if (call === undefined) return;
     const kept = this.#overrides.elided.get(seq);
     if (kept !== undefined) {
-      this.#version = 3;
+      this.#version = Math.max(3, this.#version);
       this.#repairs.push({ seq, kind: "result_elided", callId: call.callId });
     }
     this.#push(
