@@ -169,6 +169,8 @@ export interface RecordedHeaders {
   readonly request: readonly string[];
   /** Account, version, timing and limits. Replayed sessions identify the owner of reasoning by them. */
   readonly response: RegExp;
+  /** Headers with ids of an organization or a project, in requests and answers. */
+  readonly accounts: readonly string[];
 }
 
 /** A wire API as recording and replay use it. {@linkcode APIS} in `apis.ts` has one value for each. */

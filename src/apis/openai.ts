@@ -14,6 +14,7 @@ export const openaiServers: Pick<Api, "errors" | "recordedHeaders" | "keyHeader"
   recordedHeaders: {
     request: ["openai-beta"],
     response: /^openai-(?:organization|project|version|model|processing-ms)$/,
+    accounts: ["openai-organization", "openai-project"],
   },
   // Sent by Azure.
   keyHeader: "api-key",

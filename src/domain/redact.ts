@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isSecretName, nameBefore } from "./secret_names.ts";
 import {
   AFTER_ESCAPE,
   bounded,
@@ -90,7 +91,7 @@ export function redactText(text: string): { readonly text: string; readonly coun
       const secret = groups.double ?? groups.single ?? bare ?? whole;
       if (
         /^\[redacted(?: \w+\])?$/.test(secret) || isFiller(secret) ||
-        kind === "assignment" && isPlainJson(whole, bare)
+        kind === "assignment" && (isPlainJson(whole, bare) || !isNamed(match, secret))
       ) return whole;
       counts[kind] = (counts[kind] ?? 0) + 1;
       return `${whole.slice(0, whole.length - secret.length)}${mark(kind)}`;
@@ -103,6 +104,16 @@ function isFiller(secret: string): boolean {
   return secret.length >= FILLER.length &&
     FILLER.repeat(secret.length / FILLER.length + 1).startsWith(secret);
 }
+
+/** True if the name before the secret of a match is one of secrets. */
+function isNamed(match: readonly unknown[], secret: string): boolean {
+  const [whole, at, text] = [match[0], match.at(-3), match.at(-2)] as [string, number, string];
+  const end = at + whole.length - secret.length;
+  return isSecretName(nameBefore(text.slice(Math.max(0, end - LONGEST_NAME), end)));
+}
+
+/** Most characters from the beginning of a name to its value. */
+const LONGEST_NAME = 128;
 
 /** A number or word of JSON after a colon is no secret, and text in its place would break the JSON around it. */
 function isPlainJson(whole: string, bare: string | undefined): boolean {

@@ -14,6 +14,7 @@ export type SecretKind =
   | "api_key"
   | "jwt"
   | "url_password"
+  | "password"
   | "assignment";
 
 /** For each of the first four bytes, the characters that it may be. */
@@ -52,18 +53,25 @@ export const ASSIGNS = `${QUOTES}\\s{0,4}[=:]\\s{0,4}`;
 export const AFTER_ESCAPE = "(?<=\\\\[nrtbf]|\\\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})";
 /** Names of authorization schemes before a key. */
 export const SCHEMES = "bearer|basic|token|digest";
-/** Ends of names whose values are secrets, in any case. */
-const SECRET_NAMES = [
+/** Ends of names that are found by their last four characters; `secret_names.ts` judges the whole name. */
+const NAME_ENDS = [
   "token",
   "secret",
   "password",
   "passwd",
+  "passphrase",
   "apikey",
   "accountkey",
   "accesskey",
+  "secretkey",
+  "privatekey",
   "_key",
   "-key",
 ] as const;
+
+/** Ends of names of passwords, found as {@linkcode NAME_ENDS}. */
+const PASSWORD_END = "(?:(?<=pass)word|(?<=pa)sswd|(?<=passph)rase)";
+const PASSWORD_STARTS = ["word", "sswd", "rase"].map(anyCase);
 
 /** Begins a private key in PEM; what follows may say its format. */
 export const PRIVATE_KEY = "BEGIN [A-Z ]{0,40}PRIVATE KEY";
@@ -191,14 +199,38 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
     kept: ["https://example.com:8080/path@2x.png", "https://me@example.com/"],
   },
   {
+    kind: "password",
+    name: "member with a password, in JSON",
+    lead: `${PASSWORD_END}"\\s{0,4}:\\s{0,4}"`,
+    secret: '(?:[^"\\\\]|\\\\.){1,}(?=")',
+    starts: PASSWORD_STARTS,
+    found: [
+      '{"password":"«hunter2»"}',
+      '{"dbPassword" : "«correct horse»","a":1}',
+      '{"passphrase":"«a\\"b»"}',
+    ],
+    kept: [
+      '{"password":"","type":"password"}',
+      '{"password":{"type":"string"},"password_hint":"my first pet"}',
+    ],
+  },
+  {
+    kind: "password",
+    name: "the same, in JSON in a string",
+    // The value ends at its quote, which is escaped like the one that begins it.
+    lead: `${PASSWORD_END}\\\\{1,7}"\\s{0,4}:\\s{0,4}\\\\{1,7}"`,
+    secret: '[^"\\\\]{1,}(?=\\\\{1,7}")',
+    starts: PASSWORD_STARTS,
+    found: ['{"a":"{\\"password\\":\\"«hunter2»\\"}"}'],
+    kept: ['{"a":"{\\"password\\":\\"\\"}"}'],
+  },
+  {
     kind: "assignment",
     name: "value of a member, variable or header that is named like a secret",
     // In bytes a name is found by its last four characters.
-    lead: `(?:${
-      SECRET_NAMES.map((name) => `(?<=${name.slice(0, -4)})${name.slice(-4)}`).join("|")
-    })${ASSIGNS}`,
+    lead: `(?:${NAME_ENDS.map((name) => `(?<=${name.slice(0, -4)})${name.slice(-4)}`).join("|")})${ASSIGNS}`,
     secret: "",
-    starts: SECRET_NAMES.map((name) => anyCase(name.slice(-4))),
+    starts: NAME_ENDS.map((name) => anyCase(name.slice(-4))),
     found: [
       "OPENAI_API_KEY=«abcdef12»",
       '"client_secret": "«abc12def»", "x"',
@@ -208,7 +240,11 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
       "SharedAccessKeyName=Root;SharedAccessKey=«ab12345=»",
       '{\\"accessToken\\":\\"«abc12def»\\"}',
     ],
-    kept: ["key: value", '{"max_output_tokens":4096,"api_key":null,"is_secret":true,"token":[1]}'],
+    kept: [
+      "key: value",
+      '{"max_output_tokens":4096,"api_key":null,"is_secret":true,"token":[1]}',
+      '{"nextPageToken":"CAEQAA12345678","agent_key":"sha256:ab12cd34"}',
+    ],
   },
   {
     kind: "assignment",

@@ -48,6 +48,7 @@ export const messagesApi: RunApi = {
   recordedHeaders: {
     request: ["anthropic-beta", "anthropic-version"],
     response: /^anthropic-(?:version|ratelimit-[a-z0-9-]+|[a-z-]+-id)$/,
+    accounts: ["anthropic-organization-id", "anthropic-workspace-id"],
   },
   keyHeader: KEY_HEADER,
   headers: (key) => ({
