@@ -155,5 +155,5 @@ export function nameBefore(text: string): string {
   while (at > 0 && end - at < LONGEST_NAME && /[\w.-]/.test(text[at - 1] ?? "")) at--;
   const name = text.slice(at, end);
   // The first letter after a backslash belongs to the escape.
-  return text[at - 1] === "\\" ? name.replace(/^(?:[nrtbf]|u[0-9a-fA-F]{4})/, "") : name;
+  return text[at - 1] === "\\" ? name.replace(/^(?:n|r|t|b|f|u[0-9a-fA-F]{4})/, "") : name;
 }
