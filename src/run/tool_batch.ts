@@ -16,6 +16,7 @@ import { type LiveOutput, liveOutput } from "./live_output.ts";
 import type { Decision, DeniedCall, GatedCall, Question } from "./permission_gate.ts";
 import { fallbackResult } from "./recover.ts";
 import type { RunSetup } from "./setup.ts";
+import { CallKeys } from "./tool_keys.ts";
 
 /** Number of reading tools that run at the same time. */
 const PARALLEL_TOOLS = 8;
@@ -216,16 +217,21 @@ async function runTool(
   { onOutput }: LiveOutput,
 ): Promise<EventDraft> {
   let output: ToolOutput | null;
+  const keys = new CallKeys(await setup.keys(), onOutput);
   try {
-    const work = tool.run(args, { ...contextOf(setup, tool), judged, onOutput });
+    const live = (text: string) => keys.live(text);
+    const work = tool.run(args, { ...contextOf(setup, tool), judged, cleaner: keys, onOutput: live });
     // Wait for a tool that makes changes, so that the processes it started are gone when the run ends.
     output = tool.group === "read" ? await orStopped(work, setup.stop.signal) : await work;
   } catch (error) {
     if (setup.stop.signal.aborted) output = null;
     else {
       const message = error instanceof Error ? error.message : String(error);
-      return fallbackResult(call, "error", `The tool failed: ${message}`.toWellFormed());
+      return fallbackResult(call, "error", keys.text(`The tool failed: ${message}`).toWellFormed());
     }
+  } finally {
+    keys.end();
+    reportKeys(setup, call, keys);
   }
   if (output === null) {
     const text = "The run was stopped while this call ran. It may or may not have had an effect.";
@@ -235,6 +241,12 @@ async function runTool(
   if (output.full === undefined) return result;
   const blob = setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy });
   return { ...result, blob } as EventDraft;
+}
+
+function reportKeys({ emit }: RunSetup, { item }: ToolCallEvent, { found }: CallKeys): void {
+  if (found.size === 0) return;
+  const facts = { call_id: callIdOf(item), name: callNameOf(item) };
+  emit({ type: "notice", kind: "keys_replaced", ...facts, keys: [...found] });
 }
 
 /** The value, or `null` as soon as the run is stopped: a tool that ignores the stop cannot delay the end of the run. */
