@@ -67,6 +67,15 @@ export function isBarred(failure: ApiFailure, entries: readonly FoldedEntry[]): 
     ACCESS_TEXTS.some((text) => text.test(said)) && !isAboutReasoning(failure, entries);
 }
 
+/** True if a filter or a policy refused the content of a request. */
+export function isPolicyRefusal({ message, providerCode, providerType }: ApiFailure): boolean {
+  const [policy] = BARRED_TEXTS;
+  return policy?.test(saidIn(message)) === true || providerCode === "invalid_prompt" ||
+    [providerCode, providerType].some((word) =>
+      word !== null && /policy|moderation|content_filter/i.test(word)
+    );
+}
+
 function isBarredByCode({ providerCode, providerType }: ApiFailure): boolean {
   const known = codeOfWords({ code: providerCode, type: providerType, message: null, param: null });
   return known === "quota_exhausted" || known === "rate_limited" || known === "unauthorized" ||
