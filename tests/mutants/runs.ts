@@ -37,9 +37,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/run/refusals.ts",
-    text: 'action: guilty.has(seq) ? "quarantined" : "left_out",',
-    replacement: 'action: guilty.size > 0 ? "quarantined" : "left_out",',
-    promise: "replay.md: only the item that the API names is quarantined",
+    text: 'action: guilty.includes(item) ? "quarantined" : "left_out",',
+    replacement: 'action: guilty.length > 0 ? "quarantined" : "left_out",',
+    promise: "replay.md: an item that is not accepted at its place is quarantined alone",
     area: ["unit/run", "unit/cli/run"],
   },
   {
