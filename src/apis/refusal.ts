@@ -40,6 +40,8 @@ const HISTORY_FIELDS: ReadonlySet<string> = new Set([
 /** A request field that the text names instead of `param`: quoted, or as the path that texts of Messages begin with. */
 const NAMED_FIELDS: readonly RegExp[] = [
   /^(model): /,
+  /^(previous response) with id /i,
+  /^invalid [`'"]([A-Za-z_]\w{0,63})[`'"]:/i,
   /\bunsupported value:? [`'"]([A-Za-z_]\w{0,63})(?:\.\w{1,64})*[`'"] does not support\b/i,
   /\b(?:unknown|unsupported|unrecognized|missing required) (?:parameter|argument|field)s?:? [`'"]([A-Za-z_]\w{0,63})/i,
   /^([a-z][a-z_]{1,63})(?:\.[\w-]{1,64}){0,8}: (?:extra inputs|field required|input should|value error|must )/i,
@@ -48,7 +50,7 @@ const NAMED_FIELDS: readonly RegExp[] = [
 
 /** Words of errors that the same request may be spared later. */
 const SPEAKS_OF_FAULT =
-  /overload|unavailable|capacity|time[sd]?[ -]?out|\b(?:internal|server|network) error|an error occurred|\bretry|try again/i;
+  /overload|unavailable|capacity|time[sd]?[ -]?out|\b(?:internal|server|network) error|an error occurred|rate limit|without a reason|\bretry|try again/i;
 const SPEAKS_OF_REASONING = /reasoning|encrypted[ _-]?content|thinking|signature/i;
 
 /** The shortest id to look for in a message: a shorter id could be any word. */

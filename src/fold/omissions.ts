@@ -62,6 +62,11 @@ export function omittedItems(
   return { whole: seqs.length === 0 ? new Set() : groupOf(turns, seqs), parts: new Set(parts) };
 }
 
+/** Number of omitted items, parts of messages included. */
+export function omittedCount({ whole, parts }: OmittedItems): number {
+  return whole.size + parts.size;
+}
+
 /** The history with notes in place of omitted messages and parts. Items and results stay. */
 export function withNotes(
   turns: readonly Turn[],
@@ -119,15 +124,21 @@ function messageAfter(events: readonly SessionEvent[], index: number): SessionEv
 function contentOf(
   message: UserMessageEvent,
   events: readonly SessionEvent[],
-  { whole, parts }: OmittedItems,
+  omitted: OmittedItems,
 ): readonly Item[] | null {
-  if (whole.has(message.seq)) return [{ type: "input_text", text: OMITTED_MESSAGE }];
+  if (omitted.whole.has(message.seq)) return [{ type: "input_text", text: OMITTED_MESSAGE }];
   const content = userContent(message, events);
-  const first = message.seq - (content.length - message.content.length);
-  const isOmitted = (index: number) =>
-    parts.has(`${message.seq} ${index + 1}`) || first + index < message.seq && whole.has(first + index);
-  if (!content.some((_part, index) => isOmitted(index))) return null;
-  return content.map((part, index) => isOmitted(index) ? { type: "input_text", text: partNote(part) } : part);
+  const files = content.length - message.content.length;
+  const isOut = (index: number) =>
+    isOmittedPart(omitted, message.seq, index) ||
+    index < files && omitted.whole.has(message.seq - files + index);
+  if (!content.some((_part, index) => isOut(index))) return null;
+  return content.map((part, index) => isOut(index) ? { type: "input_text", text: partNote(part) } : part);
+}
+
+/** True if the part with this index is omitted, alone or with its message. */
+export function isOmittedPart({ whole, parts }: OmittedItems, message: number, index: number): boolean {
+  return whole.has(message) || parts.has(`${message} ${index + 1}`);
 }
 
 /** Text in place of a part, such as `[omitted image/png, 2.1 MB]`. */

@@ -96,6 +96,14 @@ export type Notice =
     readonly code: ErrorCode;
     readonly message: string;
   }
+  /** The output of a call held keys of this process: they are neither saved nor sent. */
+  | {
+    readonly kind: "keys_replaced";
+    readonly call_id: string;
+    readonly name: string;
+    /** Variables that hold the keys, or their kinds. */
+    readonly keys: readonly string[];
+  }
   /** With a remote: a turn that waited since an earlier run lost its number. */
   | { readonly kind: "turn_set_aside"; readonly turn: number; readonly message: string }
   /** With `--remote-ack async`, beside another error: turns are missing on the remote. */

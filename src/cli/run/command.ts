@@ -146,7 +146,10 @@ export const RUN_FLAGS = {
   record: text("--record <dir>", "keep the run as a fixture, in a new or empty folder", {
     step: false,
   }),
-  notSecret: list("--not-secret <name>", "with --record, a variable whose value is not secret"),
+  notSecret: list(
+    "--not-secret <name>",
+    "a variable whose value is not secret: --record and the outputs of tools keep it",
+  ),
   dryRun: again(DRY_RUN, "print what would be sent; change and send nothing"),
 };
 /** The values of {@linkcode RUN_FLAGS}. */

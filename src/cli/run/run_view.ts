@@ -219,6 +219,10 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
         (event.left_alone === undefined ? "" : `; ${leftAloneNote(event.left_alone)}`);
     case "not_recorded":
       return `the run continues, but is not recorded: ${event.message}`;
+    case "keys_replaced":
+      return `${counted(event.keys.length, "key")} of this process replaced in the output of ${event.name}: ${
+        event.keys.join(", ")
+      }`;
     case "turn_set_aside":
     case "not_stored":
       return event.message;

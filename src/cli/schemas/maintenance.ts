@@ -210,6 +210,7 @@ export const exported = doneOrDry({
     kinds: counts,
     turns: z.array(z.object({ turn: ordinal, kinds: counts })),
   }).nullable(),
+  omitted: count.describe("omitted items whose content it holds"),
 });
 
 /** The document of `export --to`. */

@@ -71,6 +71,11 @@ const notices = [
     left_alone: z.array(z.object({ name: text, files: z.array(text) })).exactOptional(),
   }),
   notice("not_recorded", { path: text, code: text, message: text }),
+  notice("keys_replaced", {
+    call_id: text,
+    name: text,
+    keys: z.array(text).describe("variables whose values were in the output of the call"),
+  }),
   notice("turn_set_aside", { turn: ordinal, message: text }),
   notice("not_stored", { message: text }),
 ];

@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
+import type { SocketRequest } from "../../support/responses_socket.ts";
 import { ending, events } from "../../support/reprise.ts";
 import { httpError, rateLimited, unauthorized } from "../../support/responses_server/faults.ts";
-import { answer, message, type ScriptedResponse } from "../../support/responses_server/script.ts";
+import { answer, message, rawItem, type ScriptedResponse } from "../../support/responses_server/script.ts";
 import {
   comparableTurns,
   LOOP,
@@ -89,6 +90,16 @@ for (
       }),
       ...LOOP.slice(1),
     ], 0],
+    ["a call with cut arguments", ({ input }: SocketRequest) => {
+      const calls = input.filter(({ type }) => type === "function_call");
+      if (calls.length === 0) {
+        const call = { type: "function_call", call_id: "call_1", name: "read_file", arguments: '{"path":' };
+        return answer([rawItem({ ...call, id: "fc_1", status: "completed" })]);
+      }
+      return calls.every((call) => String(call.arguments).endsWith("}"))
+        ? answer([message("Done.")])
+        : httpError(400, { message: "`arguments` must be valid JSON", param: "arguments" });
+    }, 0],
     ...(["failed", "error"] as const).map((kind) =>
       [`a second step that is ${kind} by an unknown code`, [
         LOOP[0],
