@@ -10,7 +10,7 @@ const PASSWORD_WORDS = "password passwd passphrase secret credential pass pwd pw
 const SECRET_WORDS = `${PASSWORD_WORDS} authorization auth oauth bearer cookie jwt pat dsn sig sk`;
 /** Vendors: a key or token after one of these is a secret. */
 const VENDORS = "openai anthropic azure aws google gemini groq mistral cohere openrouter deepseek together " +
-  "fireworks perplexity huggingface hf github gitlab slack stripe npm pypi supabase twilio sendgrid datadog";
+  "fireworks perplexity hf github gitlab slack stripe npm pypi twilio sendgrid datadog";
 /** Words that make a secret of the word `key`. */
 const BEFORE_KEY =
   `${VENDORS} api access account secret private subscription function functions master service signing ` +
