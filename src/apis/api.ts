@@ -222,7 +222,7 @@ export interface RunApi extends Api {
   /** Cause of the refusal of these entries; `null` if leaving something out cannot help. */
   refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null;
   /** The account that an answer names, hashed; `null` when it names none. */
-  accountOf(headers: Headers): string | null;
+  accountOf(headers: Pick<Headers, "get">): string | null;
   /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history. */
   bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
   /** The same body in pieces; `null` if the body does not hold the entries in their order. */

@@ -8,6 +8,7 @@ import type { Send } from "../transport/http.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
 import { onStopSignals } from "./signals.ts";
+import { stdout } from "./start/streams.ts";
 import type { TextStream } from "./terminal.ts";
 
 /** A stream that is read. */
@@ -76,7 +77,7 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
         return null;
       }
     },
-    stdout: Deno.stdout,
+    stdout,
     stderr: Deno.stderr,
     terminalSize: liveTerminalSize,
     onStopSignals,

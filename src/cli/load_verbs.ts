@@ -29,6 +29,7 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   interrupt: running,
   compact: running,
   uncompact: running,
+  omit: running,
   fork: running,
   ls: viewing,
   show: viewing,

@@ -6,6 +6,7 @@
  */
 import type { SessionEvent, ToolCallEvent } from "../domain/event.ts";
 import type { Turn } from "../domain/turn.ts";
+import { withoutOmitted } from "../fold/omissions.ts";
 import { readOverrides } from "../fold/overrides.ts";
 import type { CheckpointText, CompactionScope } from "./plan.ts";
 import {
@@ -48,8 +49,9 @@ const MAX_LENGTH = 16 * 1024;
 /** Part of an earlier checkpoint by a model that is kept, in UTF-16 units. */
 const CARRIED_LENGTH = 4 * 1024;
 
-/** The checkpoint by rule of the events up to the cut. `turns` is the whole history. */
-export function deterministicText(turns: readonly Turn[], scope: CompactionScope): CheckpointText {
+/** The checkpoint by rule of the events up to the cut. `whole` is the whole history; its omitted items stay out. */
+export function deterministicText(whole: readonly Turn[], scope: CompactionScope): CheckpointText {
+  const turns = withoutOmitted(whole);
   const carried = carriedSummary(turns, scope);
   const budget = Math.min(MAX_LENGTH, Math.floor(replacedLength(turns, scope) / 2));
   const digest = digestOf(turns, scope.cut.seq);

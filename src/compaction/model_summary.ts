@@ -12,6 +12,7 @@ import { callArgumentsOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
+import { withoutOmitted } from "../fold/omissions.ts";
 import { readOverrides } from "../fold/overrides.ts";
 import type { CheckpointText, CompactionScope } from "./plan.ts";
 import { asData, callPaths, messageOf } from "./reading.ts";
@@ -71,7 +72,7 @@ const TEXT_LENGTH = 2000;
 export function modelContract(turns: readonly Turn[], { cut }: CompactionScope): ModelContract {
   const before = readOverrides(turns, undefined).checkpoint;
   const from = before?.to_seq ?? 0;
-  const lines = turns.flatMap(({ events }) => events)
+  const lines = withoutOmitted(turns).flatMap(({ events }) => events)
     .filter(({ seq }) => seq > from && seq <= cut.seq)
     .flatMap(dataOf)
     .map((data) => asData(JSON.stringify(data)));
@@ -202,7 +203,7 @@ export function verifyAnswer(
   turns: readonly Turn[],
   { toSeq, fromSeq }: { readonly toSeq: number; readonly fromSeq: number },
 ): Verification {
-  const events = turns.flatMap((turn) => turn.events).filter(({ seq }) => seq <= toSeq);
+  const events = withoutOmitted(turns).flatMap((turn) => turn.events).filter(({ seq }) => seq <= toSeq);
   const calls = events.filter((event) => event.type === "tool_call");
   const inCalls = new Set(calls.flatMap(callPaths));
   const words = events.flatMap((event) => {

@@ -21,6 +21,7 @@ import { knownAccounts } from "../fold/accounts.ts";
 import { foldHistory } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
+import { standingOmissionsOf, withoutOmitted } from "../fold/omissions.ts";
 import { readOverrides, standingNotices } from "../fold/overrides.ts";
 import { payloadText } from "./reading.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
@@ -112,7 +113,7 @@ export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequ
 
 /** A checkpoint of nothing but the one before would only lose detail. */
 function holdsSomething(turns: readonly Turn[], after: number, to: number): boolean {
-  return turns.some(({ seq, events }) =>
+  return withoutOmitted(turns).some(({ seq, events }) =>
     seq[1] > after && seq[0] <= to &&
     events.some((event) => event.seq > after && event.seq <= to && payloadText(event) !== "")
   );
@@ -145,6 +146,10 @@ export function checkpointEvent(
 ): Omit<HistoryCompactionEvent, "seq"> {
   const before = turns.filter(({ turn }) => turn <= cut.turn);
   const [notices, accounts] = [standingNotices(before), knownAccounts(before)];
+  const kept = turns.find(({ turn }) => turn === openingTurn)?.seq ?? [0, 0];
+  const omitted = standingOmissionsOf(turns).filter(({ seq, seqs }) =>
+    seq <= cut.seq && seqs.some((each) => kept[0] <= each && each <= kept[1])
+  );
   return {
     type: "history_compaction",
     to_seq: cut.seq,
@@ -156,6 +161,7 @@ export function checkpointEvent(
     limitations,
     ...(notices.length === 0 ? {} : { endpoint_notices: notices }),
     ...(accounts.length === 0 ? {} : { accounts }),
+    ...(omitted.length === 0 ? {} : { omitted }),
     ...made,
   };
 }

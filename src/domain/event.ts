@@ -57,25 +57,6 @@ export type RunState =
   | "over_budget"
   | "diverged";
 
-/** States of sessions in lists; a later version may add to those of ended runs. */
-export const SESSION_STATES = [
-  "completed",
-  "incomplete",
-  "refused",
-  "failed",
-  "interrupted",
-  "timed_out",
-  "over_budget",
-  "diverged",
-  // The last run is open: a process holds the session's lock, or none does.
-  "running",
-  "killed",
-  // The manifest or the newest turn shows damage.
-  "damaged",
-  // A later version wrote the session.
-  "unknown",
-] as const;
-
 /** Error of a run, kept in its `run_ended`. */
 export interface RunError extends JsonObject {
   readonly code: ErrorCode;
@@ -179,8 +160,15 @@ export interface ReplayNoticeEvent extends EventBase {
  * Optional parts that a request can omit. `include`, `stream_options`, `prompt_cache_key`: fields that not every server
  * knows. `binding_check`: the check that refuses thinking bound to another conversation; the request asks the server
  * to drop such thinking instead (protocol §11). `drop_block`: that request to drop, for servers that do not know it.
+ * `raw_arguments`: arguments of calls that are no JSON object, which the request repairs.
  */
-export type Omission = "include" | "stream_options" | "prompt_cache_key" | "binding_check" | "drop_block";
+export type Omission =
+  | "include"
+  | "stream_options"
+  | "prompt_cache_key"
+  | "binding_check"
+  | "drop_block"
+  | "raw_arguments";
 
 export interface EndpointNoticeEvent extends EventBase {
   readonly type: "endpoint_notice";
@@ -223,6 +211,8 @@ export interface HistoryCompactionEvent extends EventBase {
   readonly endpoint_notices?: readonly StandingNotice[];
   /** The accounts that were known at `to_seq`, for the same reason. */
   readonly accounts?: readonly KnownAccount[];
+  /** Omissions up to `to_seq` of the message that stays verbatim, for the same reason. */
+  readonly omitted?: readonly StandingOmission[];
   /** Tokens that the open run had used when the checkpoint was written. */
   readonly run_usage?: Usage;
   /** Facts that a model's summary was checked against, and the findings. */
@@ -259,6 +249,28 @@ export interface CompactionWithdrawnEvent extends EventBase {
   readonly checkpoint: number;
   /** The checkpoint that is in force from here on, or `null`. */
   readonly restored: CheckpointRef | null;
+}
+/** An {@linkcode ItemsOmittedEvent} in force, as a checkpoint copies it. */
+export interface StandingOmission {
+  /** The `seq` of the event. */
+  readonly seq: number;
+  readonly seqs: readonly number[];
+  readonly part?: number;
+}
+/** Takes items out of later requests, each with its group. The items themselves stay unchanged. */
+export interface ItemsOmittedEvent extends EventBase {
+  readonly type: "items_omitted";
+  /** The `seq` of each named event; the fold leaves out what belongs to it as well. */
+  readonly seqs: readonly number[];
+  /** Only this part of the one `user_message` that `seqs` names, attached files first, from 1. */
+  readonly part?: number;
+  /** In the words of the user, or `user_request`. */
+  readonly reason: string;
+}
+export interface OmissionWithdrawnEvent extends EventBase {
+  readonly type: "omission_withdrawn";
+  /** The `seq` of the `items_omitted` that no longer counts. */
+  readonly omission: number;
 }
 /** The first event of a `fork` turn: names the parent and the last event shared with it. */
 export interface SessionForkEvent extends EventBase {
@@ -328,6 +340,8 @@ export type SessionEvent =
   | HistoryCompactionEvent
   | ResultElidedEvent
   | CompactionWithdrawnEvent
+  | ItemsOmittedEvent
+  | OmissionWithdrawnEvent
   | SessionForkEvent
   | BranchSummaryEvent
   | TurnReplacedEvent
@@ -355,6 +369,8 @@ const KNOWN: Record<EventType, true> = {
   endpoint_notice: true,
   result_elided: true,
   compaction_withdrawn: true,
+  items_omitted: true,
+  omission_withdrawn: true,
   session_fork: true,
   branch_summary: true,
   turn_replaced: true,

@@ -26,6 +26,12 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Formats a size: `120 bytes`, `3.4 kB`, `2.1 MB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return counted(bytes, "byte");
+  return bytes < 999_950 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
 /** Formats a number of repetitions: `once`, `3 times`. */
 export function times(count: number): string {
   return count === 1 ? "once" : `${count} times`;

@@ -57,7 +57,9 @@ export type DropReason =
   | "call_not_run"
   /** A hosted or client-side item whose reasoning is not sent, or that cannot be answered. */
   | "reasoning_dropped"
-  | "unanswered_call";
+  | "unanswered_call"
+  /** `omit` took it out, or an item that it belongs to. */
+  | "omitted";
 
 /** One item that was left out of a request. */
 export interface DroppedItem {
@@ -235,6 +237,8 @@ const BETWEEN_RUNS: ReadonlySet<string> = new Set([
   "history_compaction",
   "result_elided",
   "compaction_withdrawn",
+  "items_omitted",
+  "omission_withdrawn",
   "session_fork",
   "branch_summary",
   "turn_replaced",

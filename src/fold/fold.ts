@@ -7,15 +7,18 @@
 import type { DroppedItem, DropReason, Turn } from "../domain/turn.ts";
 import type { FoldTarget } from "./guard.ts";
 import { type Folded, HistoryFold } from "./history_fold.ts";
+import { omittedItems, withNotes } from "./omissions.ts";
 import { readOverrides } from "./overrides.ts";
 
 /**
  * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most
  * sessions compare across versions. Version 2: calls that were not run stay out, the newest item keeps a repeated id,
  * a late result goes to the batch of its call, an endpoint without a port may be any port, and a member that an
- * endpoint refused stays out of later items too. Version 3: a `result_elided` shortens a result.
+ * endpoint refused stays out of later items too. Version 3: a `result_elided` shortens a result. Version 4: an
+ * `items_omitted` takes items out; arguments that are no JSON object are repaired for an endpoint that accepts only an
+ * object.
  */
-export const FOLD_VERSION = 3;
+export const FOLD_VERSION = 4;
 
 /**
  * Counts the reasoning of a request, and lists its drops. Items from before the checkpoint do not count: opening does
@@ -36,17 +39,31 @@ export function requestAccount(
 /** Folds a history for one target: all turns, or those that the next request needs. */
 export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded {
   const overrides = readOverrides(turns, target.run, target);
+  const omitted = omittedItems(turns, overrides.omissions);
+  const remaining = withNotes(turns, omitted);
   const fold = (excluded: ReadonlyMap<number, DropReason>) => {
-    const history = new HistoryFold(turns, target, { ...overrides, excluded });
-    for (const turn of turns) history.add(turn);
-    return history.finish();
+    const history = new HistoryFold(remaining.turns, target, { ...overrides, excluded });
+    for (const turn of remaining.turns) history.add(turn);
+    return withOmissions(history.finish(), remaining.noted);
   };
-  const whole = fold(overrides.excluded);
+  const excluded = new Map([
+    ...overrides.excluded,
+    ...Array.from(omitted.whole, (seq) => [seq, "omitted"] as const),
+  ]);
+  const whole = fold(excluded);
   const outside = outsideWindow(turns, target, whole);
   // Dropping reasoning affects the items after it, so the fold is repeated with the window's drops.
   return outside.length === 0
     ? whole
-    : fold(new Map([...overrides.excluded, ...outside.map((seq) => [seq, "outside_window"] as const)]));
+    : fold(new Map([...excluded, ...outside.map((seq) => [seq, "outside_window"] as const)]));
+}
+
+/** The fold with a report of the messages that a note replaces. */
+function withOmissions(folded: Folded, noted: ReadonlySet<number>): Folded {
+  const repairs = folded.seqs.filter((seq) => noted.has(seq))
+    .map((seq) => ({ seq, kind: "content_omitted", callId: "" } as const));
+  if (repairs.length === 0 && folded.dropped.every(({ reason }) => reason !== "omitted")) return folded;
+  return { ...folded, repairs: [...folded.repairs, ...repairs], version: FOLD_VERSION };
 }
 
 /** Refused items keep their place in the window: the retry must not send older reasoning instead. */

@@ -10,9 +10,11 @@ import type {
   ReplayNoticeEvent,
   ResultElidedEvent,
   StandingNotice,
+  StandingOmission,
 } from "../domain/event.ts";
 import { mayBeSameAccount, mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
+import { groupOf, omissionsAfter } from "./omissions.ts";
 import { encryptedItemMismatch, type FoldTarget, isEncryptedItem } from "./guard.ts";
 
 /** The standing decisions of a history. */
@@ -29,7 +31,9 @@ export interface FoldOverrides {
   readonly passedOver: readonly DroppedItem[];
   /** Texts that replace the outputs of results, by the result's `seq`. */
   readonly elided: ReadonlyMap<number, string>;
-  /** Numbers of the model turns whose request had another checkpoint, or other outputs before the response. */
+  /** Items that are taken out. */
+  readonly omissions: readonly StandingOmission[];
+  /** Numbers of the model turns whose request had another checkpoint, or other items or outputs before the response. */
   readonly otherPrefix: ReadonlySet<number>;
 }
 
@@ -47,10 +51,14 @@ export function readOverrides(
   const refusals: ReplayNoticeEvent[] = [];
   let checkpoints: HistoryCompactionEvent[] = [];
   let elisions: readonly ResultElidedEvent[] = [];
+  let omissions: readonly StandingOmission[] = [];
   const begunWith: Begun[] = [];
   for (const turn of turns) {
-    if (turn.kind === "model") begunWith.push({ turn, checkpoint: checkpoints.at(-1) ?? null, elisions });
+    if (turn.kind === "model") {
+      begunWith.push({ turn, checkpoint: checkpoints.at(-1) ?? null, elisions, omissions });
+    }
     for (const event of turn.events) {
+      omissions = omissionsAfter(omissions, event);
       switch (event.type) {
         case "replay_notice":
           refusals.push(event);
@@ -82,8 +90,10 @@ export function readOverrides(
       ? null
       : checkpointMismatch(checkpoint, target);
     if (checkpoint === null || reason === null) {
-      const otherPrefix = begunWith.filter((begun) => hadOtherPrefix(begun, checkpoint, elisions))
-        .map(({ turn: { turn } }) => turn);
+      const otherItems = otherOmissions(turns, checkpoint, omissions);
+      const otherPrefix = begunWith.filter((begun) =>
+        hadOtherPrefix(begun, checkpoint, elisions) || otherItems(begun)
+      ).map(({ turn: { turn } }) => turn);
       const refusedMembers = membersRefused(refusals, checkpoint, target);
       return {
         excluded,
@@ -92,6 +102,7 @@ export function readOverrides(
         checkpoint,
         passedOver,
         elided: new Map(elisions.map(({ result_seq, kept }) => [result_seq, kept])),
+        omissions,
         otherPrefix: new Set(otherPrefix),
       };
     }
@@ -104,6 +115,7 @@ interface Begun {
   readonly turn: ModelTurn;
   readonly checkpoint: HistoryCompactionEvent | null;
   readonly elisions: readonly ResultElidedEvent[];
+  readonly omissions: readonly StandingOmission[];
 }
 
 /**
@@ -121,6 +133,28 @@ function hadOtherPrefix(
     result_seq > (checkpoint?.to_seq ?? 0) && result_seq < turn.seq[0];
   const seqs = (all: readonly ResultElidedEvent[]) => all.filter(matters).map(({ seq }) => seq).join();
   return seqs(before) !== seqs(elisions);
+}
+
+/** Returns the test for a response whose request held items before it that are omitted now, or the reverse. */
+function otherOmissions(
+  turns: readonly Turn[],
+  checkpoint: HistoryCompactionEvent | null,
+  omissions: readonly StandingOmission[],
+): (begun: Begun) => boolean {
+  const kept = turns.find(({ turn }) => turn === checkpoint?.opening_turn)?.seq ?? [0, 0];
+  const isSent = (seq: number) => seq > (checkpoint?.to_seq ?? 0) || kept[0] <= seq && seq <= kept[1];
+  const groups = new Map<StandingOmission, readonly number[]>();
+  const firstOf = (omission: StandingOmission) => {
+    const group = groups.get(omission) ?? [...groupOf(turns, omission.seqs)].filter(isSent);
+    groups.set(omission, group);
+    return Math.min(...group);
+  };
+  return ({ turn, omissions: before }) => {
+    if (before === omissions) return false;
+    const seqs = (all: readonly StandingOmission[]) =>
+      all.filter((omission) => firstOf(omission) < turn.seq[0]).map(({ seq }) => seq).join();
+    return seqs(before) !== seqs(omissions);
+  };
 }
 
 /** Members that the endpoint of `target` refused since the checkpoint: earlier turns may not have been read. */
@@ -234,6 +268,15 @@ function forgetAccepted(since: Map<number, number>, turn: ModelTurn, passed: num
   if (turn.response.status === "failed") return;
   const dropped = new Set(turn.request.guard.dropped.map(({ seq }) => seq));
   for (const [seq, run] of since) if (run < turn.run && seq > passed && !dropped.has(seq)) since.delete(seq);
+}
+
+/** True if calls go to `target` only with arguments that are one JSON object. */
+export function repairsArguments(turns: readonly Turn[], { fingerprint, needs, model }: FoldTarget): boolean {
+  if (needs.rawArgumentsAt === null) return false;
+  return needs.rawArgumentsAt !== fingerprint.endpoint ||
+    standingNotices(turns).some((notice) =>
+      notice.without === "raw_arguments" && notice.model === model && mayBeSameEndpoint(notice, fingerprint)
+    );
 }
 
 /** Notices about endpoints, each once, with those that a checkpoint copied from before it. */

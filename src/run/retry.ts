@@ -56,10 +56,11 @@ export class Retries {
   }
 
   /**
-   * Sends the request of a step; after a refusal, again without the refused part. The number of retries is limited.
+   * Sends the request of a step, or sends it `again` with a smaller history; after a refusal, once more without the
+   * refused part. The number of retries is limited.
    */
-  async request(step: number): Promise<RequestOutcome> {
-    let outcome = await this.#run.send(step, { again: false, pending: null });
+  async request(step: number, { again = false } = {}): Promise<RequestOutcome> {
+    let outcome = await this.#run.send(step, { again, pending: null });
     const reasoning = sentReasoning(outcome).size;
     const quarantined: number[] = [];
     let historyChanged = false;
@@ -117,7 +118,10 @@ export class Retries {
     if (refusal === null || failure === null || error === null) return null;
     const said = { code: error.code, message: error.message };
     const request = { ...outcome, turns: writer.turns, run, fingerprint, model, error: said, widest };
-    return planRetry(refusal, request, { failure, mayBeBlind: widest || !this.#triedBlindly });
+    // An answer that has begun shows that the server read the request, unless its error says otherwise.
+    const isPlausible = error.code === "request_refused" || outcome.items.length === 0;
+    const mayBeBlind = isPlausible && (widest || !this.#triedBlindly);
+    return planRetry(refusal, request, { failure, mayBeBlind });
   }
 
   /** True if an API refused a request, or a replay has no recording of it. */

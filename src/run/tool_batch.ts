@@ -17,6 +17,7 @@ import { fallbackResult } from "./recover.ts";
 import { type BatchLog, type Job, keepEach, keepTogether } from "./batch_log.ts";
 import { playToolBatch } from "./played_batch.ts";
 import type { RunSetup } from "./setup.ts";
+import { CallKeys } from "./tool_keys.ts";
 
 /** Most bytes of all outputs of a batch in their turn; longer outputs are kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
@@ -201,16 +202,21 @@ async function runTool(
   { onOutput }: LiveOutput,
 ): Promise<EventDraft> {
   let output: ToolOutput | null;
+  const keys = new CallKeys(await setup.keys(), onOutput);
   try {
-    const work = tool.run(args, { ...contextOf(setup, tool), judged, onOutput });
+    const live = (text: string) => keys.live(text);
+    const work = tool.run(args, { ...contextOf(setup, tool), judged, cleaner: keys, onOutput: live });
     // Wait for a tool that makes changes, so that the processes it started are gone when the run ends.
     output = tool.group === "read" ? await orStopped(work, setup.stop.signal) : await work;
   } catch (error) {
     if (setup.stop.signal.aborted) output = null;
     else {
       const message = error instanceof Error ? error.message : String(error);
-      return fallbackResult(call, "error", `The tool failed: ${message}`.toWellFormed());
+      return fallbackResult(call, "error", keys.text(`The tool failed: ${message}`).toWellFormed());
     }
+  } finally {
+    keys.end();
+    reportKeys(setup, call, keys);
   }
   if (output === null) {
     const text = "The run was stopped while this call ran. It may or may not have had an effect.";
@@ -220,6 +226,12 @@ async function runTool(
   if (output.full === undefined) return result;
   const blob = setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy });
   return { ...result, blob } as EventDraft;
+}
+
+function reportKeys({ emit }: RunSetup, { item }: ToolCallEvent, { found }: CallKeys): void {
+  if (found.size === 0) return;
+  const facts = { call_id: callIdOf(item), name: callNameOf(item) };
+  emit({ type: "notice", kind: "keys_replaced", ...facts, keys: [...found] });
 }
 
 /** The value, or `null` as soon as the run is stopped: a tool that ignores the stop cannot delay the end of the run. */

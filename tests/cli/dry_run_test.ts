@@ -12,6 +12,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   "interrupt": ["interrupt", "s"],
   "compact": ["compact", "s", "--tail-events", "0"],
   "uncompact": ["uncompact", "compacted"],
+  "omit": ["omit", "s", "--seq", "2"],
   "fork": ["fork", "s"],
   "repair": ["repair", "s"],
   "export": ["export", "s", "other.export"],

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Omission } from "../../domain/event.ts";
+import { hasObjectArguments } from "../../domain/item.ts";
 import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { RequestRefusal } from "../api.ts";
@@ -36,6 +37,8 @@ const CALL_TEXTS: readonly RegExp[] = [
   /no tool output found for /i,
   /no tool call found for /i,
 ];
+/** A refusal of arguments, if the request has some that are no JSON object. */
+const ARGUMENTS_TEXT = /\barguments\b|\bJSON\b|\bexpecting (?:value|property name)|\bunterminated string/i;
 /** An unknown member: text and code of OpenAI, and of FastAPI servers. */
 const UNKNOWN_CODES: ReadonlySet<string> = new Set(["unknown_parameter", "extra_forbidden"]);
 const UNKNOWN_TEXT = /unknown parameter|extra inputs are not permitted/i;
@@ -58,6 +61,9 @@ export function responsesRefusalOf(
   const index = place === null ? null : Number(place[1]);
   const without = INCLUDE_TEXT.test(message) ? "include" : omissionOf(param, message);
   if (without !== null) return { kind: "field", without };
+  if (entries.some(isRawCall) && ARGUMENTS_TEXT.test(`${param ?? ""} ${message}`)) {
+    return { kind: "field", without: "raw_arguments" };
+  }
   if (CALL_TEXTS.some((text) => text.test(message))) {
     return { kind: "call", callId: CALL_ID.exec(message)?.[1] ?? null };
   }
@@ -71,6 +77,12 @@ export function responsesRefusalOf(
   const member = unknown ? FIELD_PARAM.exec(named ?? "")?.[1] ?? null : null;
   const field = member === null || entry === undefined || canOmitFromItem(entry, member) ? member : null;
   return itemRefusal(failure, entries, { index, field });
+}
+
+/** True for a call that is sent with arguments that are no JSON object. */
+function isRawCall(entry: FoldedEntry): boolean {
+  return entry.kind === "tool_call" && entry.repaired !== true && entry.item.type !== "custom_tool_call" &&
+    !hasObjectArguments(entry.item);
 }
 
 /** The request field that the error is about, if the request can be sent without it. */

@@ -13,6 +13,7 @@ import {
 } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import type { ShownTurn } from "../../store/read/show.ts";
+import { noteOf } from "../inspection/transcript/words.ts";
 import { callBlock, contentBlocks, objectsIn, pretty, reasoningBlock } from "./item_blocks.ts";
 import { richText } from "./markdown.ts";
 import type { Block, Call, CallResult, FateSpan } from "./page.ts";
@@ -25,6 +26,8 @@ export interface EventContext {
   readonly decisions: ReadonlyMap<number, JsonObject>;
   /** Requests with and without each reasoning item, by its `seq`. */
   readonly fates: ReadonlyMap<number, readonly FateSpan[]>;
+  /** The `seq` of each event that is omitted from later requests. */
+  readonly omitted: ReadonlySet<number>;
   /** Base64 of an image's blob; `null` if it cannot be read, or is too large for a page. */
   readonly imageOf: (sha256: string) => string | null;
 }
@@ -37,6 +40,8 @@ export interface FoundResult {
   readonly took: number | null;
 }
 
+const OMITTED_MARK: Block = { type: "note", text: "Omitted from later requests:", tone: "plain" };
+
 type ShownEvent = ShownTurn["events"][number];
 
 /** The blocks of a turn, in order. Results that a page shows beside their calls leave one line. */
@@ -48,7 +53,10 @@ export function eventBlocks(turn: ShownTurn, context: EventContext): Block[] {
     const isBeside = event.type === "tool_result" && context.results.get(call)?.event === event ||
       event.type === "permission_decision" && context.decisions.get(call) === event;
     if (isBeside) elsewhere.set(call, (elsewhere.get(call) ?? 0) + 1);
-    else blocks.push(...blocksOf(event, context));
+    else {
+      if (context.omitted.has(numberMember(event, "seq") ?? NaN)) blocks.push(OMITTED_MARK);
+      blocks.push(...blocksOf(event, context));
+    }
   }
   const [first] = elsewhere.keys();
   if (first === undefined) return blocks;
@@ -109,6 +117,9 @@ function blocksOf(event: ShownEvent, context: EventContext): Block[] {
         tone: "plain",
         to: `seq-${plainText(event.checkpoint)}`,
       }];
+    case "items_omitted":
+    case "omission_withdrawn":
+      return note(noteOf({ number: 0, value: {} }, event).about);
     case "session_fork":
       return [{
         type: "fork",

@@ -14,6 +14,7 @@ import {
 import { counted, headOf } from "../../domain/text.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
 import type { PrefixReport } from "../../run/verify.ts";
+import { omittedSeqs } from "../omitted.ts";
 import { eventBlocks, type EventContext, type FoundResult } from "./event_blocks.ts";
 import { textOf } from "./item_blocks.ts";
 import type { Entry, Fact, Group, Page, RequestPoint, Tone } from "./page.ts";
@@ -92,7 +93,7 @@ function contextOf(turns: readonly ShownTurn[]): Omit<EventContext, "imageOf"> {
       }
     }
   }
-  return { results, decisions, fates: reasoningFates(turns) };
+  return { results, decisions, fates: reasoningFates(turns), omitted: omittedSeqs(turns) };
 }
 
 function groupOf(turns: readonly ShownTurn[], first: number, run: string): Group {

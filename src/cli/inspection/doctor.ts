@@ -4,7 +4,7 @@ import { asRepriseError, type ErrorCode, type ExitCode, RepriseError } from "../
 import { isLoopback, PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import { counted } from "../../domain/text.ts";
 import { fileError } from "../../store/fs_errors.ts";
-import { listSessions, openHome, parentOf } from "../../store/home.ts";
+import { listSessions, openHome, parentOf, strayNames } from "../../store/home.ts";
 import { policyText } from "../../tools/permission/policy.ts";
 import { itemKind } from "../../domain/item.ts";
 import type { Manifest } from "../../domain/manifest.ts";
@@ -150,6 +150,9 @@ function settingChecks(
   ];
 }
 
+/** Most names that the check of the home lists. */
+const MAX_NAMED = 3;
+
 /**
  * Describes the home.
  *
@@ -163,7 +166,12 @@ function homeText(ports: ProgramPorts, flag: string | undefined, config: Config)
   const mode = facts?.mode ?? null;
   const sessions = facts === null ? "not there yet" : counted(listSessions(ports, opened).length, "session");
   const open = mode !== null && (mode & 0o077) !== 0 ? `, open to others (mode ${mode.toString(8)})` : "";
-  return `${opened.path} (${home.source}): ${sessions}${open}`;
+  const strays = facts === null ? [] : strayNames(ports, opened);
+  const others = strays.slice(0, MAX_NAMED).map(({ name, message }) =>
+    `; ${JSON.stringify(name)} ${message}`
+  );
+  const more = strays.length > MAX_NAMED ? `; ${strays.length - MAX_NAMED} more (reprise fsck --all)` : "";
+  return `${opened.path} (${home.source}): ${sessions}${open}${others.join("")}${more}`;
 }
 
 /** Requires that a directory, or the nearest one above it that exists, can be written. */

@@ -34,6 +34,7 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   unsigned: "it has no signature",
   prefix_changed: "it belongs to events that a checkpoint replaces or shortens",
   call_not_run: "its response did not complete, so that the call was not run",
+  omitted: 'it was taken out, or an item that it belongs to; "reprise omit ID --undo" sends it again',
   unanswered_call: "it is a call without a result",
 };
 
@@ -43,6 +44,7 @@ const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
   call_id_renamed: "repeats an earlier call id: the request carries another one",
   result_without_call: "answers no call: it is not sent",
   result_elided: "is sent shortened since it was compacted",
+  content_omitted: "is sent with a note in place of what was taken out",
   duplicate_result: "answers a call a second time: it is not sent",
 };
 
@@ -114,7 +116,9 @@ export async function explainVerb(
     );
   }
   for (const item of report.dropped) output.text(`  seq ${item.seq}  left out: ${item.why}\n`);
-  for (const item of report.repairs) output.text(`  seq ${item.seq}  ${item.call_id} ${item.why}\n`);
+  for (const item of report.repairs) {
+    output.text(`  seq ${item.seq}  ${item.call_id === "" ? "" : `${item.call_id} `}${item.why}\n`);
+  }
   for (const { turn, run, reason, items, error } of report.refusals) {
     const done = items.map(({ seq, action }) => `seq ${seq} ${action}`).join(", ");
     const said = error === null ? "" : `: ${error}`;

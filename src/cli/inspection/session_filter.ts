@@ -7,7 +7,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { withoutSlash } from "../../domain/text.ts";
 import type { Home, SessionSummary } from "../../store/home.ts";
-import { SESSION_STATES } from "../../domain/event.ts";
+import { SESSION_STATES } from "../../domain/session_states.ts";
 import { type JudgedSession, judgeSessions } from "../../store/read/status.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { absolute } from "../settings.ts";

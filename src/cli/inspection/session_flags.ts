@@ -4,7 +4,7 @@
  * @module
  */
 import { InvalidArgumentError } from "commander";
-import { SESSION_STATES } from "../../domain/event.ts";
+import { SESSION_STATES } from "../../domain/session_states.ts";
 import { type FlagsOf, list, text, value } from "../declare.ts";
 import { ageMs, wholeNumber } from "../flags.ts";
 

@@ -22,13 +22,8 @@ import { readOverrides } from "../../fold/overrides.ts";
 import type { BuiltRequest } from "../../apis/api.ts";
 import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
 import { type ReadBlob, withContents } from "../../run/attachments.ts";
-import {
-  compactionDraft,
-  remotePath,
-  remoteRequest,
-  remoteText,
-  unseenEvents,
-} from "../../run/checkpoint.ts";
+import { compactionDraft, remotePath, remoteRequest, remoteText } from "../../run/checkpoint.ts";
+import { unseenEvents } from "../../run/auto_compact.ts";
 import { requestOf, targetOf } from "../../run/next_request.ts";
 import { answerText, Stop } from "../../run/outcome.ts";
 import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
@@ -278,7 +273,7 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
   if (shrunk.checkpoint === null || elides) return { target, shrunk, contract: null, built: null };
   const { scope } = shrunk.checkpoint;
   if (strategy === "remote") {
-    const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
+    const { entries } = foldHistory(turnsUpTo(turns, scope.cut.turn), target);
     const built = remoteRequest(base.provider, {
       model: target.model,
       entries: withContents(entries, source.readBlob),
@@ -292,6 +287,13 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
     without: standingOmissions(turns, base, base.model),
   });
   return { target, shrunk, contract, built };
+}
+
+/** The turns up to `last`, and later ones that take out items of them: the provider must not get those. */
+function turnsUpTo(turns: readonly Turn[], last: number): Turn[] {
+  return turns.filter(({ turn, events }) =>
+    turn <= last || events.every(({ type }) => type === "items_omitted" || type === "omission_withdrawn")
+  );
 }
 
 /** The place of a checkpoint without its text, for the plan before a request is sent. */

@@ -1,6 +1,8 @@
 /** The verb `export`: a session as one file. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
+import { withoutOmittedContent } from "../../fold/omitted_content.ts";
+import { omittedNote } from "../omitted.ts";
 import { total, type ValueRedactor } from "../../domain/redact.ts";
 import { exportSession, type SessionExport } from "../../store/transfer/export.ts";
 import type { ExportFlags } from "./command.ts";
@@ -45,7 +47,7 @@ export async function exportVerb(
   const progress = new Progress(output, ports);
   const known = redact ? await environmentSecrets() : null;
   const exported = exportSession(reportingFiles(ports, progress, () => "reading the session"), home, {
-    ...{ id, redact, known },
+    ...{ id, redact, known, emptied: withoutOmittedContent },
   });
   // Written to a terminal, the export itself shows how far it is.
   const isShown = toStdout && !dryRun && output.stdoutIsTerminal;
@@ -62,6 +64,7 @@ export async function exportVerb(
     turns: made.turns,
     blobs: made.blobs,
     redacted: made.redacted,
+    omitted: made.omitted,
   };
   if (output.options.json) {
     const changes = each("create", "file", toStdout ? [] : [file]);
@@ -75,6 +78,7 @@ export async function exportVerb(
       }, ${counted(bytes, "byte")}`,
     );
     for (const line of redactionLines(made)) output.note(line);
+    if (made.omitted > 0) output.note(`${omittedNote(made.omitted)}: --redact drops their content`);
   }
   return 0;
 }

@@ -5,6 +5,7 @@ import { WRITERS } from "../../agents/writers.ts";
 import { type AgentFile, randomUuid } from "../../agents/writing.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { withoutOmitted } from "../../fold/omissions.ts";
 import { counted } from "../../domain/text.ts";
 import { readSession } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
@@ -41,7 +42,8 @@ export function exportToAgent(
   }
   const { home, id } = sessionArgument(context, selector);
   const { turns } = readSession(ports, home, id);
-  const conversation = conversationOf(turns);
+  // The other agent would send what is omitted here.
+  const conversation = conversationOf(withoutOmitted(turns));
   const { spoken, lost } = conversation;
   const random = () => ports.random();
   const written = WRITERS[to]({

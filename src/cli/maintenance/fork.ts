@@ -4,6 +4,7 @@ import { NO_USAGE } from "../../domain/usage.ts";
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { branchSummary } from "../../fold/branch_summary.ts";
+import { withoutOmitted } from "../../fold/omissions.ts";
 import { usageOfRun } from "../../run/recover.ts";
 import {
   type ForkOptions,
@@ -26,7 +27,7 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
   const { output } = context;
   const { home, id: parent } = sessionArgument(context, selector);
   const plan = planFork(ports, home, { parent, toSeq: flags.toSeq });
-  const summary = flags.summarize === true ? branchSummary(parent, plan.left) : null;
+  const summary = flags.summarize === true ? branchSummary(parent, remainingOf(plan)) : null;
   const last = plan.kept.at(-1) as Turn;
   const usage = plan.closes === null ? NO_USAGE : usageOfRun(plan.kept, plan.closes);
   const facts = {
@@ -53,6 +54,11 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
   output.note(`forked from ${parent} after turn ${last.turn} (seq ${last.seq[1]}); continue it with`);
   output.note(`  reprise run -s ${id} "…"`);
   return 0;
+}
+
+/** The later turns of the parent without its omitted items. */
+function remainingOf({ kept, left }: ForkPlan): readonly Turn[] {
+  return withoutOmitted([...kept, ...left]).slice(kept.length);
 }
 
 /** Room for the longest suffix of a new id. */

@@ -1,4 +1,5 @@
 /** The verb `push`: puts the turns that a remote lacks. */
+import { omittedCount, omittedItems } from "../../fold/omissions.ts";
 import { asRepriseError, type ExitCode, type RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
@@ -15,6 +16,7 @@ import { SessionWriter } from "../../store/write/writer.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { chosenSessions } from "../sessions.ts";
+import { omittedNote } from "../omitted.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import type { PushFlags } from "./command.ts";
 import { givenRemote } from "./given_remote.ts";
@@ -30,12 +32,13 @@ export async function pushVerb(
   const dryRun = flags.dryRun === true;
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "push" });
   const store = await givenRemote(context, flags, dryRun ? null : home);
-  const sessions: { readonly session: SessionId; readonly put: number; readonly turns: number }[] = [];
+  const sessions: ({ readonly session: SessionId } & Pushed)[] = [];
   const failures: RepriseError[] = [];
   for (const session of ids) {
     try {
       const pushed = { session, ...await pushSession(ports, home, { store, id: session, dryRun }) };
       sessions.push(pushed);
+      if (pushed.omitted > 0) output.note(omittedNote(pushed.omitted));
       const put = dryRun ? "would be put" : "put";
       if (!output.options.json) output.text(`${session}: ${counted(pushed.put, "turn")} ${put}\n`);
     } catch (error) {
@@ -64,28 +67,36 @@ const OF_ONE_SESSION: ReadonlySet<string> = new Set([
   "no_such_session",
 ]);
 
+/** Turns that were put, those that the remote has now, and the omitted items among them. */
+interface Pushed {
+  readonly put: number;
+  readonly turns: number;
+  readonly omitted: number;
+}
+
 /** Puts what is missing, after the turns that a killed writer left were resolved. */
 async function pushSession(
   ports: ProgramPorts,
   home: Home,
   { store, id, dryRun }: { readonly store: ObjectStore; readonly id: SessionId; readonly dryRun: boolean },
-): Promise<{ readonly put: number; readonly turns: number }> {
+): Promise<Pushed> {
   const paths = sessionPaths(home.sessions, id);
   const remote = new SessionRemote(store, id);
-  const last = readSession(ports, home, id).turns.length;
+  const { turns: all } = readSession(ports, home, id);
+  const [last, omitted] = [all.length, omittedCount(omittedItems(all))];
   const standing = await requireOneHistory(ports, store, { paths, last });
   let put = 0;
   if (standing.state === "longer_here") {
     await requireNothingClosed(ports, home, store, { paths, common: standing.common });
-    if (dryRun) return { put: last - standing.common, turns: last };
+    if (dryRun) return { put: last - standing.common, turns: last, omitted };
     await pushTurns(ports, remote, { paths, ...standing, onTurn: () => put++ });
   }
   if (dryRun || standing.state === "longer_there" || pendingNumbers(ports, paths).length === 0) {
-    return { put, turns: last };
+    return { put, turns: last, omitted };
   }
   // Opening a writer resolves them.
   const writer = await SessionWriter.open(ports, home, { id, remote });
   const turns = writer.end.turn;
   writer.close();
-  return { put: put + turns - last, turns };
+  return { put: put + turns - last, turns, omitted };
 }

@@ -119,7 +119,7 @@ export const RUN_FLAGS = {
   }),
   autoCompact: value(
     "--auto-compact <tokens>",
-    "write a checkpoint before a request if the last one had more input tokens",
+    "write a checkpoint before a request if the last one had more input tokens, or after an overflow",
     wholeNumber(1),
     { step: "recorded", repeats: true },
   ),
@@ -146,7 +146,10 @@ export const RUN_FLAGS = {
   record: text("--record <dir>", "keep the run as a fixture, in a new or empty folder", {
     step: false,
   }),
-  notSecret: list("--not-secret <name>", "with --record, a variable whose value is not secret"),
+  notSecret: list(
+    "--not-secret <name>",
+    "a variable whose value is not secret: --record and the outputs of tools keep it",
+  ),
   dryRun: again(DRY_RUN, "print what would be sent; change and send nothing"),
 };
 /** The values of {@linkcode RUN_FLAGS}. */
@@ -212,6 +215,22 @@ const UNCOMPACT_FLAGS = { ...COMMON_FLAGS, remote: REMOTE, wait: WAIT, dryRun: D
 /** The flags of `uncompact`. */
 export type UncompactFlags = FlagsOf<typeof UNCOMPACT_FLAGS>;
 
+const OMIT_FLAGS = {
+  ...COMMON_FLAGS,
+  remote: REMOTE,
+  seq: list("--seq <list>", "the seq of each item, with commas or repeated"),
+  part: value(
+    "--part <n>",
+    "only this part of the one message in --seq: its files first, from 1",
+    wholeNumber(1),
+  ),
+  undo: toggle("--undo", "send again what --seq names, or what the latest omit took out"),
+  wait: WAIT,
+  dryRun: again(DRY_RUN, "print the next request's difference in items and tokens; change nothing"),
+};
+/** The flags of `omit`. */
+export type OmitFlags = FlagsOf<typeof OMIT_FLAGS>;
+
 const FORK_FLAGS = {
   ...COMMON_FLAGS,
   remote: REMOTE,
@@ -276,6 +295,19 @@ export const RUNNING_VERBS: readonly Verb[] = [
     flags: UNCOMPACT_FLAGS,
     examples: ["reprise uncompact fix-ci-7k2m"],
     load: async () => (await import("../maintenance/uncompact.ts")).uncompactVerb,
+  }),
+  verb({
+    name: "omit",
+    about: "take items out of later requests, each with what belongs to it; they stay on disk",
+    step: true,
+    arguments: [SESSION],
+    flags: OMIT_FLAGS,
+    examples: [
+      "reprise omit fix-ci-7k2m --seq 5,9 --dry-run",
+      "reprise omit @last --seq 5 --part 1",
+      "reprise omit fix-ci-7k2m --undo",
+    ],
+    load: async () => (await import("../maintenance/omit.ts")).omitVerb,
   }),
   verb({
     name: "fork",

@@ -94,6 +94,23 @@ export const uncompact = z.union([
   dryRun(UNCOMPACTED),
 ]);
 
+const OMISSION = {
+  session: text,
+  undo: z.boolean(),
+  seqs: z.array(ordinal).describe(
+    "seq of everything that is left out, or sent again, with what belongs to it",
+  ),
+  part: ordinal.nullable().describe("the only part of a message that is concerned"),
+  before: size.describe("the history that is sent"),
+  after: size,
+  token_estimate: text,
+};
+/** The document of `omit`. */
+export const omit = z.union([
+  z.object({ type: z.literal(["omitted", "omission_withdrawn"]), ...OMISSION }),
+  dryRun(OMISSION),
+]);
+
 const FORK = {
   parent: text,
   to_seq: ordinal,
@@ -127,6 +144,7 @@ export const fsck = z.object({
     turns: count,
     in_use: z.boolean().describe("the open tail of the session was not checked"),
   })),
+  strays: z.array(finding).describe("with --all: names among the sessions that are no ids"),
   skipped: z.array(z.object({ id: text, why: text })),
   totals: z.object({
     sessions: count,
@@ -192,6 +210,7 @@ export const exported = doneOrDry({
     kinds: counts,
     turns: z.array(z.object({ turn: ordinal, kinds: counts })),
   }).nullable(),
+  omitted: count.describe("omitted items whose content it holds"),
 });
 
 /** The document of `export --to`. */

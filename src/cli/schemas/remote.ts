@@ -28,6 +28,7 @@ export const push = doneOrDry({
   sessions: z.array(z.object({
     session: text,
     put: count.describe("turns that the remote lacked"),
+    omitted: count.describe("omitted items, which the remote holds too"),
     turns: count.describe("turns of this home"),
   })),
   skipped,

@@ -5,15 +5,15 @@
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
-import type { EventDraft, ReplayNoticeEvent } from "../../domain/event.ts";
+import type { CheckpointRef, EventDraft, ItemsOmittedEvent, ReplayNoticeEvent } from "../../domain/event.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { type Manifest, wholeManifest } from "../../domain/manifest.ts";
+import { checkpointAfter, type Manifest, wholeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { encodeTurn, type ForkTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
 import { blobPath, blobsOf, existingBlobs, lostBlobsIn } from "../blobs.ts";
-import { linkOrCopy, writeChunks } from "../write/publish.ts";
+import { linkOrCopy } from "../write/publish.ts";
 import { sessionDamaged, storageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
@@ -30,8 +30,8 @@ export interface ForkPlan {
   readonly left: readonly Turn[];
   /** Every session whose turns the fork may hold, the parent last. */
   readonly lineage: readonly string[];
-  /** Refusals of kept items that the API made after the cut. */
-  readonly notices: readonly Omit<ReplayNoticeEvent, "seq">[];
+  /** Refusals of kept items that the API made after the cut, and omissions of kept items. */
+  readonly notices: readonly (Omit<ReplayNoticeEvent, "seq"> | Omit<ItemsOmittedEvent, "seq">)[];
   /** Blobs that kept turns name and that a turn after the cut records as lost. */
   readonly lostBlobs: readonly string[];
   /** The run that the cut lies in, which the fork closes; `null` between runs. */
@@ -57,7 +57,7 @@ export function planFork(
     kept,
     left,
     lineage: lineageOf(parent, turns),
-    notices: noticesFor(cut.seq, left),
+    notices: [...noticesFor(cut.seq, left), ...omissionsFor(kept, left)],
     lostBlobs: lostLater(kept, left),
     closes: runEnded(kept) ? null : last.run,
   };
@@ -82,6 +82,22 @@ function noticesFor(toSeq: number, left: readonly Turn[]): Omit<ReplayNoticeEven
   });
 }
 
+/** Omissions in force that were made after the cut; a checkpoint of the fork replaces what it covers. */
+function omissionsFor(kept: readonly Turn[], left: readonly Turn[]): Omit<ItemsOmittedEvent, "seq">[] {
+  const last = kept.at(-1)?.seq[1] ?? 0;
+  const from = kept.reduce(checkpointAfter, null as CheckpointRef | null)?.to_seq ?? 0;
+  const events = left.flatMap((turn) => turn.events);
+  const withdrawn = new Set(
+    events.flatMap((event) => event.type === "omission_withdrawn" ? [event.omission] : []),
+  );
+  return events.flatMap((event) => {
+    if (event.type !== "items_omitted" || withdrawn.has(event.seq)) return [];
+    const { seq: _seq, ...omission } = event;
+    const seqs = event.seqs.filter((seq) => from < seq && seq <= last);
+    return seqs.length === 0 ? [] : [{ ...omission, seqs }];
+  });
+}
+
 function lostLater(kept: readonly Turn[], left: readonly Turn[]): string[] {
   const named = new Set(kept.flatMap(blobsOf).map(({ sha256 }) => sha256));
   return [...lostBlobsIn(left)].filter((sha256) => named.has(sha256));
@@ -100,6 +116,8 @@ export interface ForkOptions {
   readonly summary: string | null;
   /** The tokens of the run that the fork closes. */
   readonly usage: Usage;
+  /** Further turns, which follow the turn that names the parent. They name no blobs of their own. */
+  readonly more?: (turn: ForkTurn) => readonly { readonly turn: Turn; readonly bytes: Uint8Array }[];
 }
 
 /** A created fork. */
@@ -132,9 +150,10 @@ export async function forkSession(
       linkOrCopy(ports, blobPath(parent, sha256), blobPath(staging.paths, sha256));
     }
     const { turn, bytes } = forkTurn(ports, plan, { ...options, tried });
-    writeChunks(ports, turnPath(staging.paths, turn.turn), [bytes]);
-    const manifest = wholeManifest(options.id, [...plan.kept, turn]) as Manifest;
-    return { path: staging.publish(manifest), turn, manifest };
+    const added = [{ turn, bytes }, ...options.more?.(turn) ?? []];
+    for (const { turn, bytes } of added) staging.write(turnPath(staging.paths, turn.turn), bytes);
+    const manifest = wholeManifest(options.id, [...plan.kept, ...added.map(({ turn }) => turn)]) as Manifest;
+    return { path: await staging.publish(manifest), turn, manifest };
   } catch (error) {
     staging?.discard();
     if (error instanceof TypeError) throw error;

@@ -35,6 +35,7 @@ const callItem = either(
 const blobRef = object({ sha256, bytes: count, lossy: optional(literal(true)) });
 const answeringModel = object({ asked: text, answered: nullable(string) });
 const withoutField = { endpoint: text, model: text, without: text };
+const omission = { seqs: list(ordinal, 1), part: optional(ordinal) };
 const runError = object({ code: text, message: string });
 
 /** Shape of each event kind of this version, without `seq` and `type`. */
@@ -85,6 +86,7 @@ export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     dropped: optional(record(count)),
     endpoint_notices: optional(list(object(withoutField))),
     accounts: optional(list(object({ provider: text, endpoint: text, account: text, key: text }))),
+    omitted: optional(list(object({ seq: ordinal, ...omission }))),
     run_usage: optional(usage),
     verification: optional(anyObject),
     request: optional(anyObject),
@@ -93,6 +95,8 @@ export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   }),
   result_elided: object({ result_seq: ordinal, kept: string }),
   compaction_withdrawn: object({ checkpoint: ordinal, restored: nullable(checkpointRef) }),
+  items_omitted: object({ ...omission, reason: text }),
+  omission_withdrawn: object({ omission: ordinal }),
   session_fork: object({
     parent: text,
     to_seq: ordinal,

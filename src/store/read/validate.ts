@@ -7,6 +7,7 @@ import type { CheckpointRef, ToolCallEvent } from "../../domain/event.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { MAX_JSON_DEPTH } from "../../domain/json_depth.ts";
 import { type Lineage, mayHold, NO_LINEAGE } from "./lineage.ts";
+import { OmissionRules } from "./omission_rules.ts";
 import { MAX_TURN_BYTES } from "./turn_file.ts";
 import { parseTurn } from "./turn.ts";
 import { callIdOf } from "../../domain/item.ts";
@@ -67,6 +68,7 @@ export class HistoryValidator {
   readonly #lastSeq = new Map<number, number>();
   /** Checkpoints that were not withdrawn, oldest first. */
   #checkpoints: CheckpointRef[] = [];
+  readonly #omissions = new OmissionRules();
   readonly #fromStart: boolean;
   /** The last `seq` that was not read; 0 if the whole history is read. */
   readonly #openedAfter: number;
@@ -135,6 +137,12 @@ export class HistoryValidator {
     this.#checkRun(turn, add);
     this.#checkPairs(turn, add);
     this.#checkCheckpoints(turn, add);
+    const found = this.#omissions.check(turn, {
+      runEnded: this.#broken ? null : before.runEnded,
+      checkpointTo: this.#checkpoints.at(-1)?.to_seq ?? 0,
+      mayBeUnread: (seq) => this.#mayBeUnread(seq),
+    });
+    for (const message of found) add("wrong_omission", message);
     return breaches;
   }
 
@@ -149,6 +157,7 @@ export class HistoryValidator {
       if (event.type === "history_compaction") this.#checkpoints.push(refOf(event, turn.turn));
       if (event.type === "compaction_withdrawn") this.#checkpoints = this.#without(event.checkpoint);
     }
+    this.#omissions.advance(turn);
     this.#lastSeq.set(turn.turn, turn.seq[1]);
     this.#end = {
       turn: this.#end.turn + 1,

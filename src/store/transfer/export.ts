@@ -34,6 +34,8 @@ export interface SessionExport {
   readonly blobs: number;
   /** `null` without `redact`. */
   readonly redacted: RedactionReport | null;
+  /** Number of omitted items whose content it holds. */
+  readonly omitted: number;
   /**
    * The bytes, in order. Reading on throws {@linkcode RepriseError}s: `session_diverged` if the session changed
    * meanwhile, `session_damaged`, `storage_*`. The part written until then has no end line, and `import` refuses it.
@@ -49,26 +51,43 @@ export interface SessionExport {
 export function exportSession(
   ports: Ports,
   home: Home,
-  { id, redact, known = null }: {
+  { id, redact, known = null, emptied = unchanged }: {
     readonly id: SessionId;
     readonly redact: boolean;
+    /** Takes the content out of omitted items, for an export with `redact`. */
+    readonly emptied?: (turns: readonly Turn[]) => EmptiedTurns;
     /** Secrets to redact in addition to those recognised by their shape. */
     readonly known?: ValueRedactor | null;
   },
 ): SessionExport {
-  const { turns } = readSession(ports, home, id);
+  const { turns: whole } = readSession(ports, home, id);
+  const { omitted, ...without } = emptied(whole);
+  const { turns, blobs: made } = redact ? without : unchanged(whole);
   const paths = sessionPaths(home.sessions, id);
   return orStorageError(`export session "${id}"`, paths.root, () => {
-    const there = blobsThere(ports, paths, turns);
-    const redacted = redact ? redactSession(ports, paths, { turns, there, known }) : null;
-    const source = { ports, home, paths, turns, blobs: [...there].sort(), redacted, known };
+    const there = blobsThere(ports, paths, turns, made);
+    const redacted = redact ? redactSession(ports, paths, { turns, whole, there, known }) : null;
+    const source = { ports, home, paths, turns, blobs: [...there].sort(), redacted, known, made };
     return {
       turns: turns.length,
-      blobs: there.size,
+      blobs: there.size + made.size,
       redacted: redacted?.report ?? null,
+      omitted: redact ? 0 : omitted,
       chunks: withEnd(linesOf(source)),
     };
   });
+}
+
+/** Turns whose omitted items have no content, and the blobs that only they name. */
+export interface EmptiedTurns {
+  readonly turns: readonly Turn[];
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+  /** Number of omitted items. */
+  readonly omitted: number;
+}
+
+function unchanged(turns: readonly Turn[]): EmptiedTurns {
+  return { turns, blobs: new Map(), omitted: 0 };
 }
 
 interface Source {
@@ -80,15 +99,23 @@ interface Source {
   readonly blobs: readonly string[];
   readonly redacted: RedactedSession | null;
   readonly known: ValueRedactor | null;
+  /** Blobs that are not in the session, by their name. */
+  readonly made: EmptiedTurns["blobs"];
 }
 
 /**
  * Names of the existing blobs that turns name. Left out are blobs that a turn records as lost, and missing or damaged
  * blobs that only records about old requests name.
  */
-function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): Set<string> {
+function blobsThere(
+  ports: Ports,
+  paths: SessionPaths,
+  turns: readonly Turn[],
+  made: EmptiedTurns["blobs"],
+): Set<string> {
   const there = new Set<string>();
-  for (const { sha256, needed } of existingBlobs(ports, paths, { turns, lost: lostBlobsIn(turns) })) {
+  const lost = new Set([...lostBlobsIn(turns), ...made.keys()]);
+  for (const { sha256, needed } of existingBlobs(ports, paths, { turns, lost })) {
     // The content of a needed blob is verified while it is written.
     if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
   }
@@ -115,7 +142,8 @@ function* linesOf(source: Source): Generator<Uint8Array> {
   for (const { from, sha256, bytes, changed } of blobsToWrite(source)) {
     const path = blobPath(paths, from);
     yield encodeLine({ path: `blobs/${sha256}`, bytes, sha256 });
-    const stored = chunksOf(source.ports, path);
+    const content = source.made.get(sha256);
+    const stored = content === undefined ? chunksOf(source.ports, path) : [content];
     const chunks = changed ? redactedChunks(stored, source.known) : stored;
     yield* contentLines(checked(source, { chunks, path, sha256 }), "base64");
   }
@@ -135,13 +163,16 @@ function turnBytes({ ports, home, paths }: Source, turn: Turn): Uint8Array {
 }
 
 /** The blobs in the order of their names; blobs that are equal after redaction are written once. */
-function blobsToWrite({ ports, paths, blobs, redacted }: Source) {
+function blobsToWrite({ ports, paths, blobs, redacted, made }: Source) {
   const written = new Map<string, { from: string; sha256: string; bytes: number; changed: boolean }>();
   for (const name of blobs) {
     const now = redacted?.blobs.get(name);
     const bytes = now?.bytes ?? ports.files.facts(blobPath(paths, name))?.size ?? 0;
     const sha256 = now?.sha256 ?? name;
     written.set(sha256, { from: name, sha256, bytes, changed: now !== undefined });
+  }
+  for (const [sha256, { length: bytes }] of made) {
+    written.set(sha256, { from: sha256, sha256, bytes, changed: false });
   }
   return [...written.values()].sort((a, b) => a.sha256 < b.sha256 ? -1 : 1);
 }

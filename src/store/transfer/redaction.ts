@@ -81,8 +81,10 @@ const NAMES: ReadonlySet<string> = new Set([
 export function redactSession(
   ports: Ports,
   paths: SessionPaths,
-  { turns, there, known }: {
+  { turns, whole, there, known }: {
     readonly turns: readonly Turn[];
+    /** The same turns with the content of omitted items. */
+    readonly whole: readonly Turn[];
     readonly there: ReadonlySet<string>;
     readonly known: ValueRedactor | null;
   },
@@ -97,7 +99,7 @@ export function redactSession(
   }
   const validator = new HistoryValidator(paths.id, { lineage: () => ANY_LINEAGE });
   const touched: { turn: number; kinds: SecretCounts }[] = [];
-  const redacted = turns.map((turn) => {
+  const redacted = turns.map((turn, index) => {
     const inTurn: SecretCounts = {};
     const keyless = withoutKeys(turn as unknown as JsonObject);
     const before = known?.counts.known ?? 0;
@@ -112,7 +114,7 @@ export function redactSession(
     const bytes = resealed(value, {
       prev: validator.end.sum,
       replaced: total(inTurn),
-      mark: keyless !== turn as unknown,
+      mark: keyless !== whole[index] as unknown,
     });
     const judged = parseCandidate(validator, bytes, `redact turn ${turn.turn} of session "${paths.id}"`);
     validator.advance(judged);

@@ -172,19 +172,40 @@ export function orSyncFailed(sync: () => void): void {
   try {
     sync();
   } catch (cause) {
-    const found = cause instanceof Error ? cause.message : String(cause);
-    throw Object.assign(new SyncFailed(`fsync failed: ${found}`, { cause }), {
-      code: systemCode(cause) ?? "EIO",
-    });
+    throw syncFailed(cause);
   }
+}
+
+/** Makes the content of closed files durable; a failure is thrown as {@linkcode SyncFailed}. */
+export async function syncFiles({ files }: Ports, paths: readonly string[]): Promise<void> {
+  try {
+    await files.syncFiles(paths);
+  } catch (cause) {
+    throw syncFailed(cause);
+  }
+}
+
+function syncFailed(cause: unknown): SyncFailed {
+  const found = cause instanceof Error ? cause.message : String(cause);
+  return Object.assign(new SyncFailed(`fsync failed: ${found}`, { cause }), {
+    code: systemCode(cause) ?? "EIO",
+  });
+}
+
+/** Options of a new file. */
+export interface NewFileOptions {
+  /** False if {@linkcode syncFiles} will make it durable. @default true */
+  readonly sync?: boolean;
 }
 
 /** A new file that is written in chunks and durable once it is closed. Its name is not durable yet. */
 export class NewFile {
   readonly #file: ReturnType<Ports["files"]["createExclusive"]>;
+  readonly #sync: boolean;
 
   /** Throws the runtime's errors. */
-  constructor(ports: Ports, path: string) {
+  constructor(ports: Ports, path: string, { sync = true }: NewFileOptions = {}) {
+    this.#sync = sync;
     this.#file = ports.files.createExclusive(path, FILE_MODE);
     try {
       fixMode(ports.files, path, FILE_MODE);
@@ -198,9 +219,9 @@ export class NewFile {
     writeAll(this.#file, bytes);
   }
 
-  /** Makes the written bytes durable. */
+  /** Closes the file, after the written bytes are durable. */
   close(): void {
-    orSyncFailed(() => this.#file.sync());
+    if (this.#sync) orSyncFailed(() => this.#file.sync());
     this.#file.close();
   }
 
@@ -212,7 +233,11 @@ export class NewFile {
 
 /** Writes a new file from chunks, durably. Throws the runtime's errors. */
 export function writeChunks(ports: Ports, path: string, chunks: Iterable<Uint8Array>): void {
-  const file = new NewFile(ports, path);
+  fillFile(new NewFile(ports, path), chunks);
+}
+
+/** Writes all chunks and closes the file, or abandons it. */
+export function fillFile(file: NewFile, chunks: Iterable<Uint8Array>): void {
   try {
     for (const chunk of chunks) file.write(chunk);
     file.close();

@@ -117,6 +117,22 @@ Deno.test("import gives a session whose prompt is a path an id without separator
   assert.equal(names, 5);
 });
 
+Deno.test("import of a session with many turns holds few files open", async () => {
+  await using at = new Place(() => answer([]));
+  const path = `${at.sandbox.workspace}/x.jsonl`;
+  const message = (role: string, type: string) =>
+    JSON.stringify({
+      type: "response_item",
+      payload: { type: "message", role, content: [{ type, text: "Hi" }] },
+    });
+  const lines = [message("user", "input_text"), message("assistant", "output_text")];
+  Deno.writeTextFileSync(path, Array.from({ length: 200 }, () => lines.join("\n")).join("\n"));
+  const few = ["/bin/sh", "-c", 'ulimit -n 200 && exec "$0" "$@"'];
+  const { code, stderr } = await at.call(["import", path], { through: few });
+  assert.equal(code, 0, stderr);
+  await json(at, ["fsck", "--all"]);
+});
+
 Deno.test("import names a session by the user's own words, not by the context of an editor before them", async () => {
   await using at = new Place(() => answer([]));
   const path = `${at.sandbox.workspace}/x.jsonl`;

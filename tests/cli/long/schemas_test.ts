@@ -15,6 +15,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "interrupt": [["s"], ["s", "--dry-run"]],
   "compact": [["s", "--tail-events", "0", "--dry-run"], ["s", "--tail-events", "0"], ["short"]],
   "uncompact": [["s", "--dry-run"], ["s"]],
+  "omit": [["s", "--seq", "2", "--dry-run"], ["s", "--seq", "2"], ["s", "--undo"]],
   "fork": [["s", "--dry-run"], ["s"]],
   "ls": [[], ["--tree", "--cost"], ["--remote", "s3://sessions"]],
   "search": [["matters"]],

@@ -3,6 +3,8 @@ import { familyOf } from "../../../src/domain/models.ts";
 import type { BlobJudge } from "../../../src/apis/responses/rules/ids.ts";
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import type { ReasoningPairing } from "../../../src/apis/responses/rules/pairing.ts";
+import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
+import type { MixedCase } from "./mixed_history.ts";
 import type { RandomCase } from "./random_history.ts";
 import { RULE_GRADES } from "../../../src/apis/rule.ts";
 
@@ -32,4 +34,25 @@ export function requireAccepted(text: string, { target, reasoningOf, followingOf
     });
     assert.deepEqual(refusals.map((refusal) => refusal.body.error.message), [], pairing);
   }
+}
+
+/** Fails unless the rules of the target's API let a case's request through. */
+export function requireAcceptedAnywhere(text: string, { turns, target }: MixedCase): void {
+  const body = JSON.parse(text);
+  const { provider } = target.fingerprint;
+  if (provider === "anthropic") {
+    const headers = { "anthropic-version": "2026-10-21" };
+    const newest = turns.findLast(({ kind }) => kind === "model");
+    // Only a response that its server paused may be the end of a history.
+    const allowPrefill = newest?.kind === "model" && newest.response.paused === true;
+    const { refusals } = checkMessagesRequest(body, headers, { refuse: RULE_GRADES, allowPrefill });
+    assert.deepEqual(refusals, []);
+    return;
+  }
+  const mode = provider === "azure" ? "azure" : "openai";
+  const { refusals } = checkResponsesRequest(body, { mode, refuse: RULE_GRADES });
+  // A server may get its own inventions back, and a compatible one the reasoning that it showed instead of a blob.
+  const own = ["unknown_item_type", "unknown_parameter"];
+  if (provider === "compatible") own.push("reasoning_not_stored");
+  assert.deepEqual(refusals.filter(({ rule }) => !own.includes(rule)), []);
 }

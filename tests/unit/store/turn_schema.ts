@@ -123,6 +123,12 @@ export const EVENTS: Record<EventType, z.ZodType> = {
   }),
   result_elided: z.looseObject({ result_seq: ordinal, kept: z.string() }),
   compaction_withdrawn: z.looseObject({ checkpoint: ordinal, restored: checkpointRef.nullable() }),
+  items_omitted: z.looseObject({
+    seqs: z.array(ordinal).min(1),
+    part: ordinal.optional(),
+    reason: text,
+  }),
+  omission_withdrawn: z.looseObject({ omission: ordinal }),
   session_fork: z.looseObject({
     parent: text,
     to_seq: ordinal,

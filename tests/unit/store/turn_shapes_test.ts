@@ -68,6 +68,8 @@ const WHOLE_EVENTS: Readonly<Record<EventType, Json>> = {
   },
   result_elided: { result_seq: 5, kept: "head … tail" },
   compaction_withdrawn: { checkpoint: 6, restored: CHECKPOINT },
+  items_omitted: { seqs: [5], part: 2, reason: "user_request" },
+  omission_withdrawn: { omission: 6 },
   session_fork: { parent: "p", to_seq: 5, to_turn: 2, sum: SHA, lineage: ["p", "q"] },
   branch_summary: { session: "s", from_seq: 1, to_seq: 5, summary: "" },
   turn_replaced: {},

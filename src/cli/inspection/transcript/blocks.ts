@@ -78,13 +78,30 @@ interface CalledTool {
 /** UTF-16 units of a call's arguments that are shown beside its name. */
 const SUBJECT_SHOWN = 200;
 
+/** The mark before an event that is omitted. */
+export const OMITTED_MARK: NoteBlock = {
+  kind: "note",
+  isError: false,
+  about: "omitted from later requests:",
+  text: "",
+};
+
 /** Reads the events of turns in their order. Remembers calls, so that a result can say what was called. */
 export class BlockReader {
   readonly #calls = new Map<unknown, CalledTool>();
+  readonly #omitted: ReadonlySet<unknown>;
 
-  /** The blocks of a turn, in the order of its events. */
+  /** `omitted` are the `seq` of events that are marked as omitted. */
+  constructor(omitted: ReadonlySet<unknown> = new Set()) {
+    this.#omitted = omitted;
+  }
+
+  /** The blocks of a turn, in the order of its events; the mark of an omitted event is before it. */
   blocksOf(turn: ShownTurn): Block[] {
-    return turn.events.map((event) => this.blockOf(turn, event));
+    return turn.events.flatMap((event) => {
+      const block = this.blockOf(turn, event);
+      return this.#omitted.has(event.seq) ? [OMITTED_MARK, block] : [block];
+    });
   }
 
   /** The block of an event. */

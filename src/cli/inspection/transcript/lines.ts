@@ -12,6 +12,7 @@ import { cutLine, type Screen, wrappedLines } from "../../screen.ts";
 import { bold, cyan, dim, green, red, type Styled } from "../../terminal.ts";
 import { type Block, BlockReader, type CallBlock, folded, headOfBlock } from "./blocks.ts";
 import { factsOf } from "./facts.ts";
+import { omittedSeqs } from "../../omitted.ts";
 import { clockTime, secondsBetween } from "../../local_time.ts";
 
 /** A line in pieces, without its end. */
@@ -46,7 +47,7 @@ export async function transcriptLines(
   turns: readonly ShownTurn[],
   options: TranscriptOptions,
 ): Promise<Line[]> {
-  const reader = new BlockReader();
+  const reader = new BlockReader(omittedSeqs(session.turns));
   const view = new View(options, session.id);
   const lines = view.facts(session, turns);
   const shown = new Set(turns);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { omittedSeqs } from "../../omitted.ts";
 import { numberMember, stringMember } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
 import type { ShownTurn } from "../../../store/read/show.ts";
@@ -15,6 +16,7 @@ import {
   folded,
   headOfBlock,
   type NoteBlock,
+  OMITTED_MARK,
   type ResultBlock,
 } from "./blocks.ts";
 import { changedLines } from "../../changed_lines.ts";
@@ -96,7 +98,7 @@ function shortened({ session }: Shown, sections: readonly string[]): string {
 /** A section for each text and call. */
 function sectionsOf(shown: Shown, turns: readonly ShownTurn[], detail: Detail): string[] {
   const { session } = shown;
-  const reader = new BlockReader();
+  const reader = new BlockReader(omittedSeqs(session.turns));
   const chosen = new Set(turns);
   const read = session.turns.map((turn) => ({ turn, blocks: reader.blocksOf(turn) }));
   const results = new Map(
@@ -186,7 +188,7 @@ function sectionOf(shown: Shown, { block, result, detail }: Section): string[] {
     case "result":
       return [callSection(shown, { block: null, result: block, detail })];
     case "note":
-      return noteSection(block, detail);
+      return block === OMITTED_MARK ? [`_${block.about}_`] : noteSection(block, detail);
   }
 }
 

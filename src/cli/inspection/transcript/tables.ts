@@ -8,6 +8,7 @@ import { turnFileName } from "../../../domain/turn.ts";
 import type { ShownTurn } from "../../../store/read/show.ts";
 import { type Screen, tableLines } from "../../screen.ts";
 import { dim } from "../../terminal.ts";
+import { omittedSeqs } from "../../omitted.ts";
 import { blockLine, BlockReader } from "./blocks.ts";
 import type { Line } from "./lines.ts";
 import { localTime } from "../../local_time.ts";
@@ -40,11 +41,12 @@ export function turnTable(turns: readonly ShownTurn[], screen: Screen): Line[] {
 export function eventTable(all: readonly ShownTurn[], chosen: readonly ShownTurn[], screen: Screen): Line[] {
   const reader = new BlockReader();
   const shown = new Set(chosen);
+  const omitted: ReadonlySet<unknown> = omittedSeqs(all);
   const rows = all.flatMap((turn) => {
     const lines = reader.blocksOf(turn).map(blockLine);
     if (!shown.has(turn)) return [];
     return turn.events.map(({ seq, type }, at) => {
-      const line = lines[at] ?? "";
+      const line = `${omitted.has(seq) ? "(omitted) " : ""}${lines[at] ?? ""}`;
       return [plain(seq).padStart(5), type, screen.columns === null ? headOf(line, LINE_SHOWN) : line];
     });
   });

@@ -62,6 +62,10 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
       };
     case "result_elided":
       return { about: `result of seq ${said("result_seq")} shortened in requests` };
+    case "items_omitted":
+      return { about: omissionText(event) };
+    case "omission_withdrawn":
+      return { about: `omission of seq ${said("omission")} withdrawn` };
     case "session_renamed":
       return { about: `title: ${said("title")}` };
     case "session_fork":
@@ -94,6 +98,14 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
   }
 }
 
+/** The items that `omit` took out. */
+function omissionText({ seqs, part, reason }: JsonObject): string {
+  const named = Array.isArray(seqs) ? seqs.map(plain).join(", ") : "?";
+  const where = part === undefined ? `seq ${named}` : `part ${plain(part)} of seq ${named}`;
+  const why = reason === "user_request" ? "" : `: ${plain(reason)}`;
+  return `${where} omitted from later requests${why}`;
+}
+
 /** A turn that `repair` wrote in place of a lost one. */
 function replacedText({ number, value }: Pick<ShownTurn, "number" | "value">): string {
   const replaces = objectMember(value, "replaces") ?? {};
@@ -124,6 +136,7 @@ const DAMAGE: Readonly<Record<string, string>> = {
   result_without_call: "it held a result without its call",
   second_result: "it held a second result of one call",
   wrong_checkpoint: "its checkpoint did not fit the turns before it",
+  wrong_omission: "it omitted items that cannot be omitted there",
   wrong_fork: "its fork did not fit the turns before it",
 };
 
@@ -145,6 +158,7 @@ const OMISSIONS: Readonly<Record<string, string>> = {
   prompt_cache_key: "the field prompt_cache_key",
   binding_check: "the check of bound thinking",
   drop_block: "the request to drop thinking",
+  raw_arguments: "arguments that are no JSON object",
 };
 
 const NOTICES: Readonly<Record<string, string>> = {

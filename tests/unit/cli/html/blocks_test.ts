@@ -9,6 +9,7 @@ const CONTEXT: EventContext = {
   results: new Map(),
   decisions: new Map(),
   fates: new Map(),
+  omitted: new Set(),
   imageOf: (sha256) => sha256 === "there" ? "iVBORw0KGgo=" : null,
 };
 const blocksOf = (...events: object[]) =>

@@ -169,6 +169,12 @@ const CASES: Readonly<Record<Exclude<DropReason, "before_checkpoint" | "imported
     dropped: ["unsigned"],
     sent: "text text text",
   },
+  omitted: {
+    verb: ["omit", "s", "--seq", "2"],
+    last: NEXT,
+    dropped: ["omitted", "omitted"],
+    sent: "message message",
+  },
   prefix_changed: {
     before: [
       { args: [LONG], ...CLAUDE, says: [says([thinking("Thinking"), text(LONG)])] },
