@@ -21,6 +21,7 @@ const skipped = z.object({
     "unsolicited_message",
     "warm_up",
     "previous_response_not_found",
+    "client_left",
   ]),
   test,
   method: text,

@@ -110,6 +110,7 @@ const SKIPPED = {
     "a WebSocket message that answers no message of the client, passed on and not recorded",
   warm_up: "a warm-up without a recording, answered with an empty response",
   previous_response_not_found: "continues a response that this WebSocket does not have",
+  client_left: "not served, as the client left and got nothing of it",
 } as const;
 
 /** A request that is not an exchange, as a line. */

@@ -57,6 +57,7 @@ export class TestEvents {
         return;
       case "skipped":
         counts.skipped += 1;
+        if (event.reason === "client_left") counts.served -= 1;
         return;
       case "warning":
         return;
