@@ -34,6 +34,11 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const MOST_PAGES = 10_000;
 /** Largest objects by the kind of their key, in bytes. */
 const MOST_BYTES = { turn: MAX_TURN_BYTES, blob: MAX_BLOB_BYTES, open: 4096, removed: 4096 } as const;
+/**
+ * Times that an answer must come before it is believed if it says that bucket or endpoint are wrong. A store in trouble, or
+ * a proxy before it, gives such an answer once; a wrong configuration, always.
+ */
+const BELIEVED = 3;
 /** Time that a single attempt may take, so that a lost connection leaves time for another one. */
 const ATTEMPT_PART = 1 / 2;
 
@@ -110,17 +115,23 @@ export class S3Store implements ObjectStore {
 
   async size(key: string, deadline = this.deadline()): Promise<number | null> {
     const { status, headers } = await this.#read({ method: "HEAD", key }, { deadline });
-    return status === 404 ? null : Number(headers.get("content-length") ?? NaN);
+    const length = headers.get("content-length");
+    if (status === 404) return null;
+    // A proxy may leave the length out.
+    return length === null ? (await this.get(key, deadline))?.bytes.length ?? null : Number(length);
   }
 
   async putNew(key: string, bytes: Uint8Array, deadline = this.deadline()): Promise<PutAnswer> {
     const headers = { "if-none-match": "*" };
-    const answer = await this.#attempt({ method: "PUT", key, body: bytes, headers }, { deadline })
-      .catch(noAnswer);
-    if ("why" in answer || isUnavailable(answer)) return "unknown";
-    if (answer.status === 412 || answer.status === 409) return "taken";
-    this.#requireOk(answer, `put ${this.#shown(key)}`);
-    return "stored";
+    for (let attempt = 1;; attempt++) {
+      const answer = await this.#attempt({ method: "PUT", key, body: bytes, headers }, { deadline })
+        .catch(noAnswer);
+      if ("why" in answer || isUnavailable(answer)) return "unknown";
+      if (answer.status === 412 || answer.status === 409) return "taken";
+      const refusal = this.#refusalIn(answer, `put ${this.#shown(key)}`);
+      if (refusal === null) return "stored";
+      if (attempt === timesOf(refusal) || !await this.waitAfter(attempt, deadline)) throw refusal;
+    }
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
@@ -136,9 +147,9 @@ export class S3Store implements ObjectStore {
     const seen = new Set<string>();
     for (;;) {
       const query = { "list-type": "2", "encoding-type": "url", prefix: full + prefix, ...from };
-      const { bytes } = await this.#read({ method: "GET", key: "", query });
-      const page = parseListing(bytes);
-      if (page === null) throw badAnswer(this.name, "its list of objects cannot be read");
+      const page = await this.#readAs({ method: "GET", key: "", query }, ({ bytes }) => {
+        return parseListing(bytes) ?? badAnswer(this.name, "its list of objects cannot be read");
+      });
       for (const object of page.objects) {
         const key = object.key.slice(full.length);
         if (!object.key.startsWith(full + prefix) || !isPlain(key)) {
@@ -163,17 +174,29 @@ export class S3Store implements ObjectStore {
   }
 
   /** Sends a request that may be repeated, until it has an answer that says something. */
-  async #read(asked: Asked, options: Partial<AttemptOptions> = {}): Promise<Answer> {
-    const { deadline = this.deadline(), maxBytes } = options;
+  #read(asked: Asked, options: Partial<AttemptOptions> = {}): Promise<Answer> {
+    return this.#readAs(asked, (answer) => answer, options);
+  }
+
+  /** As {@linkcode #read}; `parse` returns the error for an answer that cannot be used. */
+  async #readAs<T>(
+    asked: Asked,
+    parse: (answer: Answer) => T | RepriseError,
+    { deadline = this.deadline(), maxBytes }: Partial<AttemptOptions> = {},
+  ): Promise<T> {
     const tried = `${VERBS[asked.method]} ${this.#shown(asked.key)}`;
-    for (let attempt = 1;; attempt++) {
+    for (let [attempt, refusals] = [1, 0];; attempt++) {
       const answer = await this.#attempt(asked, { deadline, maxBytes }).catch(noAnswer);
+      let refusal: RepriseError | null = null;
       if (!("why" in answer) && !isUnavailable(answer)) {
-        const isMissing = answer.status === 404 && asked.method !== "PUT" && asked.key !== "";
-        if (!isMissing || s3Error(answer).code === "NoSuchBucket") this.#requireOk(answer, tried);
-        return answer;
+        const isMissing = answer.status === 404 && asked.method !== "PUT" && asked.key !== "" &&
+          s3Error(answer).code !== "NoSuchBucket";
+        const found = (isMissing ? null : this.#refusalIn(answer, tried)) ?? parse(answer);
+        if (!(found instanceof RepriseError)) return found;
+        refusal = found;
+        if (++refusals === timesOf(refusal)) throw refusal;
       }
-      if (!await this.waitAfter(attempt, deadline)) throw this.#unreachable(tried, answer);
+      if (!await this.waitAfter(attempt, deadline)) throw refusal ?? this.#unreachable(tried, answer);
     }
   }
 
@@ -212,9 +235,9 @@ export class S3Store implements ObjectStore {
     return { status, headers: response.headers, bytes };
   }
 
-  #requireOk(answer: Answer, tried: string): void {
-    if (answer.status >= 200 && answer.status < 300) return;
-    throw s3Error(answer).toRepriseError(`Cannot ${tried}`, this.name);
+  #refusalIn(answer: Answer, tried: string): RepriseError | null {
+    if (answer.status >= 200 && answer.status < 300) return null;
+    return s3Error(answer).toRepriseError(`Cannot ${tried}`, this.name);
   }
 
   #tooLong(key: string, most: number): RepriseError {
@@ -261,6 +284,11 @@ function isPlain(key: string): boolean {
 /** The path of a plain key in a URL: the same text, whatever its characters mean there. */
 function pathOf(key: string): string {
   return key.split("/").map(encodeURIComponent).join("/");
+}
+
+/** Times that an error must come. Refused keys are not sent again. */
+function timesOf({ code }: RepriseError): number {
+  return code === "remote_denied" ? 1 : BELIEVED;
 }
 
 /** An attempt without a whole answer. */

@@ -102,7 +102,7 @@ for (const [name, answer, meaning] of PUTS) {
   });
 }
 
-/** Answers that end an operation at once. */
+/** Answers that end an operation: at once if keys are refused, otherwise when they have come three times. */
 const FAILURES: readonly (readonly [string, () => Response, string, RegExp])[] = [
   ["wrong keys", failure(403, "SignatureDoesNotMatch"), "remote_denied", /403 \(SignatureDoesNotMatch\)/],
   ["no login", failure(401, "Unauthorized"), "remote_denied", /401/],
@@ -131,7 +131,8 @@ const FAILURES: readonly (readonly [string, () => Response, string, RegExp])[] =
 ];
 
 for (const [name, answer, code, message] of FAILURES) {
-  Deno.test(`${name}: the operation fails as ${code}, is not repeated, and shows no key`, async () => {
+  const times = code === "remote_denied" ? 1 : 3;
+  Deno.test(`${name}: the operation fails as ${code}, is sent ${times}×, and shows no key`, async () => {
     const { store, requests } = storeWith(answer);
     const operations: readonly (() => Promise<unknown>)[] = [
       () => store.get("x"),
@@ -149,9 +150,45 @@ for (const [name, answer, code, message] of FAILURES) {
         return true;
       });
     }
+    assert.equal(requests.length, 3 * times);
+  });
+
+  if (times > 1) {
+    Deno.test(`${name} that a store answers by mistake does not end an operation`, async () => {
+      let mistakes = times - 1;
+      const { store } = storeWith(() => mistakes-- > 0 ? answer() : new Response("here"));
+      assert.deepEqual((await store.get("x"))?.bytes, new TextEncoder().encode("here"));
+      mistakes = times - 1;
+      assert.equal(await store.putNew("x", new Uint8Array()), "stored");
+    });
+  }
+}
+
+/** Lists that were cut without an error of the connection. */
+const CUT_LISTS: Readonly<Record<string, string>> = {
+  "an empty list": "",
+  "half a list": "<ListBucketResult><Contents><Key>pre/a</Key>",
+  "an error as a list": "<Error><Code>InternalError</Code></Error>",
+};
+
+for (const [name, text] of Object.entries(CUT_LISTS)) {
+  Deno.test(`${name} is requested again`, async () => {
+    const answers = [text, text, "<ListBucketResult></ListBucketResult>"];
+    const { store, requests } = storeWith(() => new Response(answers.shift()));
+    assert.deepEqual(await Array.fromAsync(store.list("a/")), []);
     assert.equal(requests.length, 3);
+    const broken = storeWith(() => new Response(text));
+    await assert.rejects(Array.fromAsync(broken.store.list("a/")), {
+      code: "bad_remote",
+      message: /list of objects cannot be read/,
+    });
   });
 }
+
+Deno.test("the size of an object whose length a proxy leaves out is that of its content", async () => {
+  const { store } = storeWith(({ method }) => new Response(method === "HEAD" ? null : "here"));
+  assert.equal(await store.size("x"), 4);
+});
 
 Deno.test("reads are repeated until the store answers, or the time is over", async () => {
   let failures = 3;
