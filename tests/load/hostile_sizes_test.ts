@@ -62,7 +62,7 @@ soak(
   "a page of a megabyte of Markdown that is slow to render takes less than 30 seconds",
   async (sandbox) => {
     const path = `${sandbox.workspace}/x.jsonl`;
-    const shapes = ["**_a", "a.", "_a/", "*a!", "~[*", "> ", ">\t", "\n=", "*\n", "[ ", "1. "];
+    const shapes = ["**_a", "a.", "_a/", "*a!", "~[*", "> ", ">\t", "\n=", "*\n", "[ ", "1. ", "--\n"];
     const texts = shapes.map((shape) => message("assistant", shape.repeat(48_000 / shape.length)));
     Deno.writeTextFileSync(path, message("user", "Question") + [...texts, ...texts].join(""));
     const { stdout } = await sandbox.call(["import", path]);

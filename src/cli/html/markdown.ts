@@ -106,9 +106,17 @@ function workOf(block: string): number {
 /** A line that opens more quotes and lists than anyone reads: each takes time for all that it holds. */
 const DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){50}/m;
 
+/** A line under a heading or in a table, and a rule: after each the library looks for the end of a table. */
+const RULES = /^[ \t]*[-=:|][-=:| \t]*$/gm;
+const MOST_RULES = 300;
+
+function isCostly(text: string): boolean {
+  return text.length > MAX_RENDERED || DEEP.test(text) || (text.match(RULES)?.length ?? 0) > MOST_RULES;
+}
+
 /** Renders a text; one that is too long or nests too deep stays plain, and so does a block that would take too long. */
 export function richText(text: string): Rich {
-  if (text.length > MAX_RENDERED || DEEP.test(text)) return { text };
+  if (isCostly(text)) return { text };
   try {
     const { defaults } = marked;
     const html = (marked.parser(new BoundedLexer(defaults).lex(text), defaults) as string).trim();

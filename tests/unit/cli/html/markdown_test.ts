@@ -75,7 +75,14 @@ Deno.test("a long paragraph with names, code and emphasis is rendered", () => {
 });
 
 test.long("a text that is too long or nests too deep to render is not changed", () => {
-  for (const text of ["> ".repeat(20_000) + "deep", "1. ".repeat(15_000), "a ".repeat(30_000)]) {
+  for (
+    const text of [
+      "> ".repeat(20_000) + "deep",
+      "1. ".repeat(15_000),
+      "a ".repeat(30_000),
+      "--\n".repeat(301),
+    ]
+  ) {
     assert.deepEqual(richText(text), { text });
   }
 });
