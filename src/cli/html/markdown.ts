@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { Marked, type Tokens } from "marked";
+import { Lexer, Marked, type Token, type Tokens } from "marked";
 import type { Rich } from "./page.ts";
 
 /** UTF-16 units; a longer text is shown unrendered. */
@@ -66,11 +66,60 @@ const marked = new Marked({
   },
 });
 
-/** Renders a text; one that is too long or nests too deep stays plain. */
+/**
+ * Work that the parser of inline markup may have: some for each text, and more for each UTF-16 unit of it. A unit of work is
+ * about a microsecond. The library needs quadratic time for runs of `*`, `_` and `~` that open and never close, and for long
+ * texts without white space.
+ */
+const WORK = { each: 10_000, unit: 5 } as const;
+
+/** Leaves blocks plain that would take too long. */
+class BoundedLexer extends Lexer {
+  #left = 0;
+
+  override lex(text: string) {
+    this.#left = WORK.each + WORK.unit * text.length;
+    return super.lex(text);
+  }
+
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    const work = workOf(source);
+    if (work > this.#left) {
+      tokens.push({ type: "text", raw: source, text: source, escaped: false });
+      return tokens;
+    }
+    this.#left -= work;
+    return super.inlineTokens(source, tokens);
+  }
+}
+
+/** Estimates the work of a block, in linear time. */
+function workOf(block: string): number {
+  const text = block.replace(/`[^`]*`/g, "`");
+  const runs = text.match(/[*_~]+/g)?.length ?? 0;
+  // Between two letters or digits, "_" opens nothing.
+  const openers = text.match(/[*~]+\S|(?:^|[^\p{L}\p{N}_])_+\S/gu)?.length ?? 0;
+  const words = block.match(/\S{100,}/g) ?? [];
+  return runs * openers + words.reduce((sum, { length }) => sum + length ** 2 / 250, 0);
+}
+
+/** A line that opens more quotes and lists than anyone reads: each takes time for all that it holds. */
+const DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))){50}/m;
+
+/** A line under a heading or in a table, and a rule: after each the library looks for the end of a table. */
+const RULES = /^[ \t]*[-=:|][-=:| \t]*$/gm;
+const MOST_RULES = 300;
+
+function isCostly(text: string): boolean {
+  return text.length > MAX_RENDERED || DEEP.test(text) || (text.match(RULES)?.length ?? 0) > MOST_RULES;
+}
+
+/** Renders a text; one that is too long or nests too deep stays plain, and so does a block that would take too long. */
 export function richText(text: string): Rich {
-  if (text.length > MAX_RENDERED) return { text };
+  if (isCostly(text)) return { text };
   try {
-    const html = (marked.parse(text) as string).trim();
+    const { defaults } = marked;
+    const html = (marked.parser(new BoundedLexer(defaults).lex(text), defaults) as string).trim();
     // Quotes mean nothing outside of attributes, and there are none.
     return { html: html.replaceAll("&quot;", '"').replaceAll("&#39;", "'") };
   } catch {

@@ -56,8 +56,33 @@ Deno.test("headings, lists, tables, emphasis and code are rendered", () => {
   assert.ok("html" in rich && rich.html.includes('let g = "h";') && rich.html.includes("☑ d"));
 });
 
+Deno.test("a block that would take too long stays plain, between blocks that are rendered", () => {
+  for (const costly of ["**_a".repeat(500), "a.".repeat(5000), "*a!".repeat(400)]) {
+    const rich = richText(`# A **b**\n\n${costly}\n\n- \`c_d_e\` and *f*\n`);
+    assert.deepEqual(rich, {
+      html:
+        `<h1>A <strong>b</strong></h1><p>${costly}</p>\n<ul><li><code>c_d_e</code> and <em>f</em></li></ul>`,
+    });
+  }
+});
+
+Deno.test("a long paragraph with names, code and emphasis is rendered", () => {
+  const line =
+    "The **first** `snake_case_name` of some_module_name is at https://a.example/b_c/d_e, *not* here. ";
+  const rich = richText(line.repeat(30));
+  assert.ok("html" in rich);
+  assert.equal(rich.html.match(/<strong>first<\/strong>/g)?.length, 30);
+});
+
 test.long("a text that is too long or nests too deep to render is not changed", () => {
-  for (const text of ["> ".repeat(20_000) + "deep", "1. ".repeat(15_000), "a ".repeat(30_000)]) {
+  for (
+    const text of [
+      "> ".repeat(20_000) + "deep",
+      "1. ".repeat(15_000),
+      "a ".repeat(30_000),
+      "--\n".repeat(301),
+    ]
+  ) {
     assert.deepEqual(richText(text), { text });
   }
 });

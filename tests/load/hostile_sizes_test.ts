@@ -1,0 +1,77 @@
+/**
+ * Input that once took minutes. Measures time, so it is for a soak only.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { IS_SOAK } from "../crash/scale.ts";
+import { Sandbox } from "../support/reprise.ts";
+import { WITHOUT_BINARY } from "./listening.ts";
+
+const message = (role: string, text: string) => {
+  const content = [{ type: role === "user" ? "input_text" : "output_text", text }];
+  return `${JSON.stringify({ type: "response_item", payload: { type: "message", role, content } })}\n`;
+};
+const RUN = message("user", "Question") + message("assistant", "Answer");
+
+/** Seconds that a call takes. */
+async function secondsOf(sandbox: Sandbox, args: readonly string[]): Promise<number> {
+  const start = performance.now();
+  const { code, stderr } = await sandbox.call(args);
+  assert.equal(code, 0, stderr);
+  return (performance.now() - start) / 1000;
+}
+
+function soak(name: string, fn: (sandbox: Sandbox) => Promise<void>): void {
+  Deno.test({
+    name,
+    ignore: WITHOUT_BINARY || !IS_SOAK,
+    fn: async () => {
+      await using sandbox = new Sandbox();
+      await fn(sandbox);
+    },
+  });
+}
+
+for (const blank of ["\n", "\r\n", "\0\n"]) {
+  soak(
+    `a source with 100 MB of ${JSON.stringify(blank)} is read or refused in 20 seconds`,
+    async (sandbox) => {
+      const path = `${sandbox.workspace}/x.jsonl`;
+      Deno.writeTextFileSync(path, RUN + blank.repeat(100e6 / blank.length));
+      const start = performance.now();
+      await sandbox.call(["import", path, "--dry-run"]);
+      const seconds = (performance.now() - start) / 1000;
+      assert.ok(seconds < 20, `${seconds} s`);
+    },
+  );
+}
+
+soak(
+  "the disk takes less than three times as long as the work in an import of 120,000 messages",
+  async (sandbox) => {
+    const path = `${sandbox.workspace}/x.jsonl`;
+    Deno.writeTextFileSync(path, RUN.repeat(60_000));
+    const work = await secondsOf(sandbox, ["import", path, "--dry-run"]);
+    const all = await secondsOf(sandbox, ["import", path]);
+    assert.ok(all < 4 * work, `${all} s, of which ${work} s are work`);
+  },
+);
+
+soak(
+  "a page of a megabyte of Markdown that is slow to render takes less than 30 seconds",
+  async (sandbox) => {
+    const path = `${sandbox.workspace}/x.jsonl`;
+    const shapes = ["**_a", "a.", "_a/", "*a!", "~[*", "> ", ">\t", "\n=", "*\n", "[ ", "1. ", "--\n"];
+    const texts = shapes.map((shape) => message("assistant", shape.repeat(48_000 / shape.length)));
+    Deno.writeTextFileSync(path, message("user", "Question") + [...texts, ...texts].join(""));
+    const { stdout } = await sandbox.call(["import", path]);
+    const seconds = await secondsOf(sandbox, [
+      "show",
+      stdout.trim(),
+      "--html",
+      `${sandbox.workspace}/page.html`,
+    ]);
+    assert.ok(seconds < 30, `${seconds} s`);
+  },
+);
