@@ -14,9 +14,8 @@ const CONTENT_STATUSES: ReadonlySet<number> = new Set([400, 404, 422]);
 /** Codes of policy and model refusals, and of a response that is not stored. */
 const BARRED_CODE =
   /^(?:previous_response_not_found|deployment_?not_?found|(?:invalid|unknown|unsupported)_model|model_.*)$|policy|moderation|content_filter/i;
-/** Texts about policy, credit, quota and a lost response: several servers send these without a code (protocol §6.3, §11). */
+/** Texts about policy, credit and quota: several servers send these as plain 400 (protocol §6.3, §11). */
 const BARRED_TEXTS: readonly RegExp[] = [
-  /^previous response with id /i,
   /(?:usage|content|safety|acceptable.use)(?: management)? polic|content[ _-]filter|\bflagged\b|safety reasons/i,
   /\bquota\b|\bbilling\b|credit balance|spend(?:ing)? limit|insufficient (?:balance|credit|funds)/i,
 ];
@@ -48,9 +47,9 @@ const NAMED_FIELDS: readonly RegExp[] = [
   /^[`'"]?((?:max_(?:output_)?tokens|stop_sequences|stream|system|temperature|tool_choice|tools|top_[kp])\b|thinking(?=\.))/,
 ];
 
-/** Words of errors that the same request may be spared later, and our own for an error without words. */
+/** Words of errors that the same request may be spared later. */
 const SPEAKS_OF_FAULT =
-  /without a reason|gave no reason|overload|unavailable|capacity|time[sd]?[ -]?out|\b(?:internal|server|network) error|an error occurred|\bretry|try again/i;
+  /overload|unavailable|capacity|time[sd]?[ -]?out|\b(?:internal|server|network) error|an error occurred|\bretry|try again/i;
 const SPEAKS_OF_REASONING = /reasoning|encrypted[ _-]?content|thinking|signature/i;
 
 /** The shortest id to look for in a message: a shorter id could be any word. */
@@ -117,9 +116,7 @@ export function guessedRefusal(
   if (!isContentRefusal(failure, entries)) return null;
   const ids = idsNamed(failure.message, entries);
   if (ids.length > 0 || SPEAKS_OF_REASONING.test(failure.message)) return { kind: "likely_reasoning", ids };
-  return isUnclassedInStream(failure) && SPEAKS_OF_FAULT.test(saidIn(failure.message))
-    ? null
-    : { kind: "unknown" };
+  return isUnclassedInStream(failure) && mayBeFault(failure) ? null : { kind: "unknown" };
 }
 
 /**
@@ -140,6 +137,11 @@ export function itemRefusal(
 function isUnclassedInStream(failure: ApiFailure): boolean {
   return failure.code === "provider_failed" && failure.status === null && !isServerFault(failure) &&
     !namesOtherField(failure);
+}
+
+/** True if an error inside a stream has no code, which says that it is no known fault, or words of a fault. */
+function mayBeFault({ providerCode, providerType, message }: ApiFailure): boolean {
+  return providerCode === null && providerType === null || SPEAKS_OF_FAULT.test(saidIn(message));
 }
 
 /** True if the error is about a field of the request other than its history. */
