@@ -201,6 +201,13 @@ export interface Api {
   readonly socket: SocketApi | null;
 }
 
+/** An entry of a request, or one part of its content. */
+export interface NamedEntry {
+  readonly index: number;
+  /** Index in the content of a user message; `null` for the whole entry. */
+  readonly part: number | null;
+}
+
 /** A wire API that `run` also uses. */
 export interface RunApi extends Api {
   /** Path of the request for a provider's checkpoint (§8.1); `null` if the API has no such request. */
@@ -221,6 +228,8 @@ export interface RunApi extends Api {
   newAssembler(): Assembler;
   /** Cause of the refusal of these entries; `null` if leaving something out cannot help. */
   refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null;
+  /** The entry whose place in the request a refusal names; `null` if it names none. */
+  entryNamed(failure: ApiFailure, entries: readonly FoldedEntry[]): NamedEntry | null;
   /** The account that an answer names, hashed; `null` when it names none. */
   accountOf(headers: Pick<Headers, "get">): string | null;
   /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history. */

@@ -14,8 +14,9 @@ const CONTENT_STATUSES: ReadonlySet<number> = new Set([400, 404, 422]);
 /** Codes of policy and model refusals, and of a response that is not stored. */
 const BARRED_CODE =
   /^(?:previous_response_not_found|deployment_?not_?found|(?:invalid|unknown|unsupported)_model|model_.*)$|policy|moderation|content_filter/i;
-/** Texts about policy, credit and quota: several servers send these as plain 400 (protocol §6.3, §11). */
+/** Texts about policy, credit, quota and a lost response: several servers send these without a code (protocol §6.3, §11). */
 const BARRED_TEXTS: readonly RegExp[] = [
+  /^previous response with id /i,
   /(?:usage|content|safety|acceptable.use)(?: management)? polic|content[ _-]filter|\bflagged\b|safety reasons/i,
   /\bquota\b|\bbilling\b|credit balance|spend(?:ing)? limit|insufficient (?:balance|credit|funds)/i,
 ];
@@ -40,17 +41,16 @@ const HISTORY_FIELDS: ReadonlySet<string> = new Set([
 /** A request field that the text names instead of `param`: quoted, or as the path that texts of Messages begin with. */
 const NAMED_FIELDS: readonly RegExp[] = [
   /^(model): /,
-  /^(previous response) with id /i,
-  /^invalid [`'"]([A-Za-z_]\w{0,63})[`'"]:/i,
+  /^invalid [`'"]([A-Za-z_]\w{0,63})/i,
   /\bunsupported value:? [`'"]([A-Za-z_]\w{0,63})(?:\.\w{1,64})*[`'"] does not support\b/i,
   /\b(?:unknown|unsupported|unrecognized|missing required) (?:parameter|argument|field)s?:? [`'"]([A-Za-z_]\w{0,63})/i,
   /^([a-z][a-z_]{1,63})(?:\.[\w-]{1,64}){0,8}: (?:extra inputs|field required|input should|value error|must )/i,
   /^[`'"]?((?:max_(?:output_)?tokens|stop_sequences|stream|system|temperature|tool_choice|tools|top_[kp])\b|thinking(?=\.))/,
 ];
 
-/** Words of errors that the same request may be spared later. */
+/** Words of errors that the same request may be spared later, and our own for an error without words. */
 const SPEAKS_OF_FAULT =
-  /overload|unavailable|capacity|time[sd]?[ -]?out|\b(?:internal|server|network) error|an error occurred|rate limit|without a reason|\bretry|try again/i;
+  /without a reason|gave no reason|overload|unavailable|capacity|time[sd]?[ -]?out|\b(?:internal|server|network) error|an error occurred|\bretry|try again/i;
 const SPEAKS_OF_REASONING = /reasoning|encrypted[ _-]?content|thinking|signature/i;
 
 /** The shortest id to look for in a message: a shorter id could be any word. */
@@ -65,6 +65,15 @@ export function isBarred(failure: ApiFailure, entries: readonly FoldedEntry[]): 
   const said = saidIn(failure.message);
   return isBarredByCode(failure) || BARRED_TEXTS.some((text) => text.test(said)) ||
     ACCESS_TEXTS.some((text) => text.test(said)) && !isAboutReasoning(failure, entries);
+}
+
+/** True if a filter or a policy refused the content of a request. */
+export function isPolicyRefusal({ message, providerCode, providerType }: ApiFailure): boolean {
+  const [policy] = BARRED_TEXTS;
+  return policy?.test(saidIn(message)) === true || providerCode === "invalid_prompt" ||
+    [providerCode, providerType].some((word) =>
+      word !== null && /policy|moderation|content_filter/i.test(word)
+    );
 }
 
 function isBarredByCode({ providerCode, providerType }: ApiFailure): boolean {

@@ -222,7 +222,7 @@ export function continueCommand(
 /** The error of a run with a command in its hint that names the session: to shorten its history, or to continue it. */
 export function withSessionHint({ state, error }: Outcome, session: ContinuedSession): RepriseError | null {
   const { id } = session.writer;
-  if (error === null) return null;
+  if (error === null || error.details.item !== undefined) return error;
   if (error.code === "context_overflow") {
     return withHint(error, `Shorten the history, then continue the run: reprise compact ${id}`);
   }

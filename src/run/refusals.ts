@@ -30,8 +30,8 @@ export interface RefusedRequest {
   /** Fields that the request omitted. */
   readonly without: ReadonlySet<Omission>;
   readonly error: RunError;
-  /** True if a retry without reasoning omits all of it, that of this run too. */
-  readonly widest: boolean;
+  /** True if a retry without reasoning omits all of it, that of this run too. @default {false} */
+  readonly widest?: boolean;
 }
 
 /** The API's failure that an error of the transport was made from, or `null` if no API reported it. */
@@ -164,7 +164,7 @@ function withoutReasoning(
   named: ReadonlySet<number>,
   { isUnreadable = false }: { readonly isUnreadable?: boolean } = {},
 ): RetryEvent | null {
-  const { folded, run, fingerprint, widest, error } = request;
+  const { folded, run, fingerprint, widest = false, error } = request;
   const sent = folded.reasoning.filter(({ reason }) => reason === null);
   if (sent.length === 0) return null;
   const earlier = sent.filter(({ origin }) => origin.run !== run);

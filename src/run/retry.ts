@@ -6,6 +6,7 @@
 import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import type { TurnDraft } from "../domain/turn.ts";
+import type { RepriseError } from "../domain/errors.ts";
 import { mayBeAboutHistory } from "../apis/refusal.ts";
 import { fallbackResult } from "./recover.ts";
 import {
@@ -19,7 +20,7 @@ import {
   sentReasoning,
 } from "./refusals.ts";
 import type { RequestOutcome, SendOptions } from "./request_step.ts";
-import { fingerprintOf } from "./next_request.ts";
+import { fingerprintOf, targetOf } from "./next_request.ts";
 import { continueCommand, withReplayHint } from "./outcome.ts";
 import type { RunSetup } from "./setup.ts";
 
@@ -81,12 +82,17 @@ export class Retries {
       }
     }
     const { error } = outcome;
-    if (error === null || !this.#isRefused(outcome)) return outcome;
+    if (error === null) return outcome;
+    if (!this.#isRefused(outcome)) {
+      return { ...outcome, error: await this.#withItem(outcome, error, { mayBeReasoning: false }) };
+    }
     // Items were quarantined for a retry that was refused as well: they are not shown to be the reason.
     this.#lastEvents = liftedQuarantine(quarantined, fingerprintOf(this.#run.setup, outcome.account));
     const mayHelp = this.#refusalOf(outcome) !== null ||
       outcome.failure !== null && mayBeAboutHistory(outcome.failure);
-    if (reasoning === 0 || !mayHelp) return outcome;
+    const mayBeReasoning = reasoning > 0 && mayHelp;
+    const explained = await this.#withItem(outcome, error, { mayBeReasoning });
+    if (explained !== error || !mayBeReasoning) return { ...outcome, error: explained };
     return { ...outcome, error: withReplayHint(error, this.#run.setup) };
   }
 
@@ -106,6 +112,23 @@ export class Retries {
       return outcome;
     }
     return inVain ? { ...refused, draft: null, response: null, usage: NO_USAGE } : outcome;
+  }
+
+  /** The error of a refusal that no retry resolved, with the item that it is about. */
+  async #withItem(
+    { failure, folded, account }: RequestOutcome,
+    error: RepriseError,
+    { mayBeReasoning }: { readonly mayBeReasoning: boolean },
+  ): Promise<RepriseError> {
+    const { setup, number: run } = this.#run;
+    if (failure === null || this.#run.isStopped()) return error;
+    const { shrinksMuch, withRefusedItem } = await import("./refused_item.ts");
+    const turns = setup.writer.allTurns();
+    return withRefusedItem(error, {
+      ...{ failure, folded, turns, session: setup, mayBeReasoning },
+      named: setup.api.entryNamed(failure, folded.entries),
+      shrinks: () => shrinksMuch(turns, targetOf(setup, { account, run })),
+    });
   }
 
   /** The retry after a refusal, or `null`; `widest` as in {@linkcode RefusedRequest}. */

@@ -11,7 +11,7 @@ import type { RunApi } from "../api.ts";
 import { MessagesAssembler } from "./assembler.ts";
 import { messagesCanonical } from "./canonical.ts";
 import { messagesFaults } from "./faults.ts";
-import { messagesRefusalOf } from "./refusal.ts";
+import { messagesEntryNamed, messagesRefusalOf } from "./refusal.ts";
 import { buildMessagesRequest, messagesBodyOf, messagesBodyPieces, messagesReasoningOf } from "./request.ts";
 import { messagesRules } from "./rules/known_good.ts";
 import { messagesStream } from "./stream.ts";
@@ -69,6 +69,7 @@ export const messagesApi: RunApi = {
   bodyOf: messagesBodyOf,
   bodyPieces: messagesBodyPieces,
   refusalOf: messagesRefusalOf,
+  entryNamed: messagesEntryNamed,
   newAssembler: () => new MessagesAssembler(),
   accountOf: (headers) => accountHash(null, headers.get("anthropic-workspace-id")),
   classify: classifyAnswer,

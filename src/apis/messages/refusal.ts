@@ -6,10 +6,10 @@
  */
 import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
-import type { RequestRefusal } from "../api.ts";
+import type { NamedEntry, RequestRefusal } from "../api.ts";
 import { wireCallId } from "../names.ts";
 import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
-import { entryAt } from "./layout.ts";
+import { entryAt, layoutOf, type SentBlock } from "./layout.ts";
 import { canOmitFromBlock } from "./render.ts";
 
 /** `messages.1.content.0`, and the path of the faulty member in it. */
@@ -46,6 +46,26 @@ export function messagesRefusalOf(
   const member = UNKNOWN.test(message) ? fieldOf(place?.[3] ?? "", entry) : null;
   const field = member !== null && entry !== undefined && canOmitFromBlock(entry, member) ? member : null;
   return itemRefusal(failure, entries, { index, field });
+}
+
+/** `messages.5`, `messages.5.content.2` or `messages[5].content[2]`. */
+const NAMED_PLACE = /\bmessages(?:\[|\.)(\d{1,9})\b\]?(?:\.content(?:\[|\.)(\d{1,9}))?/;
+
+/** The entry that a refusal names. A message that several entries share is the last of them. */
+export function messagesEntryNamed(
+  { param, message }: ApiFailure,
+  entries: readonly FoldedEntry[],
+): NamedEntry | null {
+  const place = NAMED_PLACE.exec(param ?? "") ?? NAMED_PLACE.exec(message);
+  const blocks = place === null ? undefined : layoutOf(entries)[Number(place[1])]?.blocks;
+  const at = place?.[2] === undefined ? (blocks?.length ?? 0) - 1 : Number(place[2]);
+  const index = blocks?.[at]?.entry;
+  if (blocks === undefined || index === undefined) return null;
+  const own = blocks.filter(({ entry }) => entry === index);
+  const entry = entries[index];
+  const isWhole = place?.[2] === undefined || entry?.kind !== "user_message" ||
+    own.length !== entry.content.length;
+  return { index, part: isWhole ? null : at - blocks.indexOf(own[0] as SentBlock) };
 }
 
 /** The session's own id of a call that the error names as it was sent. */

@@ -13,7 +13,7 @@ import type { RunApi } from "../api.ts";
 import { ResponsesAssembler } from "./assembler.ts";
 import { responsesCanonical } from "./canonical.ts";
 import { responsesFaults } from "./faults.ts";
-import { responsesRefusalOf } from "./refusal.ts";
+import { responsesEntryNamed, responsesRefusalOf } from "./refusal.ts";
 import {
   buildResponsesRequest,
   responsesBodyOf,
@@ -63,6 +63,7 @@ export const responsesApi: RunApi = {
   bodyOf: responsesBodyOf,
   bodyPieces: responsesBodyPieces,
   refusalOf: responsesRefusalOf,
+  entryNamed: responsesEntryNamed,
   newAssembler: () => new ResponsesAssembler(),
   accountOf: (headers) => accountHash(headers.get("openai-organization"), headers.get("openai-project")),
   classify: classifyAnswer,

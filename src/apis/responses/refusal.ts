@@ -8,7 +8,7 @@ import type { Omission } from "../../domain/event.ts";
 import { hasObjectArguments } from "../../domain/item.ts";
 import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
-import type { RequestRefusal } from "../api.ts";
+import type { NamedEntry, RequestRefusal } from "../api.ts";
 import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
 import { canOmitFromItem } from "./items.ts";
 
@@ -83,6 +83,19 @@ export function responsesRefusalOf(
 function isRawCall(entry: FoldedEntry): boolean {
   return entry.kind === "tool_call" && entry.repaired !== true && entry.item.type !== "custom_tool_call" &&
     !hasObjectArguments(entry.item);
+}
+
+/** `input[3]` or `input[3].content[1]`, also with dots; the index must be that of a sent item. */
+const NAMED_PLACE = /\binput(?:\[|\.)(\d{1,9})\b\]?(?:\.content(?:\[|\.)(\d{1,9}))?/;
+
+/** The entry that a refusal names, in its parameter or in its text. */
+export function responsesEntryNamed(
+  { param, message }: ApiFailure,
+  entries: readonly FoldedEntry[],
+): NamedEntry | null {
+  const place = NAMED_PLACE.exec(param ?? "") ?? NAMED_PLACE.exec(message);
+  if (place === null || entries[Number(place[1])] === undefined) return null;
+  return { index: Number(place[1]), part: place[2] === undefined ? null : Number(place[2]) };
 }
 
 /** The request field that the error is about, if the request can be sent without it. */

@@ -98,6 +98,26 @@ for (const [title, seqs, part, expected] of CASES) {
   });
 }
 
+Deno.test("the call of a server's tool goes with its output, and the output with its call", () => {
+  const target: FoldTarget = {
+    ...TARGET,
+    fingerprint: { ...FINGERPRINT, provider: "anthropic" },
+    needs: foldNeedsOf("anthropic"),
+    model: "claude-sonnet-4-5",
+  };
+  const items: readonly Item[] = [
+    { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },
+    { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] },
+    { type: "text", text: "Found" },
+  ];
+  const made = () =>
+    new History().user("Search").model(items, { fingerprint: { provider: "anthropic" }, asked: target.model })
+      .ended();
+  const kinds = (history: History) => foldHistory(history.turns, target).entries.map(({ kind }) => kind);
+  assert.equal(kinds(made()).filter((kind) => kind === "provider_item").length, 2);
+  for (const seq of [2, 3]) assert.ok(!kinds(omit(made(), [seq])).includes("provider_item"), `seq ${seq}`);
+});
+
 Deno.test("notes name what they replace", () => {
   const notes: readonly (readonly [Item, string])[] = [
     [

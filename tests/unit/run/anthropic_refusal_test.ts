@@ -65,6 +65,29 @@ promise(
   },
 );
 
+promise(
+  "however many thoughts a server no longer reads, one run meets one refusal",
+  {
+    script: (request) =>
+      thoughtsOf(request).includes("Old.")
+        ? request.number < 4
+          ? says([thinking("Old."), text("Done.")])
+          : invalidRequest("messages.1.content.0: Invalid `signature` in `thinking` block")
+        : says([thinking(request.number < 4 ? "Old." : "New."), text("Done.")]),
+  },
+  async (session) => {
+    for (const words of ["One", "Two", "Three"]) await session.run(words);
+    const sent = [];
+    for (const words of ["Four", "Five"]) {
+      const ran = await session.run(words);
+      assert.equal(ran.ended.state, "completed");
+      sent.push(...sentIn(session, ran).map(thoughtsOf));
+    }
+    assert.deepEqual(sent, [["Old.", "Old.", "Old."], [], ["New."]]);
+  },
+  { model: UNBOUND },
+);
+
 const OTHER_WORDS = [
   "The signature of a thinking block has expired",
   "messages.1.content: thinking cannot be read any more",

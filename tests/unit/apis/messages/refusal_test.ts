@@ -58,6 +58,21 @@ Deno.test("a place in the messages is traced back to the entry that went there",
   for (const [message, block, entry] of places) assert.equal(entryAt(ENTRIES, message, block), entry);
 });
 
+Deno.test("a refusal names an entry, and the part of a message, by its place", () => {
+  const rows: readonly (readonly [string, ReturnType<typeof messagesApi.entryNamed>])[] = [
+    ["messages.2.content.3: no", { index: 7, part: 1 }],
+    ["messages.2.content.2.image.source.base64.data: no", { index: 7, part: 0 }],
+    ["messages[0].content[0]: no", { index: 0, part: 0 }],
+    ["messages.2.content.1: no", { index: 8, part: null }],
+    ["messages.1: no", { index: 6, part: null }],
+    ["messages.9.content.0: no", null],
+    ["no", null],
+  ];
+  for (const [message, named] of rows) {
+    assert.deepEqual(messagesApi.entryNamed(refused(message), ENTRIES), named, message);
+  }
+});
+
 const BOUND =
   "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different " +
   'conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
