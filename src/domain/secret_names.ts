@@ -48,8 +48,17 @@ const PLURAL = /(key|token|secret|password|credential|cookie|cred)s$/;
  * that of a variable.
  */
 export function isSecretName(name: string): boolean {
-  return endsAsSecret(wordsOf(name)) || name === name.toUpperCase() && secretKindOf(name) !== null;
+  const known = JUDGED.get(name);
+  if (known !== undefined) return known;
+  const judged = endsAsSecret(wordsOf(name)) || name === name.toUpperCase() && secretKindOf(name) !== null;
+  if (JUDGED.size === MOST_JUDGED) JUDGED.clear();
+  JUDGED.set(name, judged);
+  return judged;
 }
+
+/** Verdicts on names that were judged last: a body repeats a few names. */
+const JUDGED = new Map<string, boolean>();
+const MOST_JUDGED = 256;
 
 /**
  * True for the name of a header or a member that holds a secret, if its value is only looked for: also for any other
@@ -93,10 +102,18 @@ function wordsOf(name: string): string[] {
   return words.map((word) => word.replace(/(?<=[a-z])\d+$/, "").replace(PLURAL, "$1"));
 }
 
-/** Escapes of JSON and URLs, whose letters belong to no name. */
-const NAME_AT_END = /(?:\\[nrtbf]|\\u[0-9a-f]{4}|%[0-9a-f]{2})?(?<name>[\w.-]*)$/i;
+const NAME_CHARACTER = /[\w.-]/;
+/** Ends of escapes of JSON and URLs after their first character: these letters belong to no name. */
+const ESCAPE_ENDS: Readonly<Record<string, RegExp>> = {
+  "\\": /^(?:u[0-9a-fA-F]{4}|[nrtbf])/,
+  "%": /^[0-9a-fA-F]{2}/,
+};
 
-/** The name that `text` ends with. */
+/** The name that `text` ends with. Takes time linear in the name. */
 export function nameAtEnd(text: string): string {
-  return NAME_AT_END.exec(text)?.groups?.name ?? "";
+  let from = text.length;
+  while (from > 0 && NAME_CHARACTER.test(text[from - 1] ?? "")) from--;
+  const name = text.slice(from);
+  const escape = ESCAPE_ENDS[text[from - 1] ?? ""];
+  return escape === undefined ? name : name.replace(escape, "");
 }
