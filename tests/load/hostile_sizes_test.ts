@@ -6,7 +6,6 @@
 import assert from "node:assert/strict";
 import { IS_SOAK } from "../crash/scale.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { WITHOUT_BINARY } from "./listening.ts";
 
 const message = (role: string, text: string) => {
   const content = [{ type: role === "user" ? "input_text" : "output_text", text }];
