@@ -4,7 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { IS_SOAK } from "../crash/scale.ts";
+import { lacksBinary } from "../support/needs.ts";
+import { IS_SOAK } from "../support/scale.ts";
 import { Sandbox } from "../support/reprise.ts";
 
 const message = (role: string, text: string) => {
@@ -24,7 +25,7 @@ async function secondsOf(sandbox: Sandbox, args: readonly string[]): Promise<num
 function soak(name: string, fn: (sandbox: Sandbox) => Promise<void>): void {
   Deno.test({
     name,
-    ignore: WITHOUT_BINARY || !IS_SOAK,
+    ignore: lacksBinary() !== null || !IS_SOAK,
     fn: async () => {
       await using sandbox = new Sandbox();
       await fn(sandbox);
