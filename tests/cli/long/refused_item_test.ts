@@ -201,3 +201,29 @@ for (const [name, row] of Object.entries(ROWS)) {
     for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0, verb);
   });
 }
+
+Deno.test("a refused image in a message that a checkpoint keeps: the checkpoint is withdrawn first", async () => {
+  let refuses = false;
+  await using place = new Place(({ input }) => {
+    if (refuses && input.some(isImage)) return httpError(400, { message: "Could not process image" });
+    return refuses
+      ? HELLO
+      : answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })]);
+  }, { rules: "none" });
+  Deno.writeFileSync(`${place.sandbox.workspace}/shot.png`, PNG);
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, "long\n".repeat(4000));
+  const long = ["run", "--json", "--new", "-s", "s", "--max-steps", "3", ...IMAGE, "Look"];
+  assert.equal((await place.call(long)).code, 4);
+  assert.equal((await place.call(["compact", "s", "--tail-events", "2"])).code, 0);
+  refuses = true;
+  const refused = await place.call(["run", "--json", "-s", "s"]);
+  const error = assertError(refused, { code: "request_refused", exit: 13, says: /"shot\.png" of seq 1/ });
+  const commands = commandsIn(String(error.hint)).map((command) => (shellWords(command) ?? []).slice(1));
+  assert.deepEqual(commands.slice(0, 2).map(([verb]) => verb), ["uncompact", "omit"]);
+  for (const command of commands.filter(([verb]) => verb !== "run")) {
+    const called = await place.call(command);
+    assert.equal(called.code, 0, `${command.join(" ")}: ${called.stderr}`);
+  }
+  const went = await place.call(["run", "-s", "s"]);
+  assert.equal(went.code, 0, went.stderr);
+});
