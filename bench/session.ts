@@ -95,6 +95,26 @@ export function nextAnswers({ end: { run, turn } }: SessionWriter, count: number
   return Array.from({ length: count }, (_, index) => answerDraft(run, turn + index));
 }
 
+/** The next model turn of a writer, with `count` calls of commands, and their results. */
+export function nextBatch({ end: { run, seq } }: SessionWriter, count: number) {
+  // A reasoning item is before the calls.
+  const numbers = Array.from({ length: count }, (_, index) => seq + 2 + index);
+  const calls = numbers.map((number): EventDraft => {
+    const item = {
+      type: "function_call",
+      id: `fc_${number}`,
+      call_id: `call_${number}`,
+      status: "completed",
+    };
+    return { type: "tool_call", item: { ...item, name: "shell", arguments: '{"command":"make"}' } };
+  });
+  const results = numbers.map((call_seq): EventDraft => {
+    const result = { type: "tool_result", call_seq, call_id: `call_${call_seq}`, tool: "shell" } as const;
+    return { ...result, status: "ok", output: prose(1900) };
+  });
+  return { calls: modelDraft(run, seq, ...calls), results };
+}
+
 /** A turn that opens run `run`. */
 export function promptDraft(run: number): TurnDraft {
   const content = [{ type: "input_text", text: prose(1900) } as const];
@@ -135,7 +155,7 @@ function draftOf(turn: number, lastSeq: number): TurnDraft {
 }
 
 /** A model turn with reasoning and `event`. */
-function modelDraft(run: number, number: number, event: EventDraft): TurnDraft {
+function modelDraft(run: number, number: number, ...events: readonly EventDraft[]): TurnDraft {
   const blob = `gAAAA${prose(900)}`;
   const item = { id: `rs_${number}`, type: "reasoning", summary: [], encrypted_content: blob };
   const usage = { input_tokens: 812, output_tokens: 96, output_tokens_details: { reasoning_tokens: 64 } };
@@ -148,7 +168,7 @@ function modelDraft(run: number, number: number, event: EventDraft): TurnDraft {
     fingerprint: FINGERPRINT,
     response: { id: `resp_${number}`, status: "completed" },
     request: { body_sha256: hash, fold: FOLD_VERSION, fields, guard: { sent: 0, dropped: [] } },
-    events: [{ type: "reasoning", item }, event, { type: "provider_usage", usage }],
+    events: [{ type: "reasoning", item }, ...events, { type: "provider_usage", usage }],
   };
 }
 

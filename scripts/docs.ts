@@ -9,7 +9,7 @@ import { buildProgram } from "../src/cli/program.ts";
 import { FIXTURE_VERBS, VERBS } from "../src/cli/verbs.ts";
 import { manPage } from "../src/cli/completion/man.ts";
 import { completedVerbs } from "../src/cli/completion/model.ts";
-import { type Flag, variablesOf } from "../src/cli/declare.ts";
+import { type Flag, isOffSwitch, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
@@ -205,7 +205,8 @@ function flagVariableRows(): string {
   return [...new Map(flags.map((flag) => [flag.spec, flag])).values()].map((flag) => {
     const names = variablesOf(flag).map((name) => `\`${name}\``).join(", ");
     const spelled = flag.spec.replace(/^.*(?=--)/, "").replace(/ .*$/, "");
-    return `| ${names} | ${spelled.startsWith("--no-") ? "off: " : ""}as \`${spelled}\`: ${flag.about} |`;
+    const off = variablesOf(flag).some((name) => isOffSwitch(flag, name)) ? "off: " : "";
+    return `| ${names} | ${off}as \`${spelled}\`: ${flag.about} |`;
   }).join("\n");
 }
 
@@ -251,7 +252,7 @@ Settings come from flags, then the environment, then \`config.json\` in \`$XDG_C
 | --- | --- |
 | ${
     CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")
-  } | a string; \`base_url\` counts only if the provider is the one that the file names, or \`openai\` |
+  } | a string; \`base_url\` counts only if the provider is the one that the file names, or \`openai\`; \`stdin\` is a switch: off leaves stdin unread, as \`--no-stdin\` |
 | \`models\` | the default model of each provider, such as \`{"anthropic": "…"}\`; precedes \`model\` |
 | \`allow\`, \`deny\` | lists of permissions, as the flags take them; \`run.started\` names them |
 | \`profiles\` | named sets of \`provider\`, \`base_url\`, \`model\`, \`effort\`, \`summary\`, \`transport\`, \`allow\`, \`deny\`. No keys: these come from the environment |

@@ -39,8 +39,9 @@ this order. It answers the first broken rule as the API would: with the API's st
 - **does not check**: no recording shows the account, or the models that can read each other's reasoning.
 - **text**: the text of the error is the API's own (\`exact\`), or ours with the same meaning (\`by meaning\`).
 
-The record outweighs the rules: a request that was recorded is played, and a rule that it breaks is a warning. A recorded
-error is the API's own judgement and is played unchanged.
+The record outweighs the rules: a member, value, type or block that the API took in one request of a fixture is allowed
+in all of them, because the API may be newer than a rule. A request that was recorded is played, and a rule about its
+history that it breaks is a warning. A recorded error is the API's own judgement and is played unchanged.
 
 The fixture is the evidence for issued items: blobs, thinking blocks and their ids are checked against its responses and
 against its accepted requests.
@@ -54,8 +55,7 @@ Some rules have another grade in one case than in the others, and that case goes
 \`arguments\`, derived for the \`call_id\` of an output, and uncertain for the \`id\` of reasoning;
 \`unsupported_parameter\` is seen on the wire for \`temperature\` only; \`reasoning_following\` is uncertain for a
 message without its id under \`store: false\`. In Chat Completions, \`unknown_parameter\` is derived except for
-\`reasoning\`, and \`max_tokens\`, \`temperature\`, \`system_role\` and \`effort_with_tools\` do not hold for a model
-that accepted such a request in the fixture.
+\`reasoning\`.
 
 ## OpenAI and Azure: Responses
 

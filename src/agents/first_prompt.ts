@@ -30,6 +30,32 @@ function begun(entries: readonly AgentEntry[], lost: LostParts): readonly AgentE
   }
   const [first, ...others] = entries.slice(start);
   if (first?.kind !== "compaction") return entries.slice(start);
-  const text = `This is a summary of the conversation so far:\n\n${first.summary}`;
-  return [{ kind: "user", line: first.line, content: [textPart(text)] }, ...others];
+  return [
+    { kind: "user", line: first.line, content: [textPart(`${SUMMARY}\n\n${first.summary}`)] },
+    ...others,
+  ];
+}
+
+/** First words of a message that is a summary. */
+const SUMMARY = "This is a summary of the conversation so far:";
+
+/** Texts that editors and agents put before the user's own words: blocks in tags, and the words of {@linkcode SUMMARY}. */
+const BEFORE = new RegExp(`^\\s*(?:<(ide_[a-z_]+|system-reminder)>[^]*?</\\1>|${SUMMARY})`);
+
+/** Headings that the editor extension of Codex puts between the context of the editor and the user's own words. */
+const REQUEST = /^## My request(?: for Codex)?:/m;
+
+/** The user's own words in the first message that has any: the context of an editor comes before them. For names only. */
+export function ownWordsOf({ main }: Pick<AgentSession, "main">): string {
+  for (const entry of main) {
+    if (entry.kind !== "user") continue;
+    for (const { text } of entry.content) {
+      let words = typeof text === "string" ? text.split(REQUEST).at(-1) ?? "" : "";
+      for (let found = BEFORE.exec(words); found !== null; found = BEFORE.exec(words)) {
+        words = words.slice(found[0].length);
+      }
+      if (words.trim() !== "") return words;
+    }
+  }
+  return "";
 }

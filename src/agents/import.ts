@@ -16,19 +16,10 @@ import { type Home, openHome } from "../store/home.ts";
 import { sessionPaths, turnPath } from "../store/layout.ts";
 import { forkSession, planFork } from "../store/lifecycle/fork.ts";
 import { Staging } from "../store/lifecycle/staging.ts";
-import { openQuarantine, orSyncFailed, writeChunks } from "../store/write/publish.ts";
-import { SessionWriter } from "../store/write/writer.ts";
+import { openQuarantine, orSyncFailed } from "../store/write/publish.ts";
 import type { AgentEntry, AgentSession } from "./agent_session.ts";
 import type { SourceLines } from "./lines.ts";
-import {
-  addTurns,
-  buildTurns,
-  type BuiltBranch,
-  type BuiltTurn,
-  checkTurns,
-  type ImportCall,
-  pinnedBlobs,
-} from "./turns.ts";
+import { buildTurns, type BuiltBranch, type BuiltTurn, type ImportCall, pinnedBlobs } from "./turns.ts";
 
 /** Options of {@linkcode importAgentSession}. */
 export interface AgentImportOptions {
@@ -36,6 +27,7 @@ export interface AgentImportOptions {
   readonly session: AgentSession;
   /** The incomplete last line of the source, which is kept in `quarantine/`. */
   readonly torn: SourceLines["torn"];
+  readonly times: SourceLines["times"];
   /** Settings of the importing call; none comes from the source. */
   readonly pins: Pick<Pins, "permissions" | "workspace">;
   /** Instructions and tool schemas of the importing call. */
@@ -74,12 +66,12 @@ export async function importAgentSession(
   home: Home,
   options: AgentImportOptions,
 ): Promise<AgentImport> {
-  const { id, session, texts, trusted } = options;
+  const { id, session, texts, trusted, times } = options;
   const { agent, version } = session;
   const [instructions, tools] = [texts.instructions, texts.tools].map(sha256Hex) as [string, string];
   const at = new Date(ports.clock.now()).toISOString();
   const callOf = (own: SessionId): ImportCall => ({
-    ...{ id: own, trusted, at },
+    ...{ id: own, trusted, at, times },
     pins: { ...options.pins, instructions, tools },
   });
   const [first, ...others] = branchesIn(session);
@@ -90,7 +82,7 @@ export async function importAgentSession(
     const built = { agent, version, entries: branch.entries };
     const turns = branch.shared === 0
       ? buildTurns(built, callOf(own)).length
-      : forkTurns(built, branch, main, callOf(id));
+      : forkTurns(built, branch, { main, call: callOf(id) });
     return { own, branch, built, turns };
   });
   if (!options.dryRun) {
@@ -152,11 +144,10 @@ function sharedHistory(main: readonly BuiltTurn[], runs: number) {
 function forkTurns(
   branch: BuiltBranch,
   { runs }: OwnBranch,
-  main: readonly BuiltTurn[],
-  call: ImportCall,
+  { main, call }: { readonly main: readonly BuiltTurn[]; readonly call: ImportCall },
 ): number {
   const { before, checkpoint } = sharedHistory(main, runs);
-  return before.length + 1 + checkTurns(branch, { call, checkpoint, before });
+  return before.length + 1 + buildTurns(branch, call, { checkpoint, before }).length;
 }
 
 /** Number of runs that the first entries open. */
@@ -180,16 +171,16 @@ async function importWhole(
     staging = await Staging.open(ports, openHome(ports, home.path, { create: true }), id);
     const { paths } = staging;
     for (const { sha256, bytes } of pinnedBlobs([texts.instructions, texts.tools])) {
-      writeChunks(ports, blobPath(paths, sha256), [bytes]);
+      staging.write(blobPath(paths, sha256), bytes);
     }
-    for (const { turn, bytes } of built) writeChunks(ports, turnPath(paths, turn.turn), [bytes]);
+    for (const { turn, bytes } of built) staging.write(turnPath(paths, turn.turn), bytes);
     if (torn !== null) {
       openQuarantine(ports, paths);
       const name = `line-${String(torn.line).padStart(6, "0")}.torn`;
-      writeChunks(ports, `${paths.quarantine}/${name}`, [torn.bytes]);
+      staging.write(`${paths.quarantine}/${name}`, torn.bytes);
       orSyncFailed(() => ports.files.syncDirectory(paths.quarantine));
     }
-    staging.publish(manifest);
+    await staging.publish(manifest);
   } catch (error) {
     staging?.discard();
     throw storageError(error, `import session "${id}"`, root);
@@ -204,7 +195,7 @@ interface ForkedBranch {
   readonly branch: BuiltBranch & { readonly runs: number };
 }
 
-/** Forks the main session after the shared runs, and adds the branch. A kill leaves a fork with fewer turns. */
+/** Forks the main session after the shared runs, with the turns of the branch. */
 async function importFork(
   ports: Ports,
   home: Home,
@@ -212,11 +203,8 @@ async function importFork(
 ): Promise<void> {
   const { last, before, checkpoint } = sharedHistory(main, branch.runs);
   const plan = planFork(ports, home, { parent, toSeq: last?.seq[1] });
-  await forkSession(ports, home, plan, { id: call.id, summary: null, usage: NO_USAGE });
-  const writer = await SessionWriter.open(ports, home, { id: call.id });
-  try {
-    addTurns(writer, branch, { call, checkpoint, before });
-  } finally {
-    writer.close();
-  }
+  await forkSession(ports, home, plan, {
+    ...{ id: call.id, summary: null, usage: NO_USAGE },
+    more: (turn) => buildTurns(branch, call, { checkpoint, before: [...before, { turn, line: null }] }),
+  });
 }

@@ -55,10 +55,13 @@ export const MOST_SIDE_PATHS = 100;
 export class LineTree {
   readonly #lines: readonly TreeLine[];
   readonly #byId: ReadonlyMap<string, TreeLine>;
+  /** Places in the file: a damaged line may hold several records. */
+  readonly #places: ReadonlyMap<TreeLine, number>;
 
   constructor(lines: readonly TreeLine[]) {
     this.#lines = lines;
     this.#byId = new Map(lines.map((line) => [line.id, line]));
+    this.#places = new Map(lines.map((line, index) => [line, index]));
   }
 
   /** The path from a first line to `leaf`. A line that names a later line before it begins the path. */
@@ -68,9 +71,13 @@ export class LineTree {
       path.push(at);
       const before: TreeLine | undefined = at.parent === null ? undefined : this.#byId.get(at.parent);
       // Lines are only added at the end, so that a later one shows a damaged file, and maybe a circle.
-      at = before === undefined || before.line >= at.line ? undefined : before;
+      at = before !== undefined && this.#placeOf(before) < this.#placeOf(at) ? before : undefined;
     }
     return path.reverse();
+  }
+
+  #placeOf(line: TreeLine): number {
+    return this.#places.get(line) ?? 0;
   }
 
   /**

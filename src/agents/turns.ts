@@ -28,19 +28,15 @@ import type {
   ResultEntry,
 } from "./agent_session.ts";
 import { cutAt, type PlacedTurn } from "./cut.ts";
-
-/** Receives turns: a new history in memory, or the writer of a fork. */
-export interface TurnSink {
-  /** The newest turn, the last `seq` and the last run; 0 before the first turn. */
-  readonly end: Pick<HistoryEnd, "turn" | "seq" | "run">;
-  append(draft: TurnDraft): Turn;
-}
+import type { SourceLines } from "./lines.ts";
 
 /** Facts of the importing call that turns hold. */
 export interface ImportCall {
   readonly id: SessionId;
-  /** ISO 8601 UTC with milliseconds. */
+  /** Time of the import, ISO 8601 UTC with milliseconds. */
   readonly at: string;
+  /** Times of the source's lines. */
+  readonly times: SourceLines["times"];
   /** Settings of the importing call; none comes from the source. */
   readonly pins: Omit<Pins, "fingerprint" | "model">;
   /** Endpoint that the user names as the origin of the reasoning; `null` if reasoning is never sent. */
@@ -60,53 +56,37 @@ export interface BuiltBranch extends Pick<AgentSession, "agent" | "version"> {
   readonly entries: readonly AgentEntry[];
 }
 
-/**
- * Builds the turns of a branch; the last run is ended.
- *
- * @throws {RepriseError} `bad_import` if no message of the user comes first, or if a turn breaks the format or is too large.
- */
-export function buildTurns(branch: BuiltBranch, call: ImportCall): BuiltTurn[] {
-  const sink = new NewHistory(call);
-  const placed = addTurns(sink, branch, { call, checkpoint: null, before: [] });
-  return placed.map((each, index) => ({ ...each, bytes: sink.files[index] ?? new Uint8Array() }));
-}
-
-/** The history that a branch is added to. */
+/** The history that a branch is added to, whose runs are all ended. */
 export interface HistoryBefore {
-  readonly call: ImportCall;
   /** Its last checkpoint. */
   readonly checkpoint: Pick<HistoryCompactionEvent, "seq" | "to_seq"> | null;
   readonly before: readonly PlacedTurn[];
 }
 
-/** Validates the turns of a branch after a history, in memory; returns their number. Throws as {@linkcode buildTurns} does. */
-export function checkTurns(branch: BuiltBranch, history: HistoryBefore): number {
-  const sink = new NewHistory(history.call, history.before);
-  addTurns(sink, branch, history);
-  return sink.files.length;
-}
-
 /**
- * Adds the turns of a branch to a history whose runs are all ended; returns all turns. Throws as {@linkcode buildTurns} and
- * the sink do.
+ * Builds the turns of a branch; the last run is ended.
+ *
+ * @throws {RepriseError} `bad_import` if no message of the user comes first, or if a turn breaks the format or is too large.
  */
-export function addTurns(
-  sink: TurnSink,
+export function buildTurns(
   branch: BuiltBranch,
-  history: HistoryBefore,
-): readonly PlacedTurn[] {
-  const builder = new TurnBuilder(sink, branch, history);
+  call: ImportCall,
+  history: HistoryBefore = { checkpoint: null, before: [] },
+): BuiltTurn[] {
+  const built = new NewHistory(call, history.before);
+  const builder = new TurnBuilder(built, branch, { call, history });
   branch.entries.forEach((entry, index) => builder.add(entry, branch.entries[index + 1]));
-  return builder.finish();
+  const added = builder.finish().slice(history.before.length);
+  return added.map((each, index) => ({ ...each, bytes: built.files[index] ?? new Uint8Array() }));
 }
 
 /** Builds a history in memory; each turn is validated as a reader will validate it. */
-class NewHistory implements TurnSink {
+class NewHistory {
   readonly files: Uint8Array[] = [];
   readonly #call: ImportCall;
   readonly #validator: HistoryValidator;
 
-  constructor(call: ImportCall, before: readonly PlacedTurn[] = []) {
+  constructor(call: ImportCall, before: readonly PlacedTurn[]) {
     this.#call = call;
     this.#validator = new HistoryValidator(call.id);
     for (const { turn } of before) this.#validator.advance(turn);
@@ -147,12 +127,14 @@ interface PendingCall {
 }
 
 class TurnBuilder {
-  readonly #sink: TurnSink;
+  readonly #built: NewHistory;
   readonly #branch: BuiltBranch;
   readonly #call: ImportCall;
   /** Calls without a result so far. */
   readonly #open: PendingCall[] = [];
   #run: number;
+  /** Time of the next turn, which is that of its line; without one, that of the import. */
+  #at: string | undefined;
   #isBegun = false;
   #isOpen = false;
   #isAnswered = false;
@@ -165,11 +147,15 @@ class TurnBuilder {
   /** The last response before the branch. */
   readonly #before: Pick<ResponseEntry, "provider" | "model"> | undefined;
 
-  constructor(sink: TurnSink, branch: BuiltBranch, { call, checkpoint, before }: HistoryBefore) {
-    this.#sink = sink;
+  constructor(
+    built: NewHistory,
+    branch: BuiltBranch,
+    { call, history: { checkpoint, before } }: { readonly call: ImportCall; readonly history: HistoryBefore },
+  ) {
+    this.#built = built;
     this.#branch = branch;
     this.#call = call;
-    this.#run = sink.end.run;
+    this.#run = built.end.run;
     this.#checkpoint = checkpoint;
     this.#placed = [...before];
     this.#responses = branch.entries.filter((entry) => entry.kind === "response");
@@ -189,9 +175,12 @@ class TurnBuilder {
         },
       );
     }
+    if (entry.kind === "user") this.#endRun();
+    const time = this.#call.times.get(entry.line);
+    // A clock that was wrong makes no turn of the future.
+    if (time !== undefined && time <= this.#call.at) this.#at = time;
     switch (entry.kind) {
       case "user":
-        this.#endRun();
         this.#run++;
         this.#isBegun = true;
         this.#append({
@@ -217,6 +206,8 @@ class TurnBuilder {
         hint: "Import a session that has a prompt",
       });
     }
+    // The import ends the last run, so that `@last` is a session that was just imported.
+    this.#at = undefined;
     this.#endRun();
     return this.#placed;
   }
@@ -343,7 +334,7 @@ class TurnBuilder {
   }
 
   #append(draft: TurnDraft, line: number | null = null): Turn {
-    const turn = this.#sink.append(draft);
+    const turn = this.#built.append(this.#at === undefined ? draft : { ...draft, at: this.#at });
     this.#placed.push({ turn, line });
     return turn;
   }

@@ -65,8 +65,10 @@ export interface BuiltRequest {
 
 /** Cause of the refusal of a request. `index` points into the request's entries. */
 export type RequestRefusal =
-  /** Reasoning: the items that the error names, by id or by place in the input; often none. */
+  /** Unreadable reasoning: the items that the error names, by id or by place in the input; often none. */
   | { readonly kind: "reasoning"; readonly ids: readonly string[]; readonly index: number | null }
+  /** Readable reasoning that the API does not accept at its place: the same. */
+  | { readonly kind: "misplaced_reasoning"; readonly ids: readonly string[]; readonly index: number | null }
   /** Thinking that is bound to another conversation; a request can ask the server to drop it (§11). */
   | { readonly kind: "binding"; readonly index: number | null }
   /** A request field that the endpoint does not accept. */
@@ -229,7 +231,7 @@ export interface RunApi extends Api {
   /** The entry whose place in the request a refusal names; `null` if it names none. */
   entryNamed(failure: ApiFailure, entries: readonly FoldedEntry[]): NamedEntry | null;
   /** The account that an answer names, hashed; `null` when it names none. */
-  accountOf(headers: Headers): string | null;
+  accountOf(headers: Pick<Headers, "get">): string | null;
   /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history. */
   bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
   /** The same body in pieces; `null` if the body does not hold the entries in their order. */

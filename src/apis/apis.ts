@@ -13,7 +13,8 @@ import { responsesApi } from "./responses/api.ts";
 import type { StreamEvent } from "./stream.ts";
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
 
-const RUN_APIS: readonly RunApi[] = [responsesApi, messagesApi];
+/** The APIs that runs speak. */
+export const RUN_APIS: readonly RunApi[] = [responsesApi, messagesApi];
 
 /** Every wire API that the program knows. */
 export const APIS: readonly Api[] = [...RUN_APIS, chatApi];

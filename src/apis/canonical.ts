@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isRawNumber } from "../domain/exact_json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 
 /** Names for values that differ between equivalent requests. */
@@ -55,6 +56,7 @@ export function mapMembers(
   object: JsonObject,
   change: (name: string, value: JsonValue) => JsonValue | undefined,
 ): JsonObject {
+  if (isRawNumber(object)) return object;
   return Object.fromEntries(
     Object.entries(object).flatMap(([name, value]) => {
       const changed = value === undefined ? undefined : change(name, value);

@@ -5,7 +5,7 @@
  * @module
  */
 import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
-import type { ApiKey, ApiName } from "./api.ts";
+import type { Api, ApiKey, ApiName } from "./api.ts";
 import type { RuleSet } from "./rule.ts";
 
 /** Variable with the base URL of any provider; it precedes the provider's own variables. */
@@ -166,25 +166,32 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** `https://HOST` of the server that received it. */
   readonly origin: string;
+  /** Its API, as `apiOfRequest` resolves it; `null` if unknown. */
+  readonly api: Pick<Api, "name"> | null;
   /** The route of the request; its provider, if not `null`, decides instead of path and headers. */
   readonly route?: { readonly provider: ProviderKind | null; readonly baseUrl: string | null };
 }
 
 /** Resources of the APIs: the path after a base URL begins with one of them (protocol §1, §8, §9). */
 const RESOURCE = /\/(responses|messages|models|chat\/completions)(\/[^?]*)?$/;
-const AZURE_HOST = /\.(openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com)$/;
+const AZURE_HOSTS = /\.(openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com)$/;
 
 /**
- * The provider of a recorded request. Azure has hosts and a key header of its own, Anthropic a path and a header
+ * The provider of a recorded request. Azure has hosts and a key header of its own, Anthropic an API and a header
  * (protocol §9, §12), OpenAI its hosts; any other server is compatible: it may accept what OpenAI refuses.
  */
-export function providerOf({ path, headers, origin, route }: SeenRequest): ProviderKind {
+export function providerOf({ headers, origin, route, api }: Omit<SeenRequest, "path">): ProviderKind {
   const url = new URL(origin);
   if (route?.provider === "anthropic" || route?.provider === "azure") return route.provider;
-  if (AZURE_HOST.test(url.hostname) || headers["api-key"] !== undefined) return "azure";
-  const isMessages = /\/messages(\/|$)/.test(pathOnly(path)) || headers["anthropic-version"] !== undefined;
+  if (isAzureHost(url) || headers["api-key"] !== undefined) return "azure";
+  const isMessages = api?.name === "messages" || headers["anthropic-version"] !== undefined;
   if ((route?.provider ?? null) === null && isMessages) return "anthropic";
   return isOwnServer("openai", url) ? "openai" : "compatible";
+}
+
+/** True for a server of Azure. */
+export function isAzureHost({ hostname }: URL): boolean {
+  return AZURE_HOSTS.test(hostname);
 }
 
 /** True for a server of the provider's own; of a provider without a list of hosts, for every server. */
@@ -193,22 +200,22 @@ export function isOwnServer(provider: ProviderKind, { hostname }: URL): boolean 
 }
 
 /** The base URL of a recorded request in the form for clients: up to the resource. */
-export function baseUrlOf({ path, origin, route }: SeenRequest, provider: ProviderKind): string {
+export function baseUrlOf(
+  { path, origin, route, api }: Omit<SeenRequest, "headers">,
+  provider: ProviderKind,
+): string {
   if (typeof route?.baseUrl === "string") return route.baseUrl;
   const pathname = pathOnly(path);
   const found = RESOURCE.exec(pathname);
-  const base = found === null ? /^.*?\/v1(?=\/|$)/.exec(pathname)?.[0] ?? "" : pathname.slice(0, found.index);
+  const [versioned] = /^.*?\/v1(?=\/|$)/.exec(pathname) ?? [];
+  const above = found === null ? undefined : pathname.slice(0, found.index);
+  const base = (api === null ? versioned ?? above : above ?? versioned) ?? "";
   return `${origin}${clientPath(provider, base)}`;
 }
 
 /** The path of a base URL in the form for clients of the provider. */
 export function clientPath(provider: ProviderKind, path: string): string {
   return PROVIDERS[provider].urlForm === "unversioned" ? path.replace(/\/v1$/, "") : path;
-}
-
-/** True for a request that identifies its provider without a guess. */
-export function isTelling({ path }: Pick<SeenRequest, "path">): boolean {
-  return /\/(responses|messages|chat\/completions)(\/|$)/.test(pathOnly(path));
 }
 
 function pathOnly(path: string): string {

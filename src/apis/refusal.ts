@@ -40,12 +40,17 @@ const HISTORY_FIELDS: ReadonlySet<string> = new Set([
 /** A request field that the text names instead of `param`: quoted, or as the path that texts of Messages begin with. */
 const NAMED_FIELDS: readonly RegExp[] = [
   /^(model): /,
+  /^(previous response) with id /i,
+  /^invalid [`'"]([A-Za-z_]\w{0,63})[`'"]:/i,
   /\bunsupported value:? [`'"]([A-Za-z_]\w{0,63})(?:\.\w{1,64})*[`'"] does not support\b/i,
   /\b(?:unknown|unsupported|unrecognized|missing required) (?:parameter|argument|field)s?:? [`'"]([A-Za-z_]\w{0,63})/i,
   /^([a-z][a-z_]{1,63})(?:\.[\w-]{1,64}){0,8}: (?:extra inputs|field required|input should|value error|must )/i,
   /^[`'"]?((?:max_(?:output_)?tokens|stop_sequences|stream|system|temperature|tool_choice|tools|top_[kp])\b|thinking(?=\.))/,
 ];
 
+/** Words of errors that the same request may be spared later. */
+const SPEAKS_OF_FAULT =
+  /overload|unavailable|capacity|time[sd]?[ -]?out|\b(?:internal|server|network) error|an error occurred|rate limit|without a reason|\bretry|try again/i;
 const SPEAKS_OF_REASONING = /reasoning|encrypted[ _-]?content|thinking|signature/i;
 
 /** The shortest id to look for in a message: a shorter id could be any word. */
@@ -90,7 +95,7 @@ function isAboutReasoning(failure: ApiFailure, entries: readonly FoldedEntry[]):
 
 /** True if an API refused a request because of its history or for an unknown reason. */
 export function isContentRefusal(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
-  return mayBeAboutHistory(failure) && !isBarred(failure, entries);
+  return (mayBeAboutHistory(failure) || isUnclassedInStream(failure)) && !isBarred(failure, entries);
 }
 
 /** True when neither the status of a refusal, nor its code, nor a field that it names is about something else. */
@@ -102,17 +107,19 @@ export function mayBeAboutHistory(failure: ApiFailure): boolean {
 
 /**
  * The cause of a failure with unknown text: `likely_reasoning` if it names a sent item or mentions reasoning, `unknown`
- * if an API refused it otherwise, `null` for all other failures.
+ * if an API refused it otherwise, `null` for all other failures. Inside a stream a fault has no other form than a
+ * refusal, so that words of a fault count there.
  */
 export function guessedRefusal(
   failure: ApiFailure,
   entries: readonly FoldedEntry[],
 ): Extract<RequestRefusal, { readonly kind: "likely_reasoning" | "unknown" }> | null {
-  const refused = isContentRefusal(failure, entries);
-  if (!refused && !isUnclassedInStream(failure, entries)) return null;
+  if (!isContentRefusal(failure, entries)) return null;
   const ids = idsNamed(failure.message, entries);
   if (ids.length > 0 || SPEAKS_OF_REASONING.test(failure.message)) return { kind: "likely_reasoning", ids };
-  return refused ? { kind: "unknown" } : null;
+  return isUnclassedInStream(failure) && SPEAKS_OF_FAULT.test(saidIn(failure.message))
+    ? null
+    : { kind: "unknown" };
 }
 
 /**
@@ -130,9 +137,9 @@ export function itemRefusal(
 }
 
 /** True for an error inside a stream without a known code: it may be a refusal or a fault, so its text decides. */
-function isUnclassedInStream(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
+function isUnclassedInStream(failure: ApiFailure): boolean {
   return failure.code === "provider_failed" && failure.status === null && !isServerFault(failure) &&
-    !isBarred(failure, entries) && !namesOtherField(failure);
+    !namesOtherField(failure);
 }
 
 /** True if the error is about a field of the request other than its history. */

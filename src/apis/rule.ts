@@ -32,6 +32,23 @@ export interface ApiRule {
   readonly grade: RuleGrade;
   /** True when the message was captured or quoted; false when only its meaning is known. */
   readonly exactText: boolean;
+  /**
+   * True for a rule on items that belong together. That an API accepted one violation then says nothing about another.
+   *
+   * @default {false}
+   */
+  readonly isOfHistory?: boolean;
+}
+
+/** A violation that a checker finds. */
+export interface FoundViolation<Name extends string> {
+  readonly rule: Name;
+  readonly message: string;
+  /**
+   * What the request did, without its place, if it is more or less than the message says: equal texts are one thing, which
+   * an API takes or refuses.
+   */
+  readonly shape?: string;
 }
 
 /** A violation of a rule, as the API reports it: `Name` the names of its rules, `Body` its error body. */
@@ -68,10 +85,18 @@ export interface IssuingAnswer extends Omit<IssuedItems, "failed"> {
   readonly accepted: boolean;
 }
 
+/** Parts of a request that rules read. */
+export interface CheckedRequest {
+  /** Parsed at each access; `undefined` if it is not JSON. */
+  readonly json: JsonValue | undefined;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** Items that an API is known to have issued and accepted, and the rules that use them. */
 export interface KnownGood {
   /** Adds an exchange: the items of its answer, and its request if that was accepted. */
-  add(request: JsonValue | undefined, answer: IssuingAnswer): void;
+  add(request: CheckedRequest, answer: IssuingAnswer): void;
   /** Returns every violation in a request, in the order of the API's validators; names of headers in lower case. */
   violations(
     json: JsonValue,
@@ -137,4 +162,60 @@ export function isWellFormedBody(body: JsonValue): boolean {
     }
   }
   return true;
+}
+
+/** Returns the form of a value in {@linkcode FoundViolation.shape}: a scalar as JSON, a list or an object by its type. */
+export function shapeOf(value: JsonValue | undefined): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "nothing";
+  return Array.isArray(value) ? "list" : "object";
+}
+
+/**
+ * Violations of rules that an API accepted in a recording: it is newer than the rule, or another one. What one request
+ * did, all requests may do.
+ */
+export class AcceptedViolations<Found extends FoundViolation<string>> {
+  readonly #check: (json: JsonValue, headers: CheckedRequest["headers"], set: RuleSet) => readonly Found[];
+  readonly #isOfHistory: ReadonlySet<string>;
+  readonly #requests: CheckedRequest[] = [];
+  /** By set of rules; few requests violate any, so nothing is computed before one does. */
+  readonly #accepted = new Map<RuleSet, ReadonlySet<string>>();
+
+  constructor(
+    rules: readonly ApiRule[],
+    check: (json: JsonValue, headers: CheckedRequest["headers"], set: RuleSet) => readonly Found[],
+  ) {
+    this.#check = check;
+    this.#isOfHistory = new Set(rules.filter(({ isOfHistory }) => isOfHistory).map(({ name }) => name));
+  }
+
+  /** Adds a request that the API accepted. */
+  add(request: CheckedRequest): void {
+    this.#requests.push(request);
+    this.#accepted.clear();
+  }
+
+  /** Returns the violations without those that the API accepted. */
+  without(found: readonly Found[], set: RuleSet): readonly Found[] {
+    if (!found.some((violation) => this.#mayBeAccepted(violation))) return found;
+    const accepted = this.#accepted.get(set) ?? this.#keysOf(set);
+    this.#accepted.set(set, accepted);
+    return found.filter((violation) => !this.#mayBeAccepted(violation) || !accepted.has(keyOf(violation)));
+  }
+
+  #mayBeAccepted({ rule }: Found): boolean {
+    return !this.#isOfHistory.has(rule);
+  }
+
+  #keysOf(set: RuleSet): ReadonlySet<string> {
+    return new Set(
+      this.#requests.flatMap(({ json, headers }) => json === undefined ? [] : this.#check(json, headers, set))
+        .filter((violation) => this.#mayBeAccepted(violation)).map(keyOf),
+    );
+  }
+}
+
+/** Returns a text for what a request did; indices of places and lengths do not count. */
+function keyOf({ rule, message, shape }: FoundViolation<string>): string {
+  return `${rule} ${shape ?? message.replace(/\b\d+\b/g, "#")}`;
 }

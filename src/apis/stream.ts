@@ -130,6 +130,8 @@ export interface EndWatch {
   take(event: StreamEvent): void;
   /** True if no event is missing at the end of the stream. */
   readonly ended: boolean;
+  /** True if the stream has ended without the usage that was requested. */
+  readonly lacksUsage: boolean;
 }
 
 /** Reads the streams of one API, and the documents that take the place of a stream. */
@@ -244,6 +246,7 @@ export function isLastEvent({ kind }: StreamEvent): boolean {
 
 /** Watches for one event that ends a stream. */
 export class LastEventWatch implements EndWatch {
+  readonly lacksUsage = false;
   ended = false;
 
   take(event: StreamEvent): void {

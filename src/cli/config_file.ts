@@ -11,13 +11,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts
 import type { Ports } from "../domain/ports.ts";
 import { type OwnPrices, parsePrices } from "./cost/own_prices.ts";
 import { type Flag, memberOf } from "./declare.ts";
-import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, TRANSPORT } from "./flags.ts";
+import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, STDIN, TRANSPORT } from "./flags.ts";
 import { configPath, otherKind } from "./settings.ts";
 
 /** The members of `config.json` that flags name as sources: each a string. */
 export const CONFIG_NAMES: readonly string[] = Object.values({
   ...REQUEST_FLAGS,
   TRANSPORT,
+  STDIN,
   REMOTE,
   ...COMMON_FLAGS,
 })
@@ -82,7 +83,11 @@ export function readConfig(ports: Ports): ConfigFile {
  * @throws {RepriseError} `bad_configuration` when it is no JSON object.
  */
 export function readConfigObject(ports: Ports, path: string): JsonObject | null {
-  if (ports.files.facts(path) === null) return null;
+  try {
+    if (ports.files.facts(path) === null) return null;
+  } catch (cause) {
+    throw badConfig(path, "it cannot be read", cause);
+  }
   const other = otherKind(path);
   if (other !== null) throw badConfig(path, `it is ${other}, not a regular file`);
   let value: JsonValue;

@@ -1,3 +1,5 @@
+import { asRepriseError, type ErrorCode } from "../domain/errors.ts";
+import { type Home, openHome } from "../store/home.ts";
 import type { CommonFlags } from "./flags.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { Output } from "./output.ts";
@@ -25,8 +27,33 @@ export function makeOutput(
   }, ports);
 }
 
-/** Reads the configuration and decides where sessions live. */
+/** The context of a call. Configuration and home are looked up when a verb uses them: not every verb does. */
 export function makeContext(ports: ProgramPorts, flags: CommonFlags): Context {
-  const config = readConfig(ports);
-  return { ports, output: makeOutput(ports, flags), config, home: homeSetting(ports, flags.home, config) };
+  let config: ConfigFile | undefined;
+  const readOnce = () => config ??= readConfig(ports);
+  return {
+    ports,
+    output: makeOutput(ports, flags),
+    get config() {
+      return readOnce();
+    },
+    get home() {
+      return homeSetting(ports, flags.home, readOnce);
+    },
+  };
 }
+
+/** The home of a call that writes nothing, which may do without one: then a home that holds nothing. */
+export function homeToRead(context: Context): Home {
+  try {
+    return openHome(context.ports, context.home.value, { create: false });
+  } catch (error) {
+    const known = asRepriseError(error);
+    if (!NO_HOME.has(known.code)) throw error;
+    return { path: UNKNOWN_HOME, sessions: `${UNKNOWN_HOME}/sessions` };
+  }
+}
+
+/** Codes of a home or a configuration that is unknown, or that this user may not see. */
+const NO_HOME: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["usage", "bad_configuration", "storage_denied"]);
+const UNKNOWN_HOME = "~/.local/share/reprise";

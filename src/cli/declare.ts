@@ -200,6 +200,11 @@ export function variablesOf({ sources }: Flag): string[] {
   );
 }
 
+/** True if a switch's variable must be off to do what `--no-…` does; one with `NO` in its name must be on. */
+export function isOffSwitch({ spec }: Flag, variable: string): boolean {
+  return spec.startsWith("--no-") && !variable.includes("_NO_");
+}
+
 /** The member of `config.json` that sets a flag; `null` for a flag without one. */
 export function memberOf({ sources }: Flag): string | null {
   const found = sources.find((source) => typeof source === "object" && "member" in source);

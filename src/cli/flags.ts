@@ -136,6 +136,13 @@ export const TRANSPORT = choice(
   },
 );
 
+/** The flag, and its settings for all runs, that leave stdin unread. */
+export const STDIN = negated(
+  "--no-stdin",
+  "do not read stdin; without it, text on stdin is added to the prompt",
+  { sources: [{ variable: "REPRISE_NO_STDIN" }, { member: "stdin" }] },
+);
+
 /** The flags that set the text of a request. */
 export const TEXT_FLAGS = {
   instructions: text("--instructions <text>", "the system prompt, or @FILE"),

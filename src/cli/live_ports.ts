@@ -1,5 +1,6 @@
 import type { PriceTable } from "../domain/cost.ts";
 import type { Clock, Ports } from "../domain/ports.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { denoFiles, hasOpenFile, processIdentity } from "../store/deno_files.ts";
 import { killRunningGroups } from "../tools/shell/process_group.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -7,6 +8,7 @@ import type { Send } from "../transport/http.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
 import { onStopSignals } from "./signals.ts";
+import { stdout } from "./start/streams.ts";
 import type { TextStream } from "./terminal.ts";
 
 /** A stream that is read. */
@@ -65,7 +67,7 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
       keepProxiesOut();
       return fetch(input, init);
     },
-    workingDirectory: () => Deno.cwd(),
+    workingDirectory,
     workspacePin: (directory) => directory,
     stdin: Deno.stdin,
     openTerminal() {
@@ -75,7 +77,7 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
         return null;
       }
     },
-    stdout: Deno.stdout,
+    stdout,
     stderr: Deno.stderr,
     terminalSize: liveTerminalSize,
     onStopSignals,
@@ -87,6 +89,19 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
     wrapTool: (tool) => tool,
     loadPriceTable,
   };
+}
+
+/** @throws {RepriseError} `usage` if it is gone, or if its path is not UTF-8. */
+function workingDirectory(): string {
+  try {
+    return Deno.cwd();
+  } catch (cause) {
+    const why = cause instanceof Deno.errors.NotFound ? "it is gone" : "its path is not UTF-8";
+    throw new RepriseError("usage", `Cannot use the working directory: ${why}`, {
+      hint: "Change to another directory",
+      cause,
+    });
+  }
 }
 
 function liveTerminalSize(): TerminalSize | null {

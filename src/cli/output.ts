@@ -67,6 +67,11 @@ export class Output {
     return this.#closed;
   }
 
+  /** True once the reader of stdout has closed it. */
+  get isUnread(): boolean {
+    return this.#closed && this.#failure === null;
+  }
+
   /** Exit code of a process without a usable stdout. */
   get closedExitCode(): ExitCode {
     return this.#failure?.exitCode ?? 141;

@@ -4,7 +4,7 @@
  * @module
  */
 import { Argument, type Command, Option } from "commander";
-import { type Flag, type FlagTable, type Verb, WRAPPED_COMMAND } from "./declare.ts";
+import { type Flag, type FlagTable, isOffSwitch, type Verb, WRAPPED_COMMAND } from "./declare.ts";
 
 /** Receives the verb that was called, with the values of its arguments, then those of its flags. */
 export type Called = (verb: Verb, values: readonly unknown[]) => void;
@@ -52,11 +52,14 @@ function optionOf(table: FlagTable, name: string): Option {
 }
 
 /** The help text of a flag: its effect, then the sources of its value without the flag, the first one first. */
-function helpText({ spec, about, sources, otherwise }: Flag): string {
+function helpText(flag: Flag): string {
+  const { spec, about, sources, otherwise } = flag;
   const isSwitch = spec.startsWith("--no-");
   const names = sources.map((source) => {
     if (typeof source === "string") return source;
-    return "variable" in source ? `${source.variable}${isSwitch ? "=0" : ""}` : "config.json";
+    if ("member" in source) return "config.json";
+    const { variable } = source;
+    return isSwitch ? `${variable}=${isOffSwitch(flag, variable) ? 0 : 1}` : variable;
   });
   if (names.length === 0) return about;
   if (isSwitch) return `${about} (as ${names.join(" and ")} do)`;

@@ -5,7 +5,12 @@
  * @module
  */
 import { redactText } from "../domain/redact.ts";
-import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
+import {
+  type KnownValue,
+  secretValues,
+  tooShortSecrets,
+  withOpen,
+} from "../fixture/secrets/secret_values.ts";
 import { allVariables } from "./environment.ts";
 
 /** The secrets of the environment that the program was started in. */
@@ -16,13 +21,13 @@ export interface SecretEnvironment {
 }
 
 /**
- * All secrets of the environment: of every variable except `notSecret`, not only of those that the program reads. Keeps
- * only the values of variables that look like secrets.
+ * All secrets of the environment: of every variable, not only of those that the program reads; those of `notSecret` are
+ * open. Keeps only the values of variables that look like secrets.
  */
 export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvironment {
-  const all = Object.entries(allVariables());
-  const environment = Object.fromEntries(all.filter(([name]) => !notSecret.includes(name)));
-  return { values: secretValues(environment), tooShort: tooShortSecrets(environment) };
+  const environment = allVariables();
+  const tooShort = tooShortSecrets(environment).filter((name) => !notSecret.includes(name));
+  return { values: withOpen(secretValues(environment), notSecret), tooShort };
 }
 
 /** A text without the secrets of the environment and without what looks like a secret, for names that are shown everywhere. */

@@ -64,30 +64,40 @@ const SWITCH_VALUES: ReadonlyMap<string, boolean> = new Map([
  *
  * @throws {RepriseError} `usage` if its value is neither on nor off.
  */
-export function switchVariable(ports: Ports, names: readonly string[]): boolean | null {
+export function switchVariable(ports: Pick<Ports, "env">, names: readonly string[]): boolean | null {
   const found = names.flatMap((name): boolean[] => {
     const text = ports.env(name) ?? "";
-    if (text === "") return [];
-    const value = SWITCH_VALUES.get(text.toLowerCase());
-    if (value !== undefined) return [value];
-    throw new RepriseError("usage", `Cannot use ${name}=${JSON.stringify(text)}: it is neither on nor off`, {
-      hint: `Use one of ${[...SWITCH_VALUES.keys()].join(", ")}, or unset the variable`,
-    });
+    return text === "" ? [] : [switchOf(text, name)];
   });
   return found[0] ?? null;
 }
 
 /**
+ * Reads the value of the variable or member `name` as a switch. Ignores case.
+ *
+ * @throws {RepriseError} `usage` if it is neither on nor off.
+ */
+export function switchOf(text: string, name: string): boolean {
+  const value = SWITCH_VALUES.get(text.toLowerCase());
+  if (value !== undefined) return value;
+  throw new RepriseError("usage", `Cannot use ${name}=${JSON.stringify(text)}: it is neither on nor off`, {
+    hint: `Use one of ${[...SWITCH_VALUES.keys()].join(", ")}, or unset it`,
+  });
+}
+
+/**
  * The directory of the sessions: `--home`, `REPRISE_HOME`, the configuration, else `reprise` in the XDG data directory.
  *
+ * @param readConfig Called only if neither flag nor variable is set.
  * @throws {RepriseError} `usage` if all of them are unknown.
  */
 export function homeSetting(
   ports: Ports,
   flag: string | undefined,
-  config: Pick<Config, "values">,
+  readConfig: () => Pick<Config, "values">,
 ): Setting<string> {
-  const set = firstSetting(ports, { flag, ...declaredSources(COMMON_FLAGS.home, config) });
+  const given = firstSetting(ports, { flag, env: variablesOf(COMMON_FLAGS.home), config: undefined });
+  const set = given ?? firstSetting(ports, declaredSources(COMMON_FLAGS.home, readConfig()));
   if (set !== null) {
     if (set.value === "") {
       throw new RepriseError("usage", "Cannot use an empty path as the home of the sessions", {

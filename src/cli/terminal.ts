@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type ByteStream, writeAll } from "./start/streams.ts";
 
 /**
  * Control characters, and characters that Unicode hides: bidi marks, zero-width marks, fillers, tag letters, line
@@ -93,8 +94,7 @@ function terminalColumns(): number {
 }
 
 /** A stream that text is written to. */
-export interface TextStream {
-  writeSync(bytes: Uint8Array): number;
+export interface TextStream extends ByteStream {
   isTerminal(): boolean;
 }
 
@@ -153,7 +153,7 @@ export class Printer {
   /** Bytes of a file that holds JSON, in any number of parts. */
   bytes(bytes: Uint8Array): void {
     if (this.isTerminal) this.#write(visibleJson(this.#decoder.decode(bytes, { stream: true })));
-    else this.#writeAll(bytes);
+    else writeAll(this.#stream, bytes);
   }
 
   #rendered(piece: string | Styled): string {
@@ -163,12 +163,6 @@ export class Printer {
   }
 
   #write(text: string): void {
-    this.#writeAll(this.#encoder.encode(text));
-  }
-
-  #writeAll(bytes: Uint8Array): void {
-    for (let written = 0; written < bytes.length;) {
-      written += this.#stream.writeSync(bytes.subarray(written));
-    }
+    writeAll(this.#stream, this.#encoder.encode(text));
   }
 }

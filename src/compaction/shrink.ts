@@ -26,6 +26,8 @@ export interface Shrunk {
 export interface ShrinkBounds extends Omit<TailBounds, "limit"> {
   /** False if results stay whole. */
   readonly elides: boolean;
+  /** True for an open run that was refused for its length: what the model has not seen stays. */
+  readonly isOpen?: boolean;
 }
 
 /**
@@ -36,9 +38,9 @@ export interface ShrinkBounds extends Omit<TailBounds, "limit"> {
  * @throws {RepriseError} `nothing_to_compact` if nothing makes the history smaller.
  */
 export function shrink(turns: readonly Turn[], bounds: ShrinkBounds): Shrunk {
-  const { most, target, elides } = bounds;
+  const { most, target, elides, isOpen = false } = bounds;
   const before = historySize(turns, target);
-  const limit = overflowed(turns) ? Math.floor(before.tokens / 2) : Infinity;
+  const limit = isOpen || overflowed(turns) ? Math.floor(before.tokens / 2) : Infinity;
   const { found, why } = longestTail(turns, { ...bounds, limit });
   const base = { before, elided: [] };
   const candidates: Shrunk[] = found === null
@@ -55,13 +57,13 @@ export function shrink(turns: readonly Turn[], bounds: ShrinkBounds): Shrunk {
       candidates.push({ before, checkpoint: found, elided, after });
     }
   }
-  if (!candidates.some(isEnough)) {
-    const bare = longestTail(turns, { ...bounds, most: 0, least: 0 });
-    if (bare.found !== null) {
-      candidates.push({ ...base, checkpoint: bare.found, after: bare.found.plan.after });
-    } else if (candidates.length === 0) {
-      throw bare.why ?? why ?? new TypeError("A search that fails has a reason");
-    }
+  const bare = candidates.some(isEnough) || isOpen
+    ? { found: null, why: null }
+    : longestTail(turns, { ...bounds, most: 0, least: 0 });
+  if (bare.found !== null) {
+    candidates.push({ ...base, checkpoint: bare.found, after: bare.found.plan.after });
+  } else if (candidates.length === 0) {
+    throw bare.why ?? why ?? new TypeError("A search that fails has a reason");
   }
   const best = candidates.find(isEnough) ??
     candidates.reduce((a, b) => b.after.bytes < a.after.bytes ? b : a);

@@ -160,8 +160,15 @@ export interface ReplayNoticeEvent extends EventBase {
  * Optional parts that a request can omit. `include`, `stream_options`, `prompt_cache_key`: fields that not every server
  * knows. `binding_check`: the check that refuses thinking bound to another conversation; the request asks the server
  * to drop such thinking instead (protocol §11). `drop_block`: that request to drop, for servers that do not know it.
+ * `raw_arguments`: arguments of calls that are no JSON object, which the request repairs.
  */
-export type Omission = "include" | "stream_options" | "prompt_cache_key" | "binding_check" | "drop_block";
+export type Omission =
+  | "include"
+  | "stream_options"
+  | "prompt_cache_key"
+  | "binding_check"
+  | "drop_block"
+  | "raw_arguments";
 
 export interface EndpointNoticeEvent extends EventBase {
   readonly type: "endpoint_notice";

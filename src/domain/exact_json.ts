@@ -37,8 +37,24 @@ export function parseExact(text: string): JsonValue {
 
 /** Returns `parsed`, the result of `JSON.parse(text)`, or the exact value if `JSON.parse` lost something. */
 export function exactly<T extends JsonValue>(parsed: T, text: string): T {
-  return isLossy(text) ? read(text) as T : parsed;
+  return isLossy(text) ? read(text, SPELLED) as T : parsed;
 }
+
+/** Returns the number with this source text, for {@linkcode Reading}. */
+export function rawNumber(source: string): RawNumber {
+  return raw.rawJSON(source);
+}
+
+/** Decides which value represents a part of a text. */
+export interface Reading {
+  number(source: string): JsonValue;
+  object(members: readonly (readonly [string, JsonValue])[]): JsonObject;
+}
+
+const SPELLED: Reading = {
+  number: (source) => isSpelledSo(source) ? Number(source) : rawNumber(source),
+  object: objectOf,
+};
 
 /**
  * True if `text`, which `JSON.parse` has accepted, surely has `value` as its only member `name`, a plain word, spelled as
@@ -162,7 +178,7 @@ interface Open {
 }
 
 /** Reads a text that `JSON.parse` has accepted. Keeps a stack of its own: the text may nest deeply. */
-function read(text: string): JsonValue {
+export function read(text: string, reading: Reading): JsonValue {
   const stack: Open[] = [];
   for (let at = 0;;) {
     let value: JsonValue;
@@ -178,7 +194,7 @@ function read(text: string): JsonValue {
       }
     } else if (unit === MINUS || isDigit(unit)) {
       const source = numberAt(text, at);
-      value = isSpelledSo(source) ? Number(source) : raw.rawJSON(source);
+      value = reading.number(source);
       at += source.length;
     } else {
       const character = text[at++];
@@ -188,7 +204,7 @@ function read(text: string): JsonValue {
       }
       if (character === "}" || character === "]") {
         const { items, members } = stack.pop() as Open;
-        value = members === null ? items : objectOf(members);
+        value = members === null ? items : reading.object(members);
       } else if (character === "t" || character === "f" || character === "n") {
         value = character === "n" ? null : character === "t";
         at += character === "f" ? 4 : 3;

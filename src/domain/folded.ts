@@ -20,6 +20,8 @@ export interface FoldNeeds {
    * `null` for a type that goes whatever it holds.
    */
   readonly payloads: Readonly<Record<string, string | null>>;
+  /** The only endpoint that accepts calls whose arguments are no JSON object; `null` if the API has no such calls. */
+  readonly rawArgumentsAt: string | null;
   /** Reason why an item without its payload is left out. */
   readonly noPayload: "unsigned" | "no_encrypted_content";
 }
@@ -49,6 +51,8 @@ export type FoldedEntry =
     readonly kind: "tool_call";
     /** The call id to send: the provider's own, with a suffix where a session repeats one. */
     readonly callId: string;
+    /** True if the arguments are no JSON object and the server accepts only an object. */
+    readonly repaired?: true;
   }
   | {
     readonly kind: "tool_result";

@@ -55,6 +55,22 @@ export function callArgumentsOf(item: Item): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+const withObject = new WeakMap<Item, boolean>();
+
+/** True if the arguments of a call are one JSON object. */
+export function hasObjectArguments(item: Item): boolean {
+  let known = withObject.get(item);
+  if (known === undefined) {
+    try {
+      known = isJsonObject(JSON.parse(callArgumentsOf(item)) as JsonValue);
+    } catch {
+      known = false;
+    }
+    withObject.set(item, known);
+  }
+  return known;
+}
+
 /** The visible text of an assistant message or text block, refusals included. */
 export function messageTextOf(item: Item): string {
   if (item.type === "text") return typeof item.text === "string" ? item.text : "";

@@ -102,6 +102,8 @@ export interface Files {
   /** Removes a file, or an empty directory. */
   unlink(path: string): void;
   setMode(path: string, mode: number): void;
+  /** Makes the content of closed files durable. */
+  syncFiles(paths: readonly string[]): Promise<void>;
   /** Makes the names in a directory durable (fsync of the directory). */
   syncDirectory(path: string): void;
 }

@@ -12,6 +12,7 @@ import {
   type SecretKind,
   type SecretPattern,
 } from "./secret_patterns.ts";
+import { isSecretName, nameAtEnd } from "./secret_names.ts";
 
 /** Number of replaced secrets of each kind; kinds without any are absent. */
 export type SecretCounts = Partial<Record<SecretKind | "known", number>>;
@@ -90,7 +91,7 @@ export function redactText(text: string): { readonly text: string; readonly coun
       const secret = groups.double ?? groups.single ?? bare ?? whole;
       if (
         /^\[redacted(?: \w+\])?$/.test(secret) || isFiller(secret) ||
-        kind === "assignment" && isPlainJson(whole, bare)
+        kind === "assignment" && (isPlainJson(whole, bare) || !isAssignedSecret(match))
       ) return whole;
       counts[kind] = (counts[kind] ?? 0) + 1;
       return `${whole.slice(0, whole.length - secret.length)}${mark(kind)}`;
@@ -102,6 +103,18 @@ export function redactText(text: string): { readonly text: string; readonly coun
 function isFiller(secret: string): boolean {
   return secret.length >= FILLER.length &&
     FILLER.repeat(secret.length / FILLER.length + 1).startsWith(secret);
+}
+
+/** Longest name that is read as a whole. */
+const LONGEST_NAME = 96;
+
+/** True if the name before a value, which a pattern knows only by its end, is that of a secret. */
+function isAssignedSecret(match: readonly unknown[]): boolean {
+  const [text, at] = [match.findLast((each) => typeof each === "string"), match.findLast(Number.isInteger)];
+  const [whole, offset] = [String(match[0]), Number(at)];
+  const rest = /^[\w-]+/.exec(whole)?.[0] ?? "";
+  const end = offset + rest.length;
+  return isSecretName(nameAtEnd(String(text).slice(Math.max(0, end - LONGEST_NAME), end)));
 }
 
 /** A number or word of JSON after a colon is no secret, and text in its place would break the JSON around it. */

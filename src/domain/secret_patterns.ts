@@ -52,7 +52,7 @@ export const ASSIGNS = `${QUOTES}\\s{0,4}[=:]\\s{0,4}`;
 export const AFTER_ESCAPE = "(?<=\\\\[nrtbf]|\\\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})";
 /** Names of authorization schemes before a key. */
 export const SCHEMES = "bearer|basic|token|digest";
-/** Ends of names whose values are secrets, in any case. */
+/** Ends of names whose values may be secrets, in any case: `isSecretName` judges the whole name. */
 const SECRET_NAMES = [
   "token",
   "secret",
@@ -207,8 +207,20 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
       "AccountName=a;AccountKey=«Ab1+/cd==»;Suffix=x",
       "SharedAccessKeyName=Root;SharedAccessKey=«ab12345=»",
       '{\\"accessToken\\":\\"«abc12def»\\"}',
+      '{"a":"x\\napi_key=«abc12def»"}',
+      '"token": "«abc12def»"',
+      "ACME_TOKEN=«abc12def»",
+      "refresh_token=«abc12def»",
+      "x-functions-key: «abc12def»",
     ],
-    kept: ["key: value", '{"max_output_tokens":4096,"api_key":null,"is_secret":true,"token":[1]}'],
+    kept: [
+      "key: value",
+      '{"max_output_tokens":4096,"api_key":null,"is_secret":true,"token":[1]}',
+      '{"nextPageToken":"abc12def34","page_token":"abc12def34","continuationToken":"abc12def34"}',
+      '{"agent_key":"0f1e2d3c4b5a6978","task_key":"0f1e2d3c4b5a6978","primary_key":"abc12def"}',
+      '{\\"nextPageToken\\":\\"abc12def34\\"}',
+      "x-ratelimit-key: gpt-5.2_2025-12-11",
+    ],
   },
   {
     kind: "assignment",
@@ -218,7 +230,7 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
     secret: "",
     starts: [],
     found: ["export MYKEY=«abcdef12»"],
-    kept: ["monkey: business"],
+    kept: ["monkey: business", "export MONKEY=abcdef12"],
   },
 ];
 
@@ -232,7 +244,8 @@ export function bounded(source: string, longest: number): string {
   return source.replaceAll(",}", `,${longest}}`);
 }
 
-function anyCase(text: string): SecretStart {
+/** For each of four characters, itself in lower and upper case. */
+export function anyCase(text: string): SecretStart {
   const [a = "", b = "", c = "", d = ""] = [...text].map((char) =>
     [...new Set([char, char.toUpperCase()])].join("")
   );

@@ -177,10 +177,10 @@ export interface ForkTurn extends TurnBase {
 /** One turn file, parsed. */
 export type Turn = UserTurn | ModelTurn | ToolsTurn | HarnessTurn | CompactionTurn | ForkTurn;
 
-/** The writer's part of a turn; the store adds numbers, `prev`, `at` and `sum`. */
+/** The writer's part of a turn; the store adds numbers, `prev`, `sum`, and `at` if the draft has none. */
 export type TurnDraft = Turn extends infer T ? T extends Turn ?
       & Omit<T, "format" | "session" | "turn" | "seq" | "prev" | "at" | "events" | "sum">
-      & { readonly events: readonly EventDraft[] }
+      & { readonly events: readonly EventDraft[]; readonly at?: string }
   : never
   : never;
 
@@ -207,7 +207,7 @@ export interface EncodedTurn extends Sealed {
  */
 export function encodeTurn(draft: TurnDraft, place: TurnPlace): EncodedTurn {
   if (draft.events.length === 0) throw new RangeError("A turn needs at least one event");
-  const { events: drafts, kind, run, ...rest } = draft;
+  const { events: drafts, kind, run, at = place.at, ...rest } = draft;
   const events = drafts.map((event, index) => ({ seq: place.firstSeq + index, ...event }) as SessionEvent);
   const head = {
     format: TURN_FORMAT,
@@ -217,7 +217,7 @@ export function encodeTurn(draft: TurnDraft, place: TurnPlace): EncodedTurn {
     run,
     seq: [place.firstSeq, place.lastSeq ?? place.firstSeq + events.length - 1] as const,
     prev: place.prev,
-    at: place.at,
+    at,
     ...rest,
   };
   const headText = JSON.stringify(head).slice(0, -1);

@@ -15,7 +15,8 @@ import { readOverrides } from "./overrides.ts";
  * sessions compare across versions. Version 2: calls that were not run stay out, the newest item keeps a repeated id,
  * a late result goes to the batch of its call, an endpoint without a port may be any port, and a member that an
  * endpoint refused stays out of later items too. Version 3: a `result_elided` shortens a result. Version 4: an
- * `items_omitted` takes items out.
+ * `items_omitted` takes items out; arguments that are no JSON object are repaired for an endpoint that accepts only an
+ * object.
  */
 export const FOLD_VERSION = 4;
 

@@ -14,11 +14,11 @@ import type {
   ToolResultEvent,
 } from "../domain/event.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
-import { callIdOf } from "../domain/item.ts";
+import { callIdOf, hasObjectArguments } from "../domain/item.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import { type FoldTarget, isEncryptedItem } from "./guard.ts";
 import { isItemEvent, planResponse, type ResponsePlan } from "./response_plan.ts";
-import type { FoldOverrides } from "./overrides.ts";
+import { type FoldOverrides, repairsArguments } from "./overrides.ts";
 
 /** One reasoning item of the history, and whether it is sent. */
 export interface ReasoningDecision {
@@ -87,6 +87,8 @@ export class HistoryFold {
   /** Calls that are left out, by `seq`: their results are left out too. */
   readonly #leftOut = new Map<number, DropReason>();
   readonly #uses = new Map<string, number>();
+  /** True if the server accepts only arguments that are one JSON object. */
+  readonly #repairsArguments: boolean;
   /** Calls without a result so far, by `seq`, until the end of their batch. */
   readonly #waiting = new Map<number, ToolCallEvent>();
   /** The oldest version of the rules that folds this history so. */
@@ -97,6 +99,7 @@ export class HistoryFold {
   constructor(turns: readonly Turn[], target: FoldTarget, overrides: FoldOverrides) {
     this.#target = target;
     this.#overrides = overrides;
+    this.#repairsArguments = repairsArguments(turns, target);
     const results = new Map<number, ToolResultEvent>();
     const answered = new Set<string>();
     for (const turn of turns) {
@@ -330,7 +333,11 @@ export class HistoryFold {
       this.#repairs.push({ seq: event.seq, kind: "call_id_renamed", callId });
     }
     this.#calls.set(event.seq, { callId, callType: event.item.type });
-    this.#push({ kind: "tool_call", item: event.item, callId, ...this.#omitted(event) }, event.seq);
+    const { item } = event;
+    const isRaw = this.#repairsArguments && item.type !== "custom_tool_call" && !hasObjectArguments(item);
+    const repaired = isRaw ? { repaired: true } as const : {};
+    if (isRaw) this.#version = Math.max(4, this.#version);
+    this.#push({ kind: "tool_call", item, callId, ...repaired, ...this.#omitted(event) }, event.seq);
     this.#waiting.set(event.seq, event);
   }
 
@@ -351,7 +358,7 @@ export class HistoryFold {
     if (call === undefined) return;
     const kept = this.#overrides.elided.get(seq);
     if (kept !== undefined) {
-      this.#version = 3;
+      this.#version = Math.max(3, this.#version);
       this.#repairs.push({ seq, kind: "result_elided", callId: call.callId });
     }
     this.#push(

@@ -270,6 +270,15 @@ function forgetAccepted(since: Map<number, number>, turn: ModelTurn, passed: num
   for (const [seq, run] of since) if (run < turn.run && seq > passed && !dropped.has(seq)) since.delete(seq);
 }
 
+/** True if calls go to `target` only with arguments that are one JSON object. */
+export function repairsArguments(turns: readonly Turn[], { fingerprint, needs, model }: FoldTarget): boolean {
+  if (needs.rawArgumentsAt === null) return false;
+  return needs.rawArgumentsAt !== fingerprint.endpoint ||
+    standingNotices(turns).some((notice) =>
+      notice.without === "raw_arguments" && notice.model === model && mayBeSameEndpoint(notice, fingerprint)
+    );
+}
+
 /** Notices about endpoints, each once, with those that a checkpoint copied from before it. */
 export function standingNotices(turns: readonly Turn[]): StandingNotice[] {
   const notices = new Map<string, StandingNotice>();

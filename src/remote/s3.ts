@@ -140,7 +140,14 @@ export class S3Store implements ObjectStore {
       const page = parseListing(bytes);
       if (page === null) throw badAnswer(this.name, "its list of objects cannot be read");
       for (const object of page.objects) {
-        if (object.key.startsWith(full + prefix)) yield { ...object, key: object.key.slice(full.length) };
+        const key = object.key.slice(full.length);
+        if (!object.key.startsWith(full + prefix) || !isPlain(key)) {
+          throw badAnswer(
+            this.name,
+            `it lists ${JSON.stringify(object.key)}, which is outside of what was asked`,
+          );
+        }
+        yield { ...object, key };
       }
       if (page.next === null) return;
       if (seen.has(page.next) || seen.size === MOST_PAGES) {
@@ -176,7 +183,7 @@ export class S3Store implements ObjectStore {
     { deadline, maxBytes = MAX_ANSWER_BYTES }: AttemptOptions,
   ): Promise<Answer> {
     const leftMs = Math.max(1, deadline - this.#options.clock.monotonic());
-    const url = new URL(this.#base + (key === "" ? "" : this.#address.prefix + key));
+    const url = new URL(this.#base + (key === "" ? "" : this.#address.prefix + pathOf(key)));
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const time = AbortSignal.timeout(
       Math.ceil(body === undefined || body.length < 1e6 ? leftMs * ATTEMPT_PART : leftMs),
@@ -244,6 +251,16 @@ function bucketUrl(bucket: string, { endpoint, region }: S3Settings): string {
   return bucket.includes(".")
     ? `https://s3.${region}.amazonaws.com/${bucket}/`
     : `https://${bucket}.s3.${region}.amazonaws.com/`;
+}
+
+/** True for a key without the parts `.` and `..`: a URL resolves them in every spelling, so no request can name the key. */
+function isPlain(key: string): boolean {
+  return !/(?:^|\/)\.{1,2}(?:\/|$)/.test(key);
+}
+
+/** The path of a plain key in a URL: the same text, whatever its characters mean there. */
+function pathOf(key: string): string {
+  return key.split("/").map(encodeURIComponent).join("/");
 }
 
 /** An attempt without a whole answer. */

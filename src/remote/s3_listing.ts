@@ -14,15 +14,22 @@ export interface Listing {
   readonly next: string | null;
 }
 
+/** Most objects of a page: S3 sends 1,000. */
+const MOST_OBJECTS = 10_000;
+
 /**
  * Parses a page that was requested with `encoding-type=url`, in which texts have no markup but entities. `null` if it is
- * no such page.
+ * no such page. Time is proportional to the length.
  */
 export function parseListing(bytes: Uint8Array): Listing | null {
   const xml = decodeUtf8Leniently(bytes);
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith("</ListBucketResult>")) return null;
   const objects: ListedObject[] = [];
-  for (const [, entry = ""] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+  for (let start = xml.indexOf(OPEN); start !== -1; start = xml.indexOf(OPEN, start)) {
+    const end = xml.indexOf(CLOSE, start);
+    if (end === -1 || objects.length === MOST_OBJECTS) return null;
+    const entry = xml.slice(start + OPEN.length, end);
+    start = end;
     const [key, size] = [textOf(entry, "Key"), textOf(entry, "Size")];
     if (key === null || size === null || !/^\d+$/.test(size)) return null;
     const decoded = urlDecoded(key);
@@ -34,6 +41,8 @@ export function parseListing(bytes: Uint8Array): Listing | null {
   const next = textOf(xml, "NextContinuationToken");
   return next === null ? null : { objects, next };
 }
+
+const [OPEN, CLOSE] = ["<Contents>", "</Contents>"];
 
 function textOf(xml: string, name: string): string | null {
   const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];

@@ -1,18 +1,12 @@
 /**
- * Checkpoints: by `compact` between runs, with or without the provider, and by `--auto-compact` between requests.
+ * Turns of checkpoints, and checkpoints that the provider makes.
  *
  * @module
  */
 import * as z from "zod";
 import { badSummary } from "../compaction/model_summary.ts";
-import {
-  checkpointEvent,
-  type CheckpointText,
-  type CompactionPlan,
-  DEFAULT_TAIL_EVENTS,
-} from "../compaction/plan.ts";
+import { checkpointEvent, type CheckpointText } from "../compaction/plan.ts";
 import type { Shrunk } from "../compaction/shrink.ts";
-import { longestTail, type MadeCheckpoint } from "../compaction/longest_tail.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Item } from "../domain/event.ts";
 import type { Usage } from "../domain/usage.ts";
@@ -22,104 +16,23 @@ import type { FoldedEntry } from "../domain/folded.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
-import type { FoldTarget } from "../fold/guard.ts";
 import { apiOf } from "../apis/apis.ts";
 import { failureError, withoutSecrets } from "../transport/failure.ts";
 import { discard, readText } from "../transport/http.ts";
-import type { RequestHistory } from "./next_request.ts";
-import type { OpenSession } from "./recover.ts";
 import type { Asking } from "./request_step.ts";
 
-/** The turn of a checkpoint; `runUsage` if it is inside an open run. */
-export function checkpointDraft(
-  turns: readonly Turn[],
-  { scope, text, plan }: MadeCheckpoint,
-  { run, pins, runUsage }: { readonly run: number; readonly pins: Pins; readonly runUsage?: Usage },
-): TurnDraft {
-  const event = checkpointEvent(turns, scope, text);
-  return {
-    kind: "compaction",
-    run,
-    pins,
-    events: [{
-      ...event,
-      dropped: plan.dropped,
-      ...(runUsage === undefined ? {} : { run_usage: runUsage }),
-    }],
-  };
-}
-
-/** The turn of `compact`: a checkpoint, shortened results, or both. */
+/** The turn of a checkpoint, shortened results, or both; `runUsage` if it is inside an open run. */
 export function compactionDraft(
   turns: readonly Turn[],
   { checkpoint, elided }: Pick<Shrunk, "checkpoint" | "elided">,
-  place: { readonly run: number; readonly pins: Pins },
+  { run, pins, runUsage }: { readonly run: number; readonly pins: Pins; readonly runUsage?: Usage },
 ): TurnDraft {
-  const made = checkpoint === null ? [] : checkpointDraft(turns, checkpoint, place).events;
-  return { kind: "compaction", ...place, events: [...made, ...elided] };
-}
-
-/** Facts that decide whether a run compacts before its next request. */
-export interface AutoCompaction {
-  /** Input tokens of a request above which the history is made smaller. */
-  readonly limit: number;
-  readonly target: FoldTarget;
-}
-
-/** A session in which a run may compact its history. */
-export type CompactedSession = OpenSession & Pick<RequestHistory, "allTurns">;
-
-/**
- * Appends a checkpoint by rule if the newest request was over the limit and the history would shrink. Older turns stay
- * on disk.
- *
- * @returns the turn and the plan; `null` if nothing was appended.
- */
-export async function compactIfLarge(
-  session: CompactedSession,
-  auto: AutoCompaction,
-  { run, usage }: { readonly run: number; readonly usage: Usage },
-): Promise<{ readonly turn: Turn; readonly plan: CompactionPlan } | null> {
-  const { manifest } = session;
-  if (manifest === null || !isOverLimit(session.turns, auto)) return null;
-  const turns = session.allTurns();
-  const made = automaticCheckpoint(turns, auto);
-  if (made === null) return null;
-  const draft = checkpointDraft(turns, made, { run, pins: manifest.pins, runUsage: usage });
-  return { turn: await session.save(draft), plan: made.plan };
-}
-
-/**
- * True if the newest response reports that its request was too large. A response from before the newest checkpoint
- * does not count, so that no checkpoint follows another without a response between them.
- */
-export function isOverLimit(turns: readonly Turn[], { limit }: Pick<AutoCompaction, "limit">): boolean {
-  const newest = turns.findLast(({ kind }) => kind === "model" || kind === "compaction");
-  if (newest?.kind !== "model") return false;
-  const usage = newest.events.findLast((event) => event.type === "provider_usage");
-  if (usage === undefined) return false;
-  return apiOf(newest.fingerprint.provider).usageOf(usage.usage).input_tokens > limit;
-}
-
-/**
- * A checkpoint by rule that brings the next request under the limit and keeps as much of the tail as possible; if no
- * checkpoint does, the one with the smallest history. Events that the model has not seen always stay, with the response
- * before them: without the results of its calls, the model would repeat the calls. `null` if the history would not
- * shrink.
- */
-export function automaticCheckpoint(
-  turns: readonly Turn[],
-  { limit, target }: AutoCompaction,
-): MadeCheckpoint | null {
-  const least = unseenEvents(turns);
-  const most = Math.max(DEFAULT_TAIL_EVENTS, least);
-  return longestTail(turns, { most, least, limit, target }).found;
-}
-
-/** Number of events since the start of the newest response, or since the user message after it. */
-export function unseenEvents(turns: readonly Turn[]): number {
-  const newest = turns.findLast(({ kind }) => kind === "model" || kind === "user");
-  return newest === undefined ? 0 : (turns.at(-1)?.seq[1] ?? 0) - newest.seq[0] + 1;
+  const made = checkpoint === null ? [] : [{
+    ...checkpointEvent(turns, checkpoint.scope, checkpoint.text),
+    dropped: checkpoint.plan.dropped,
+    ...(runUsage === undefined ? {} : { run_usage: runUsage }),
+  }];
+  return { kind: "compaction", run, pins, events: [...made, ...elided] };
 }
 
 /** The largest answer that is read, in bytes: its blob may have 20 MiB (protocol §2.1). */

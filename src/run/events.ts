@@ -37,11 +37,13 @@ export type Notice =
   | {
     readonly kind: "compacted";
     readonly turn: number;
-    /** The checkpoint replaces every event up to here. */
+    /** The checkpoint replaces every event up to here; 0 if only results were shortened. */
     readonly to_seq: number;
     /** Estimates of the history that is sent, before and after. */
     readonly tokens_before: number;
     readonly tokens_after: number;
+    /** Present if no checkpoint can bring the requests under the limit: this run writes no more. */
+    readonly out_of_reach?: boolean;
   }
   | {
     readonly kind: "retry";
@@ -93,6 +95,14 @@ export type Notice =
     readonly path: string;
     readonly code: ErrorCode;
     readonly message: string;
+  }
+  /** The output of a call held keys of this process: they are neither saved nor sent. */
+  | {
+    readonly kind: "keys_replaced";
+    readonly call_id: string;
+    readonly name: string;
+    /** Variables that hold the keys, or their kinds. */
+    readonly keys: readonly string[];
   }
   /** With a remote: a turn that waited since an earlier run lost its number. */
   | { readonly kind: "turn_set_aside"; readonly turn: number; readonly message: string }

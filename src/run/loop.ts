@@ -5,16 +5,15 @@
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { addCost, roundedCost } from "../domain/cost.ts";
-import type { ToolCallEvent } from "../domain/event.ts";
+import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
 import { addTokenCounts, addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
-import { compactIfLarge } from "./checkpoint.ts";
+import { Compactions } from "./auto_compact.ts";
 import { type RunEnded, savedEvent } from "./events.ts";
 import { sessionTokens } from "./ledger.ts";
-import { targetOf } from "./next_request.ts";
 import type { DeniedCall } from "./permission_gate.ts";
 import {
   answerText,
@@ -124,6 +123,7 @@ class Run {
   #corrected = false;
   #reportedRepairs = "[[],[]]";
   readonly #retries: Retries;
+  readonly #compactions: Compactions;
 
   constructor(setup: RunSetup, number: number, pins: Pins) {
     this.#setup = setup;
@@ -142,6 +142,15 @@ class Run {
         return calls;
       },
       save: (draft) => this.#save(draft),
+    });
+    this.#compactions = new Compactions({
+      setup,
+      number,
+      account: () => this.#account,
+      usage: () => this.#usage,
+      // It counts the turn in this run.
+      append: (draft) => this.append(draft),
+      acknowledge: (turn) => this.acknowledge(turn),
     });
   }
 
@@ -172,8 +181,13 @@ class Run {
       const early = stop.outcome ?? outcomeBeforeRequest(limits, this.#progress);
       if (early !== null) return early;
       const step = ++this.#steps;
-      await this.#compact();
-      const outcome = await this.#retries.request(step);
+      await this.#compactions.beforeRequest();
+      let outcome = await this.#retries.request(step);
+      if (await this.#compactions.afterOverflow(outcome)) {
+        await this.#keep(outcome);
+        this.#count(outcome, step);
+        outcome = await this.#retries.request(step, { again: true });
+      }
       const calls = await this.#keep(outcome);
       this.#count(outcome, step);
       const end = outcomeOfResponse(outcome, { calls: calls.length, stopped: stop.outcome });
@@ -184,10 +198,13 @@ class Run {
       }
       if (end !== null) return end;
       if (calls.length === 0) continue;
-      const { results, denied } = await runToolBatch(this.#setup, calls, async (decisions) => {
-        await this.#save({ kind: "harness", run: this.#number, events: decisions });
+      const save = async (kind: "harness" | "tools", events: readonly EventDraft[]) => {
+        await this.#save({ kind, run: this.#number, events });
+      };
+      const denied = await runToolBatch(this.#setup, calls, {
+        record: (decisions) => save("harness", decisions),
+        keep: (results) => save("tools", results),
       });
-      await this.#save({ kind: "tools", run: this.#number, events: results });
       this.#denied.push(...denied);
       const failed = outcomeAfterCalls(limits, this.#progress);
       if (failed !== null) return failed;
@@ -252,33 +269,6 @@ class Run {
       pinned: { instructions, tools },
       onFolded: (folded) => this.#reportRepairs(folded),
       ...(left === undefined ? {} : { maxOutputTokens: left }),
-    });
-  }
-
-  /** Compacts a history that has grown over the limit. Replaced turns stay on disk. */
-  async #compact(): Promise<void> {
-    const { limits: { autoCompact: limit }, writer, emit } = this.#setup;
-    if (limit === undefined) return;
-    const run = this.#number;
-    const target = targetOf(this.#setup, { account: this.#account, run });
-    // `save` counts the turn in this run.
-    const session = {
-      manifest: writer.manifest,
-      turns: writer.turns,
-      allTurns: () => writer.allTurns(),
-      save: (draft: TurnDraft) => this.append(draft),
-    };
-    const compacted = await compactIfLarge(session, { limit, target }, { run, usage: this.#usage });
-    if (compacted === null) return;
-    const { turn, plan: { before, after, cut } } = compacted;
-    this.acknowledge(turn);
-    emit({
-      type: "notice",
-      kind: "compacted",
-      turn: turn.turn,
-      to_seq: cut.seq,
-      tokens_before: before.tokens,
-      tokens_after: after.tokens,
     });
   }
 

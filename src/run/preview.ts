@@ -7,7 +7,7 @@ import { NO_USAGE } from "../domain/usage.ts";
 import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
 import type { AttachedFile, ReadBlob } from "./attachments.ts";
-import { type CompactedSession, compactIfLarge } from "./checkpoint.ts";
+import { type CompactedSession, compactIfLarge } from "./auto_compact.ts";
 import { type NextRequest, nextRequest, type RequestHistory, targetOf } from "./next_request.ts";
 import { sessionTokens } from "./ledger.ts";
 import { NO_PROGRESS, outcomeBeforeRequest, type RunLimits, tokensLeft } from "./outcome.ts";

@@ -106,6 +106,21 @@ export function unansweredCalls(turns: readonly Turn[]): ToolCallEvent[] {
   return [...unanswered.values()].sort((a, b) => a.seq - b.seq);
 }
 
+/**
+ * The calls at the end that were surely not started, by `seq`. A batch that makes changes, which a decision that allows a
+ * call shows, keeps all results so far before it starts a call: only the first call without a result can be running.
+ */
+function unstartedCalls(turns: readonly Turn[]): ReadonlySet<number> {
+  const [first, ...others] = openCalls(turns);
+  const oneByOne = turns.some(({ events }) =>
+    events.some((event) =>
+      event.type === "permission_decision" && event.decision === "allowed" &&
+      event.seq > (first?.seq ?? Infinity)
+    )
+  );
+  return new Set(oneByOne ? others.map(({ seq }) => seq) : []);
+}
+
 /** An error result for a call that did not finish. */
 export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, output: string): EventDraft {
   return {
@@ -130,6 +145,7 @@ export async function closeKilledRun(
   if (manifest === null) return [];
   const killed = manifest.state === "open";
   const calls = unansweredCalls(writer.turns);
+  const unstarted = unstartedCalls(writer.turns);
   if (!killed && calls.length === 0) return [];
   const error = new RepriseError(
     "interrupted",
@@ -147,7 +163,11 @@ export async function closeKilledRun(
     kind: "harness",
     run: manifest.run,
     events: [
-      ...calls.map((call) => fallbackResult(call, "orphaned", ORPHAN_OUTPUT)),
+      ...calls.map((call) =>
+        killed && unstarted.has(call.seq)
+          ? fallbackResult(call, "not_run", "The process ended before this call was started.")
+          : fallbackResult(call, "orphaned", ORPHAN_OUTPUT)
+      ),
       ...(killed ? [end] : []),
     ],
   });

@@ -14,7 +14,7 @@ import {
 import type { ApiFailure, RepriseError } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
-import type { Folded } from "../fold/history_fold.ts";
+import type { Folded, ReasoningDecision } from "../fold/history_fold.ts";
 import { leftOutBefore, standingNotices } from "../fold/overrides.ts";
 import type { RequestRefusal } from "../apis/api.ts";
 import { isContentRefusal } from "../apis/refusal.ts";
@@ -30,6 +30,8 @@ export interface RefusedRequest {
   /** Fields that the request omitted. */
   readonly without: ReadonlySet<Omission>;
   readonly error: RunError;
+  /** True if a retry without reasoning omits all of it, that of this run too. */
+  readonly widest: boolean;
 }
 
 /** The API's failure that an error of the transport was made from, or `null` if no API reported it. */
@@ -82,12 +84,12 @@ export function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): 
     case "unknown":
       return null;
     case "likely_reasoning":
-      return withoutReasoning(request, new Set(byIds(refusal.ids, request)));
+      return withoutReasoning(request, new Set(byIds(refusal.ids, request)), { isUnreadable: true });
     case "reasoning":
-      return withoutReasoning(
-        request,
-        new Set([...byIds(refusal.ids, request), ...byIndex(refusal.index, request)]),
-      );
+    case "misplaced_reasoning": {
+      const named = new Set([...byIds(refusal.ids, request), ...byIndex(refusal.index, request)]);
+      return withoutReasoning(request, named, { isUnreadable: refusal.kind === "reasoning" });
+    }
     case "binding": {
       // Items that the server cannot be asked to drop are stripped permanently.
       const asked = request.without.has("binding_check") || request.without.has("drop_block");
@@ -107,9 +109,15 @@ export function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): 
 /** An event that records the part that a retry omits. */
 export type RetryEvent = Extract<EventDraft, { readonly type: "replay_notice" | "endpoint_notice" }>;
 
-/** True for a retry without reasoning or a call: at most one per request. A refused field costs only that field. */
+/** True for a retry without reasoning or a call. A refused field costs only that field. */
 export function changesHistory(event: RetryEvent): boolean {
   return event.type === "replay_notice" && event.reason !== "unknown_field";
+}
+
+/** True if a retry without a part of the reasoning of `request` still sends the rest: it may be refused as well. */
+export function keepsReasoning(event: RetryEvent, request: Pick<RefusedRequest, "folded">): boolean {
+  return event.type === "replay_notice" && event.reason === "reasoning_refused" &&
+    event.items.length < sentReasoning(request).size;
 }
 
 /** The `seq` of each item that an event quarantines. */
@@ -146,39 +154,52 @@ export function sentReasoning({ folded }: Pick<RefusedRequest, "folded">): Reado
 }
 
 /**
- * The retry omits all reasoning of the refused request. An item that the error names is quarantined. If the error names
- * no item and an earlier run was refused in the same way, the sent items of other keys are quarantined, or the refused
- * items if all items are of the current key. The rest is tried again in the next run.
+ * The retry omits the reasoning that may be the reason: not that of this run, unless the error names it or none other is
+ * sent. An item that is named as unreadable is omitted and quarantined with all earlier items of the same origin,
+ * because the API names only one of them. If it is named for another reason, it is quarantined alone. If the error names
+ * no item, {@linkcode refusedAgain} decides. The rest is tried again in the next run.
  */
 function withoutReasoning(
   request: RefusedRequest,
   named: ReadonlySet<number>,
+  { isUnreadable = false }: { readonly isUnreadable?: boolean } = {},
 ): RetryEvent | null {
-  const { fingerprint, error } = request;
-  const sent = [...sentReasoning(request)];
+  const { folded, run, fingerprint, widest, error } = request;
+  const sent = folded.reasoning.filter(({ reason }) => reason === null);
   if (sent.length === 0) return null;
-  const guilty = sent.some((seq) => named.has(seq)) ? named : refusedAgain(request, sent);
-  const items = sent.map((seq): ReplayAction => ({
-    seq,
-    action: guilty.has(seq) ? "quarantined" : "left_out",
+  const earlier = sent.filter(({ origin }) => origin.run !== run);
+  const culprits = sent.filter(({ seq }) => named.has(seq));
+  const suspects = earlier.length > 0 && culprits.every((item) => earlier.includes(item)) ? earlier : sent;
+  const keys = new Set(culprits.map((item) => foreignKey(item, fingerprint)));
+  const alike = isUnreadable && suspects === earlier
+    ? earlier.filter((item) => keys.has(foreignKey(item, fingerprint)))
+    : [];
+  const omitted = widest ? sent : alike.length > 0 ? alike : suspects;
+  const guilty = alike.length > 0 ? alike : culprits.length > 0 ? culprits : refusedAgain(request, omitted);
+  const items = omitted.map((item): ReplayAction => ({
+    seq: item.seq,
+    action: guilty.includes(item) ? "quarantined" : "left_out",
   }));
   return { type: "replay_notice", reason: "reasoning_refused", items, ...scopeOf(fingerprint), error };
 }
 
 /**
- * The items of `sent` that a second refusal without a name quarantines. Items of other keys are the likelier reason, so
- * they are quarantined first: the next run then shows whether the others are refused too.
+ * The items of `omitted` that a second refusal without a name quarantines. Items of other keys are the likelier reason,
+ * so they are quarantined first: the next run then shows whether the others are refused too.
  */
 function refusedAgain(
-  { folded, turns, run, fingerprint }: RefusedRequest,
-  sent: readonly number[],
-): ReadonlySet<number> {
+  { turns, run, fingerprint }: RefusedRequest,
+  omitted: readonly ReasoningDecision[],
+): readonly ReasoningDecision[] {
   const before = leftOutBefore(turns, run, fingerprint);
-  const foreign = folded.reasoning.filter(({ reason, origin }) =>
-    reason === null && !mayBeSameAccount(origin.fingerprint, fingerprint)
-  ).map(({ seq }) => seq);
-  if (foreign.length === 0) return new Set(sent.filter((seq) => before.has(seq)));
-  return new Set(foreign.some((seq) => before.has(seq)) ? foreign : []);
+  const foreign = omitted.filter((item) => foreignKey(item, fingerprint) !== null);
+  if (foreign.length === 0) return omitted.filter(({ seq }) => before.has(seq));
+  return foreign.some(({ seq }) => before.has(seq)) ? foreign : [];
+}
+
+/** The key that an item was issued to, if it may be of another account than that of `fingerprint`; `null` if not. */
+function foreignKey({ origin }: ReasoningDecision, fingerprint: Fingerprint): string | null {
+  return mayBeSameAccount(origin.fingerprint, fingerprint) ? null : origin.fingerprint.key ?? null;
 }
 
 /** The scope of a refusal, if the fingerprint has more facts than the turns of the items. */

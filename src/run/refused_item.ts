@@ -21,7 +21,7 @@ import { readOverrides } from "../fold/overrides.ts";
 import type { NamedEntry } from "../apis/api.ts";
 import { isPolicyRefusal } from "../apis/refusal.ts";
 import { forkPoints } from "../store/lifecycle/fork.ts";
-import { unseenEvents } from "./checkpoint.ts";
+import { unseenEvents } from "./auto_compact.ts";
 import { continueCommand, type ContinuedSession } from "./outcome.ts";
 
 /** A refused request and the session that it belongs to. */

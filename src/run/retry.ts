@@ -11,6 +11,7 @@ import { mayBeAboutHistory } from "../apis/refusal.ts";
 import { fallbackResult } from "./recover.ts";
 import {
   changesHistory,
+  keepsReasoning,
   leftOutOnly,
   liftedQuarantine,
   planRetry,
@@ -23,7 +24,7 @@ import { fingerprintOf, targetOf } from "./next_request.ts";
 import { continueCommand, withReplayHint } from "./outcome.ts";
 import type { RunSetup } from "./setup.ts";
 
-/** The most retries of a refused request: one for each of its optional fields, and one for its history. */
+/** The most retries of a refused request, for its optional fields and its history. */
 const MAX_RETRIES = 5;
 
 /** The run that the requests belong to. */
@@ -56,17 +57,19 @@ export class Retries {
   }
 
   /**
-   * Sends the request of a step; after a refusal, again without the refused part. The number of retries is limited.
+   * Sends the request of a step, or sends it `again` with a smaller history; after a refusal, once more without the
+   * refused part. The number of retries is limited.
    */
-  async request(step: number): Promise<RequestOutcome> {
-    let outcome = await this.#run.send(step, { again: false, pending: null });
+  async request(step: number, { again = false } = {}): Promise<RequestOutcome> {
+    let outcome = await this.#run.send(step, { again, pending: null });
     const reasoning = sentReasoning(outcome).size;
     const quarantined: number[] = [];
     let historyChanged = false;
-    for (let retries = 0; retries < MAX_RETRIES && !this.#run.isStopped(); retries++) {
-      const plan = this.#plan(outcome);
+    let widest = false;
+    for (let retries = 1; retries <= MAX_RETRIES && !this.#run.isStopped(); retries++) {
+      const plan = this.#plan(outcome, widest || retries === MAX_RETRIES);
       if (plan === null || (historyChanged && changesHistory(plan.event))) break;
-      historyChanged ||= changesHistory(plan.event);
+      historyChanged ||= changesHistory(plan.event) && !keepsReasoning(plan.event, outcome);
       const notice = await this.#keepRefused(outcome, plan, step);
       if (plan.basis === "stated") {
         quarantined.push(...quarantinedBy(plan.event));
@@ -74,6 +77,7 @@ export class Retries {
         outcome = await this.#run.send(step, { again: true, pending: null });
       } else {
         this.#triedBlindly ||= plan.basis === "blind";
+        widest = true;
         outcome = await this.#tryWithout(outcome, { plan, notice, step });
       }
     }
@@ -128,8 +132,8 @@ export class Retries {
     });
   }
 
-  /** The retry after a refusal, or `null`. */
-  #plan(outcome: RequestOutcome): RetryPlan | null {
+  /** The retry after a refusal, or `null`; `widest` as in {@linkcode RefusedRequest}. */
+  #plan(outcome: RequestOutcome, widest: boolean): RetryPlan | null {
     const { setup, number: run } = this.#run;
     const { model, writer } = setup;
     const fingerprint = fingerprintOf(setup, outcome.account);
@@ -137,8 +141,11 @@ export class Retries {
     const refusal = this.#refusalOf(outcome);
     if (refusal === null || failure === null || error === null) return null;
     const said = { code: error.code, message: error.message };
-    const request = { ...outcome, turns: writer.turns, run, fingerprint, model, error: said };
-    return planRetry(refusal, request, { failure, mayBeBlind: !this.#triedBlindly });
+    const request = { ...outcome, turns: writer.turns, run, fingerprint, model, error: said, widest };
+    // An answer that has begun shows that the server read the request, unless its error says otherwise.
+    const isPlausible = error.code === "request_refused" || outcome.items.length === 0;
+    const mayBeBlind = isPlausible && (widest || !this.#triedBlindly);
+    return planRetry(refusal, request, { failure, mayBeBlind });
   }
 
   /** True if an API refused a request, or a replay has no recording of it. */

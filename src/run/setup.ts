@@ -9,7 +9,8 @@ import type { RunLimits, Stop } from "./outcome.ts";
 import type { AnswerCheck } from "./output_schema.ts";
 import type { PermissionGate } from "./permission_gate.ts";
 import type { PinnedSettings } from "./pins.ts";
-import type { ToolPlayback } from "./tool_batch.ts";
+import type { ToolPlayback } from "./played_batch.ts";
+import type { KeyFinder } from "./tool_keys.ts";
 
 /** Everything one run needs, decided before it starts. */
 export interface RunSetup extends PinnedSettings {
@@ -34,6 +35,8 @@ export interface RunSetup extends PinnedSettings {
   readonly gate: PermissionGate;
   /** Replaces the tools and the gate if a recorded session is played; `null` if tools are run. */
   readonly playback: ToolPlayback | null;
+  /** Finds the keys that this process holds in outputs of tools. Loaded with the first output. */
+  readonly keys: () => Promise<KeyFinder>;
   /** The given flags that the command which continues the session repeats. */
   readonly resumeFlags: readonly string[];
   /** Permissions that the user's configuration gives, such as `allow shell:git status`. */

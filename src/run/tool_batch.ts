@@ -1,6 +1,6 @@
 /**
  * Runs the calls of one response. Calls are checked and decided in call order. They run in parallel if all of them only
- * read, otherwise one after the other. Results come back in call order.
+ * read, otherwise one after the other, each result durable before the next call starts. Results are kept in call order.
  *
  * @module
  */
@@ -11,25 +11,16 @@ import { fitBytes, type ToolOutput } from "../tools/output.ts";
 import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
 import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
-import type { SessionWriter } from "../store/write/writer.ts";
 import { type LiveOutput, liveOutput } from "./live_output.ts";
 import type { Decision, DeniedCall, GatedCall, Question } from "./permission_gate.ts";
 import { fallbackResult } from "./recover.ts";
+import { type BatchLog, type Job, keepEach, keepTogether } from "./batch_log.ts";
+import { playToolBatch } from "./played_batch.ts";
 import type { RunSetup } from "./setup.ts";
-
-/** Number of reading tools that run at the same time. */
-const PARALLEL_TOOLS = 8;
+import { CallKeys } from "./tool_keys.ts";
 
 /** Most bytes of all outputs of a batch in their turn; longer outputs are kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-
-/** Results of a batch. */
-export interface BatchOutcome {
-  /** One result for each call, in call order. */
-  readonly results: readonly EventDraft[];
-  /** The denied calls, in call order. */
-  readonly denied: readonly DeniedCall[];
-}
 
 /** A checked call: answered already, or ready to run. */
 type Prepared =
@@ -49,44 +40,39 @@ type Prepared =
   };
 
 /**
- * Runs a batch. `record` must make the decisions durable: it is called before the start of any tool that makes changes,
- * and for every denial. Never throws for errors of a model, a person or a tool.
+ * Runs a batch, and returns the denied calls in call order. Never throws for errors of a model, a person or a tool.
  *
  * @throws {RepriseError} `fixture_miss` if recorded results are played and a call has none.
  */
 export async function runToolBatch(
   setup: RunSetup,
   calls: readonly ToolCallEvent[],
-  record: (decisions: readonly EventDraft[]) => Promise<void>,
-): Promise<BatchOutcome> {
+  log: BatchLog,
+): Promise<readonly DeniedCall[]> {
   const { playback } = setup;
   return playback === null
-    ? await performBatch(setup, calls, record)
-    : await playToolBatch(setup, { playback, calls }, record);
+    ? await performBatch(setup, calls, log)
+    : await playToolBatch(setup, { playback, calls }, log);
 }
 
 async function performBatch(
   setup: RunSetup,
   calls: readonly ToolCallEvent[],
-  record: (decisions: readonly EventDraft[]) => Promise<void>,
-): Promise<BatchOutcome> {
+  log: BatchLog,
+): Promise<readonly DeniedCall[]> {
   const prepared = await prepare(setup, calls);
   const decisions = prepared.flatMap(({ decision }) => decision === null ? [] : [decision]);
-  if (decisions.length > 0) await record(decisions);
+  if (decisions.length > 0) await log.record(decisions);
 
-  const results = new Array<EventDraft>(calls.length);
-  const changes = prepared.some((each) => each.kind === "ready" && each.tool.group !== "read");
-  let next = 0;
-  const worker = async () => {
-    for (let index = next++; index < calls.length; index = next++) {
-      const result = await perform(setup, calls[index] as ToolCallEvent, prepared[index] as Prepared);
-      results[index] = withinShare(setup, result, Math.floor(MAX_BATCH_BYTES / calls.length));
-    }
-  };
-  const workers = changes ? 1 : Math.min(PARALLEL_TOOLS, calls.length);
-  await Promise.all(Array.from({ length: workers }, worker));
-  const denied = prepared.flatMap((each) => each.kind === "ready" ? [] : each.denied ?? []);
-  return { results, denied };
+  const share = Math.floor(MAX_BATCH_BYTES / calls.length);
+  const jobs = prepared.map((each, index): Job => ({
+    starts: () => each.kind === "ready" && !setup.stop.signal.aborted,
+    result: async () => withinShare(setup, await perform(setup, calls[index] as ToolCallEvent, each), share),
+  }));
+  if (prepared.some((each) => each.kind === "ready" && each.tool.group !== "read")) {
+    await keepEach(jobs, log);
+  } else await keepTogether(jobs, log);
+  return prepared.flatMap((each) => each.kind === "ready" ? [] : each.denied ?? []);
 }
 
 /** A call with valid arguments, which needs a decision. */
@@ -216,16 +202,21 @@ async function runTool(
   { onOutput }: LiveOutput,
 ): Promise<EventDraft> {
   let output: ToolOutput | null;
+  const keys = new CallKeys(await setup.keys(), onOutput);
   try {
-    const work = tool.run(args, { ...contextOf(setup, tool), judged, onOutput });
+    const live = (text: string) => keys.live(text);
+    const work = tool.run(args, { ...contextOf(setup, tool), judged, cleaner: keys, onOutput: live });
     // Wait for a tool that makes changes, so that the processes it started are gone when the run ends.
     output = tool.group === "read" ? await orStopped(work, setup.stop.signal) : await work;
   } catch (error) {
     if (setup.stop.signal.aborted) output = null;
     else {
       const message = error instanceof Error ? error.message : String(error);
-      return fallbackResult(call, "error", `The tool failed: ${message}`.toWellFormed());
+      return fallbackResult(call, "error", keys.text(`The tool failed: ${message}`).toWellFormed());
     }
+  } finally {
+    keys.end();
+    reportKeys(setup, call, keys);
   }
   if (output === null) {
     const text = "The run was stopped while this call ran. It may or may not have had an effect.";
@@ -235,6 +226,12 @@ async function runTool(
   if (output.full === undefined) return result;
   const blob = setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy });
   return { ...result, blob } as EventDraft;
+}
+
+function reportKeys({ emit }: RunSetup, { item }: ToolCallEvent, { found }: CallKeys): void {
+  if (found.size === 0) return;
+  const facts = { call_id: callIdOf(item), name: callNameOf(item) };
+  emit({ type: "notice", kind: "keys_replaced", ...facts, keys: [...found] });
 }
 
 /** The value, or `null` as soon as the run is stopped: a tool that ignores the stop cannot delay the end of the run. */
@@ -280,82 +277,4 @@ function denialText(tool: Tool, decision: Decision): string {
   };
   const reason = why[decision.reason] ?? "it is not allowed";
   return `Denied: ${tool.name} was not run, because ${reason}. Go on without it, or say what is needed.`;
-}
-
-/** Decision and result of a call when it was recorded. */
-export interface PlayedCall {
-  /** `null` if none was recorded, as for reading tools that were allowed. */
-  readonly decision: {
-    readonly decision: "allowed" | "denied";
-    readonly reason: string;
-    readonly rule?: string | undefined;
-  } | null;
-  readonly status: ToolResultStatus;
-  readonly output: string;
-  /** The whole output, if `output` was cut or lost bytes. */
-  readonly full: { readonly bytes: Uint8Array; readonly lossy: boolean } | null;
-}
-
-/** Recorded calls, which replace the tools. */
-export interface ToolPlayback {
-  /**
-   * The next record of a call with this id.
-   *
-   * @throws {RepriseError} `fixture_miss` if there is no record, or the record is of another tool.
-   */
-  take(call: { readonly callId: string; readonly name: string }): PlayedCall;
-}
-
-/** Statuses of calls that were started. */
-const STARTED: ReadonlySet<ToolResultStatus> = new Set(["ok", "error", "interrupted"]);
-
-/** Parts of a run that played calls need. */
-interface PlayedSetup extends Pick<RunSetup, "emit" | "gate"> {
-  readonly writer: Pick<SessionWriter, "putBlob">;
-}
-
-/**
- * Answers a batch of calls with recorded results, one for each, in call order. Executes nothing and asks no person;
- * `record` as in {@linkcode runToolBatch}.
- *
- * @throws {RepriseError} `fixture_miss` for a call without a record, before anything of the batch is saved.
- */
-export async function playToolBatch(
-  { emit, writer, gate }: PlayedSetup,
-  { playback, calls }: { readonly playback: ToolPlayback; readonly calls: readonly ToolCallEvent[] },
-  record: (decisions: readonly EventDraft[]) => Promise<void>,
-): Promise<BatchOutcome> {
-  const played = calls.map((call) => ({
-    call,
-    facts: { seq: call.seq, call_id: callIdOf(call.item), name: callNameOf(call.item) },
-    made: playback.take({ callId: callIdOf(call.item), name: callNameOf(call.item) }),
-  }));
-  const decisions = played.flatMap(({ call, facts, made }): EventDraft[] =>
-    made.decision === null ? [] : [{
-      type: "permission_decision",
-      call_id: facts.call_id,
-      call_seq: call.seq,
-      tool: facts.name,
-      decision: made.decision.decision,
-      reason: made.decision.reason,
-      ...(made.decision.rule === undefined ? {} : { rule: made.decision.rule }),
-    }]
-  );
-  if (decisions.length > 0) await record(decisions);
-  const denied = played.flatMap(({ facts: { name, call_id }, made: { decision } }) =>
-    decision?.decision !== "denied" ? [] : gate.denied({ tool: name, call_id, subject: null }, {
-      reason: decision.reason,
-      rule: decision.rule ?? null,
-    })
-  );
-  const results = played.map(({ call, facts, made: { status, output, full } }) => {
-    if (STARTED.has(status)) {
-      emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
-    }
-    const result = fallbackResult(call, status, output);
-    const blob = full === null ? {} : { blob: writer.putBlob(full.bytes, { lossy: full.lossy }) };
-    emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
-    return { ...result, ...blob } as EventDraft;
-  });
-  return { results, denied };
 }

@@ -101,7 +101,8 @@ export interface BadBlob {
   readonly message: string;
 }
 
-const MISSING: BadBlob = { status: "bad", code: "missing_blob", message: "is missing" };
+/** Damage of a blob without a file. */
+export const MISSING_BLOB: BadBlob = { status: "bad", code: "missing_blob", message: "is missing" };
 const FOREIGN: BadBlob = {
   status: "bad",
   code: "damaged_blob",
@@ -121,7 +122,7 @@ export function inspectBlob(
 ): { readonly status: "ok"; readonly size: number } | BadBlob {
   const path = blobPath(paths, sha256);
   const looked = lookForFile(ports, path);
-  if (looked.status === "missing") return MISSING;
+  if (looked.status === "missing") return MISSING_BLOB;
   if (looked.status === "refused") return { status: "bad", code: "damaged_blob", message: looked.message };
   const { size } = looked.facts;
   if (size > MAX_BLOB_BYTES) {
@@ -140,7 +141,7 @@ export function loadBlob(
   sha256: string,
 ): { readonly status: "ok"; readonly bytes: Uint8Array } | BadBlob {
   const read = readSafely(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
-  if (read.status === "missing") return MISSING;
+  if (read.status === "missing") return MISSING_BLOB;
   if (read.status === "refused") return { status: "bad", code: "damaged_blob", message: read.message };
   return sha256Hex(read.bytes) === sha256 ? read : FOREIGN;
 }

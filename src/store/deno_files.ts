@@ -42,13 +42,43 @@ export const denoFiles: Files = {
   rename: (from, to) => Deno.renameSync(from, to),
   unlink: (path) => Deno.removeSync(path),
   setMode: (path, mode) => Deno.chmodSync(path, mode),
+  async syncFiles(paths) {
+    // On this thread, in order, while threads would not pay.
+    if (paths.length <= SIDE_BY_SIDE) return paths.forEach((path) => syncFile(path));
+    let next = 0;
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, async () => {
+      for (let path = paths[next++]; path !== undefined; path = paths[next++]) {
+        const file = Deno.openSync(path, { write: true });
+        try {
+          await file.sync();
+        } finally {
+          file.close();
+        }
+      }
+    }));
+  },
   syncDirectory(path) {
     // Windows cannot open a directory as a file, and needs no fsync of one: its journal orders the names.
     if (Deno.build.os === "windows") return;
-    using directory = Deno.openSync(path, { read: true });
-    directory.syncSync();
+    syncOpened(Deno.openSync(path, { read: true }));
   },
 };
+
+/** Number of files that are synced at once: a journal writes the changes of all waiting ones together. */
+const SIDE_BY_SIDE = 64;
+
+function syncFile(path: string): void {
+  syncOpened(Deno.openSync(path, { write: true }));
+}
+
+/** Syncs and closes. Without `using`: the bundler of the executable drops one whose value is used once. */
+function syncOpened(file: Deno.FsFile): void {
+  try {
+    file.syncSync();
+  } finally {
+    file.close();
+  }
+}
 
 /** Opens a file with `node:fs`, whose files cost a third less than those of `Deno.openSync`. */
 function openToRead(path: string): number {

@@ -10,7 +10,7 @@ import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted, withoutSlash } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
-import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "./layout.ts";
+import { isHiddenName, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "./layout.ts";
 import { readManifest, rebuildLoosely } from "./read/manifest.ts";
 import { isClosed, isPrivate, lookForDirectory, lookForFile } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
@@ -129,10 +129,41 @@ function quickSummary(ports: Ports, paths: SessionPaths): SessionSummary | null 
  * @throws {RepriseError} `storage_*` when the home cannot be listed.
  */
 export function sessionNames(ports: Ports, home: Home): SessionId[] {
-  const names = orStorageError("list the sessions", home.sessions, () => {
-    return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions);
+  return namesIn(ports, home).filter(isSessionId);
+}
+
+function namesIn(ports: Ports, home: Home): string[] {
+  return orStorageError("list the sessions", home.sessions, () => {
+    return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions).sort();
   });
-  return names.filter(isSessionId).sort();
+}
+
+/** A name among the sessions that no verb reads. */
+export interface StrayName {
+  readonly name: string;
+  /** Finding, to be read after the name. */
+  readonly message: string;
+}
+
+/**
+ * The names among the sessions of a home that are neither ids nor leftovers of ours, such as the copies that a program
+ * for synchronization makes of a folder.
+ *
+ * @throws {RepriseError} `storage_*` when the home cannot be listed.
+ */
+export function strayNames(ports: Ports, home: Home): StrayName[] {
+  return namesIn(ports, home).filter((name) => !isSessionId(name) && !isHiddenName(name)).map((name) => {
+    const hasTurns = orStorageError("look at", `${home.sessions}/${name}`, () => {
+      return lookForDirectory(ports, `${home.sessions}/${name}`).status === "ok" &&
+        ports.files.facts(`${home.sessions}/${name}/turns`) !== null;
+    });
+    return {
+      name,
+      message: hasTurns
+        ? "is a copy of a session under a name that is no id: no verb reads it"
+        : "is not the name of a session",
+    };
+  });
 }
 
 /** One session as {@linkcode listSessions} has it. */

@@ -55,7 +55,7 @@ export function parseArguments(tool: Tool, argumentsText: string): ParsedArgumen
   }
   let value: JsonValue;
   try {
-    value = argumentsText.trim() === "" ? {} : JSON.parse(argumentsText);
+    value = JSON.parse(argumentsText);
   } catch {
     return refuse(`the arguments are not valid JSON; send one object with ${memberList(tool)}`);
   }

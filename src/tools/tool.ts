@@ -33,6 +33,12 @@ export interface CallSubject {
   readonly target: Target;
 }
 
+/** Takes out of output what must not be saved or sent. Returns its argument if there is nothing to take out. */
+export interface OutputCleaner {
+  bytes(bytes: Uint8Array): Uint8Array;
+  text(text: string): string;
+}
+
 /** The surroundings of a call. */
 export interface ToolContext {
   /** The workspace: absolute and canonical, from `canonicalRoot`, fixed when the run starts. */
@@ -56,6 +62,12 @@ export interface ToolContext {
    * @default {undefined}
    */
   readonly judged?: Target;
+  /**
+   * Cleans output before any of it is cut.
+   *
+   * @default {undefined}
+   */
+  readonly cleaner?: OutputCleaner;
   /**
    * Receives output of a command while it runs.
    *
@@ -152,15 +164,26 @@ export function defineTool<Args extends JsonObject>(definition: ToolDefinition<A
       : { change: (args, context) => change(args as Args, context).catch(() => null) }),
     async run(args, context) {
       context.signal.throwIfAborted();
+      const finish = (text: ToolText) => finishText(cleaned(text, context.cleaner), context.maxOutputChars);
       try {
         const text = await definition.run(args as Args, context);
         context.signal.throwIfAborted();
-        return finishText(text, context.maxOutputChars);
+        return finish(text);
       } catch (error) {
         context.signal.throwIfAborted();
-        return finishText({ status: "error", text: failureText(error) }, context.maxOutputChars);
+        return finish({ status: "error", text: failureText(error) });
       }
     },
+  };
+}
+
+function cleaned(result: ToolText, cleaner: OutputCleaner | undefined): ToolText {
+  if (cleaner === undefined) return result;
+  const { text, full } = result;
+  return {
+    ...result,
+    text: cleaner.text(text),
+    ...(full === undefined ? {} : { full: { ...full, bytes: cleaner.bytes(full.bytes) } }),
   };
 }
 

@@ -3,17 +3,21 @@
  *
  * @module
  */
-import { pipeline, Readable, type Transform } from "node:stream";
+import type { Transform } from "node:stream";
 import zlib from "node:zlib";
+import { concatBytes } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { discard } from "./http.ts";
+import { ZstdFrames, type ZstdPiece } from "./zstd_frames.ts";
 
 /** Factor by which a body longer than its free allowance may grow. */
 const MAX_RATIO = 200;
-/** Largest decoded stream, in bytes. */
-const MAX_DECODED_STREAM = 1024 * 1024 * 1024;
-/** Length that any stream may decode to, in bytes. */
-const FREE_STREAM_BYTES = 16 * 1024 * 1024;
+/** Limits of any stream, in bytes. */
+const STREAM_LIMITS: DecodedLimits = { maxBytes: 1024 * 1024 * 1024, freeBytes: 16 * 1024 * 1024 };
+/** Most codings of one body. */
+const MAX_CODINGS = 5;
+/** Most frames of a whole body in zstd: each takes some time to decode, however short it is. */
+const MAX_FRAMES = 16 * 1024;
 /** First byte of gzip. Some tools and runtimes decode gzip and leave the header in place. */
 const GZIP_MARK = 0x1f;
 
@@ -23,27 +27,35 @@ export function contentCodings(header: string | null | undefined): string[] {
     .filter((name) => name !== "" && name !== "identity");
 }
 
+type Chunks = AsyncIterable<Uint8Array>;
+
 interface Coding {
   readonly decode: (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Uint8Array;
-  /** Creates a decoder for a stream that begins with the byte `first`; `null` if there is nothing to decode. */
-  readonly stream: (first: number) => Transform | null;
+  /** Decodes a stream that begins with the byte `first`. */
+  readonly stream: (source: Chunks, first: number) => Chunks;
 }
 
 const GZIP: Coding = {
   decode: zlib.gunzipSync,
-  stream: (first) => first === GZIP_MARK ? zlib.createGunzip() : null,
+  stream: (source, first) => first === GZIP_MARK ? transformed(source, zlib.createGunzip()) : source,
 };
 const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ["gzip", GZIP],
   ["x-gzip", GZIP],
   ["deflate", {
-    decode: zlib.inflateSync,
-    // Many servers omit the two bytes of the zlib header, which begins with method 8.
-    stream: (first) => (first & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw(),
+    decode: (bytes, options) =>
+      (isInflatable(bytes[0] ?? 0) ? zlib.inflateSync : zlib.inflateRawSync)(bytes, options),
+    stream: (source, first) =>
+      transformed(source, isInflatable(first) ? zlib.createInflate() : zlib.createInflateRaw()),
   }],
-  ["br", { decode: zlib.brotliDecompressSync, stream: () => zlib.createBrotliDecompress() }],
-  ["zstd", { decode: zlib.zstdDecompressSync, stream: () => zlib.createZstdDecompress() }],
+  ["br", { decode: decodeBrotli, stream: brotliStream }],
+  ["zstd", { decode: decodeZstd, stream: zstdStream }],
 ]);
+
+/** True for the first byte of zlib's header, of method 8. Many servers omit that header. */
+function isInflatable(first: number): boolean {
+  return (first & 0x0f) === 8;
+}
 
 /** Limits of a decoded body, in bytes. */
 export interface DecodedLimits {
@@ -66,6 +78,7 @@ export function decodeBody(
 ): DecodedBody {
   const coding = CODINGS.get(name);
   if (coding === undefined) return { flaw: "unknown" };
+  if (encoded.length === 0) return { bytes: new Uint8Array() };
   const limit = Math.min(maxBytes, Math.max(freeBytes, encoded.length * MAX_RATIO));
   try {
     return { bytes: withoutBuffer(coding.decode(encoded, { maxOutputLength: limit })) };
@@ -79,9 +92,9 @@ function withoutBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** True if every named coding is known. */
+/** True if every named coding is known, and they are few. */
 export function canDecode(codings: readonly string[]): boolean {
-  return codings.every((name) => CODINGS.has(name));
+  return codings.length <= MAX_CODINGS && codings.every((name) => CODINGS.has(name));
 }
 
 /**
@@ -90,38 +103,36 @@ export function canDecode(codings: readonly string[]): boolean {
  * @throws {RepriseError} while it is read: `bad_stream` for damaged bytes and for a body over the limits, `stream_cut`
  * for a body that breaks off.
  */
-export function decodeStream(
-  body: AsyncIterable<Uint8Array>,
-  codings: readonly string[],
-): AsyncIterable<Uint8Array> {
-  return codings.reduceRight((encoded, name) => decodeOne(encoded, CODINGS.get(name) as Coding), body);
+export function decodeStream(body: Chunks, codings: readonly string[], limits = STREAM_LIMITS): Chunks {
+  return codings.reduceRight(
+    (encoded, name) => decodeOne(encoded, CODINGS.get(name) as Coding, limits),
+    body,
+  );
 }
 
-async function* decodeOne(body: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
+async function* decodeOne(body: Chunks, coding: Coding, limits: DecodedLimits): AsyncGenerator<Uint8Array> {
   let [received, decoded, broke] = [0, 0, false];
   const iterator = body[Symbol.asyncIterator]();
-  const first = await iterator.next();
+  const rest: Chunks = { [Symbol.asyncIterator]: () => iterator };
+  let first = await iterator.next();
+  while (!first.done && first.value.length === 0) first = await iterator.next();
   if (first.done) return;
+  const start = first.value;
   const source = (async function* () {
     try {
-      for (let next: IteratorResult<Uint8Array> = first; !next.done; next = await iterator.next()) {
-        received += next.value.length;
-        yield next.value;
+      for await (const chunk of withFirst(start, rest)) {
+        received += chunk.length;
+        yield chunk;
       }
     } catch (error) {
       broke = true;
       throw error;
     }
   })();
-  const decoder = coding.stream(first.value[0] ?? 0);
-  if (decoder === null) return yield* source;
-  pipeline(Readable.from(source, { objectMode: false }), decoder, () => {
-    // The loop below reports errors.
-  });
   try {
-    for await (const chunk of decoder as AsyncIterable<Uint8Array>) {
+    for await (const chunk of coding.stream(source, start[0] as number)) {
       decoded += chunk.length;
-      if (decoded > Math.min(MAX_DECODED_STREAM, Math.max(FREE_STREAM_BYTES, received * MAX_RATIO))) {
+      if (decoded > Math.min(limits.maxBytes, Math.max(limits.freeBytes, received * MAX_RATIO))) {
         throw grown(decoded);
       }
       yield withoutBuffer(chunk);
@@ -129,13 +140,136 @@ async function* decodeOne(body: AsyncIterable<Uint8Array>, coding: Coding): Asyn
   } catch (error) {
     if (error instanceof RepriseError) throw error;
     // Z_BUF_ERROR: the bytes ended before the data.
-    if (broke || (error as { code?: unknown }).code === "Z_BUF_ERROR") {
-      throw new RepriseError("stream_cut", "The compressed answer of the server broke off", { cause: error });
+    throw broke || (error as { code?: unknown }).code === "Z_BUF_ERROR" ? cut(error) : damagedAnswer(error);
+  }
+}
+
+/** Passes a stream through a decoder, and yields all that comes from a chunk before it takes the next one. */
+async function* transformed(source: Chunks, decoder: Transform): AsyncGenerator<Uint8Array> {
+  let failure: unknown;
+  let isTaken = false;
+  // The decoder may end before its source does: bytes that follow are not taken.
+  let isEnded = false;
+  let wake = () => {};
+  async function* output(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      const chunk = decoder.read() as Uint8Array | null;
+      if (chunk !== null) yield chunk;
+      else if (failure !== undefined) throw failure;
+      else if (isTaken || isEnded) return;
+      else await promise;
     }
-    throw damagedAnswer(error);
+  }
+  decoder.on("readable", () => wake());
+  decoder.on("end", () => {
+    isEnded = true;
+    wake();
+  });
+  decoder.on("error", (error) => {
+    failure = error;
+    wake();
+  });
+  try {
+    for await (const chunk of source) {
+      isTaken = false;
+      decoder.write(chunk, () => {
+        isTaken = true;
+        wake();
+      });
+      yield* output();
+      if (isEnded) return;
+    }
+    isTaken = false;
+    decoder.end();
+    yield* output();
   } finally {
     decoder.destroy();
   }
+}
+
+/** A byte after the end of a stream of brotli: its decoder reports no cut, but takes this byte if it needs more. */
+const AFTER_END = new Uint8Array(1);
+
+function decodeBrotli(bytes: Uint8Array, options: { readonly maxOutputLength: number }): Uint8Array {
+  const { buffer, engine } = zlib.brotliDecompressSync(concatBytes([bytes, AFTER_END]), {
+    ...options,
+    info: true,
+  }) as unknown as { buffer: Uint8Array; engine: { bytesWritten: number } };
+  if (engine.bytesWritten > bytes.length) throw cut();
+  return buffer;
+}
+
+async function* brotliStream(source: Chunks): AsyncGenerator<Uint8Array> {
+  const decoder = zlib.createBrotliDecompress();
+  let [received, isOver] = [0, false];
+  const marked = (async function* () {
+    for await (const chunk of source) {
+      received += chunk.length;
+      yield chunk;
+    }
+    isOver = true;
+    yield AFTER_END;
+  })();
+  try {
+    for await (const chunk of transformed(marked, decoder)) {
+      if (isOver && decoder.bytesWritten > received) break;
+      yield chunk;
+    }
+  } catch (error) {
+    throw isOver ? cut(error) : error;
+  }
+  if (decoder.bytesWritten > received) throw cut();
+}
+
+function decodeZstd(
+  bytes: Uint8Array,
+  { maxOutputLength }: { readonly maxOutputLength: number },
+): Uint8Array {
+  const frames = new ZstdFrames();
+  const decoded: Uint8Array[] = [];
+  let [left, start, end] = [maxOutputLength, 0, 0];
+  for (const { bytes: piece, isLast } of frames.split(bytes)) {
+    // Skippable frames are between the pieces.
+    if (start === end) start = piece.byteOffset - bytes.byteOffset;
+    end = piece.byteOffset - bytes.byteOffset + piece.length;
+    if (!isLast) continue;
+    const frame = zlib.zstdDecompressSync(bytes.subarray(start, end), { maxOutputLength: Math.max(left, 1) });
+    left -= frame.length;
+    if (left < 0) throw new RangeError("more bytes than allowed");
+    if (decoded.push(frame) > MAX_FRAMES) throw new TypeError("too many frames of zstd");
+    start = end;
+  }
+  if (!frames.isWhole) throw cut();
+  return concatBytes(decoded);
+}
+
+async function* zstdStream(source: Chunks): AsyncGenerator<Uint8Array> {
+  const frames = new ZstdFrames();
+  const pieces = (async function* () {
+    for await (const chunk of source) yield* frames.split(chunk);
+    if (!frames.isWhole) throw cut();
+  })();
+  // Pieces are passed one at a time: the runtime throws an error in a later block where nothing can catch it.
+  async function* oneFrame(piece: ZstdPiece): AsyncGenerator<Uint8Array> {
+    yield piece.bytes;
+    while (!piece.isLast) {
+      piece = (await pieces.next()).value as ZstdPiece;
+      yield piece.bytes;
+    }
+  }
+  try {
+    for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
+      yield* transformed(oneFrame(next.value), zlib.createZstdDecompress());
+    }
+  } finally {
+    await pieces.return(undefined);
+  }
+}
+
+function cut(cause?: unknown): RepriseError {
+  return new RepriseError("stream_cut", "The compressed answer of the server broke off", { cause });
 }
 
 function grown(bytes: number): RepriseError {
@@ -169,30 +303,12 @@ export function decodeAnswer(body: AsyncIterable<Uint8Array>, headers: Headers):
   };
 }
 
-async function* decodeGzip(body: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array> {
-  const iterator = body[Symbol.asyncIterator]();
-  const rest: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => iterator };
-  if (CODINGS.get(coding) !== GZIP) {
-    await discard(rest);
-    throw new RepriseError("bad_stream", `The server answered in the encoding ${JSON.stringify(coding)}`, {
-      hint: "The request accepts only plain text: a proxy in between may compress the answer",
-    });
-  }
-  const first = await iterator.next();
-  if (first.done) return;
-  const source = ReadableStream.from(withFirst(first.value, rest));
-  if (first.value[0] !== GZIP_MARK) {
-    yield* source;
-    return;
-  }
-  try {
-    yield* source.pipeThrough(
-      new DecompressionStream("gzip") as ReadableWritablePair<Uint8Array, Uint8Array>,
-    );
-  } catch (error) {
-    if (error instanceof RepriseError || !(error instanceof TypeError)) throw error;
-    throw damagedAnswer(error);
-  }
+async function* decodeGzip(body: Chunks, coding: string): AsyncGenerator<Uint8Array> {
+  if (CODINGS.get(coding) === GZIP) return yield* decodeOne(body, GZIP, STREAM_LIMITS);
+  await discard(body);
+  throw new RepriseError("bad_stream", `The server answered in the encoding ${JSON.stringify(coding)}`, {
+    hint: "The request accepts only plain text: a proxy in between may compress the answer",
+  });
 }
 
 async function* withFirst(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -25,6 +25,31 @@ Deno.test("fsck --all ends with totals, on stdout and in its JSON", async () => 
   assert.doesNotMatch((await place.call(["fsck", "sound"])).stdout, /sessions/, "one session has no totals");
 });
 
+Deno.test("a copy of a session's folder under another name is named by fsck --all and by doctor", async () => {
+  await using place = await twoSound();
+  const sessions = `${place.sandbox.home}/sessions`;
+  Deno.mkdirSync(`${sessions}/sound (conflict)/turns`, { recursive: true });
+  Deno.writeTextFileSync(`${sessions}/Notes.txt`, "");
+  // A removal that was killed is no news: gc finishes it.
+  Deno.mkdirSync(`${sessions}/.removed-12-ab`);
+  const copy = "is a copy of a session under a name that is no id: no verb reads it";
+  const checked = await place.call(["fsck", "--all"]);
+  assert.equal(checked.code, 0);
+  const lines = checked.stdout.split("\n").filter((line) => /^(error|warning|info)/.test(line));
+  assert.deepEqual(lines, [
+    "warning: Notes.txt: is not the name of a session",
+    `warning: sound (conflict): ${copy}`,
+  ]);
+  assert.match(checked.stdout, /0 errors, 2 warnings\n$/);
+  const { strays, ok } = JSON.parse((await place.call(["fsck", "--all", "--json"])).stdout);
+  assert.deepEqual([ok, strays.map(({ path }: { path: string }) => path)], [
+    true,
+    ["Notes.txt", "sound (conflict)"],
+  ]);
+  const { stdout } = await place.call(["doctor"]);
+  assert.ok(stdout.includes(`; "sound (conflict)" ${copy}`), stdout);
+});
+
 Deno.test("repair --all repairs every session that is free, skips the others by name, and ends with totals", async () => {
   await using place = await twoSound();
   Deno.truncateSync(place.turnPath("torn", 2), 100);

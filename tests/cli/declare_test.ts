@@ -15,7 +15,7 @@ import {
   type Verb,
 } from "../../src/cli/declare.ts";
 import { isRead } from "../../src/cli/environment.ts";
-import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, TRANSPORT, wholeNumber } from "../../src/cli/flags.ts";
+import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, STDIN, TRANSPORT, wholeNumber } from "../../src/cli/flags.ts";
 import { CONFIG_NAMES } from "../../src/cli/config_file.ts";
 
 const FLAGS: readonly (readonly [string, Flag])[] = [...VERBS, ...FIXTURE_VERBS].flatMap(({ name, flags }) =>
@@ -67,12 +67,14 @@ Deno.test("config.json has the members that flags name, however many verbs have 
     "effort",
     "summary",
     "transport",
+    "stdin",
     "remote",
     "home",
   ]);
   const known: readonly Flag[] = Object.values<Flag>({
     ...REQUEST_FLAGS,
     TRANSPORT,
+    STDIN,
     REMOTE,
     ...COMMON_FLAGS,
   });

@@ -67,7 +67,7 @@ Deno.test("an existing page is replaced with --force only, and nothing but a fil
 Deno.test("flags of pages are refused without a page, and stdout holds one document", async () => {
   await using here = await place();
   for (const flag of ["--redact", "--force"]) {
-    for (const args of [["show", "look"], ["fixture", "show", FIXTURE], ["test", FIXTURE]]) {
+    for (const args of [["show", "look"], ["fixture", "show", FIXTURE]]) {
       if (args[0] === "show" && flag === "--redact") continue;
       const called = await here.call([...args, "--json", flag]);
       assertError(called, { code: "usage", exit: 2, says: new RegExp(`${flag} without --html`) });

@@ -1,6 +1,6 @@
 /** export and import: one portable file. */
 import assert from "node:assert/strict";
-import { ExportFile } from "../../src/cli/maintenance/export.ts";
+import { OutputFile } from "../../src/cli/output_file.ts";
 import { CHANGING, spyFiles } from "../unit/store/spy_files.ts";
 import { portsOn } from "../unit/store/support.ts";
 import { assertError, begun, KEY, Place, readsThenAnswers } from "./harness.ts";
@@ -91,6 +91,14 @@ Deno.test("export and import carry a session from home to home: --dry-run writes
   assert.throws(() => Deno.statSync(file), Deno.errors.NotFound);
   await ok(place, ["export", "s", file]);
   assert.equal(Deno.statSync(file).size, bytes);
+  for (const args of [["--dry-run"], []]) {
+    Deno.writeTextFileSync(file, "mine");
+    const taken = await place.call(["export", "s", file, "--json", ...args]);
+    assertError(taken, { code: "usage", exit: 2, says: /s\.jsonl": the file exists$/, hint: /--force/ });
+    assert.equal(Deno.readTextFileSync(file), "mine");
+  }
+  await ok(place, ["export", "s", file, "--force"]);
+  assert.equal(Deno.statSync(file).size, bytes);
   assert.match(await ok(place, ["import", file, "--dry-run"], other), /Would import s: 5 turns, 2 blobs/);
   assert.throws(() => Deno.statSync(other), Deno.errors.NotFound);
 });
@@ -144,14 +152,14 @@ Deno.test("an export is durable under its name when it is done: content, name, d
     const files = spyFiles(({ name, path }) => {
       if (CHANGING.has(name)) calls.push(`${name} ${path.startsWith(`${directory}/`) ? "file" : path}`);
     });
-    new ExportFile(portsOn(files), `${directory}/s.jsonl`).write([new TextEncoder().encode("all")]);
-    assert.deepEqual(calls.slice(-4), [
-      "sync file",
-      "close file",
-      "rename file",
-      `syncDirectory ${directory}`,
-    ]);
-    assert.equal(Deno.readTextFileSync(`${directory}/s.jsonl`), "all");
+    for (const force of [false, true]) {
+      const file = new OutputFile(portsOn(files), `${directory}/s.jsonl`, { what: "the export", force });
+      file.write([new TextEncoder().encode(`all ${force}`)]);
+      const named = force ? ["rename file"] : ["link file", "unlink file"];
+      const expected = ["sync file", "close file", ...named, `syncDirectory ${directory}`];
+      assert.deepEqual(calls.slice(-expected.length), expected);
+      assert.equal(Deno.readTextFileSync(`${directory}/s.jsonl`), `all ${force}`);
+    }
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }

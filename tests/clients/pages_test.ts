@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
 import type { Item } from "../../src/domain/event.ts";
-import { copyBelow } from "../../src/cli/test/files.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import { call, History, message, reasoning } from "../support/history.ts";
 import { Sandbox } from "../support/reprise.ts";
@@ -254,34 +253,6 @@ test("markup in any field of a session is inert, and is shown as text", async (s
   ) {
     assert.ok(shown.includes(part), `${part} is shown`);
   }
-});
-
-test("the page of a failed test shows both sides, and both documents line by line", async (sandbox) => {
-  const folder = `${sandbox.workspace}/tests`;
-  for (const name of ["loop", "fork"]) copyBelow(`${ROOT}tests/sessions/${name}`, `${folder}/${name}`);
-  const turn = `${folder}/loop/expect/s/turns/000003.json`;
-  const before = Deno.readTextFileSync(turn);
-  Deno.writeTextFileSync(turn, before.replace('"status":"ok"', '"status":"<b>error</b>"'));
-  assert.notEqual(Deno.readTextFileSync(turn), before);
-  const called = await sandbox.call(["test", folder, "--reporter", "html"]);
-  assert.equal(called.code, 7, called.stderr);
-  const file = `${sandbox.directory}/report.html`;
-  Deno.writeTextFileSync(file, called.stdout);
-  const { seen } = await quietly({
-    file,
-    steps: [
-      { see: TEXT },
-      { see: "[...document.querySelectorAll('article')].map((a) => a.className.split(' ')[0])" },
-      { see: "document.querySelectorAll('.diff .added, .diff .removed').length" },
-      ...picture("failed"),
-    ],
-  });
-  const [text, order, changed] = seen;
-  assert.match(text, /session s, turn 3: differs at events\[0\]\.status/);
-  assert.ok(text.includes("<b>error</b>"));
-  assert.deepEqual(order, ["bad", "plain"], "failed tests come first");
-  assert.equal(changed, 2);
-  await quietly({ file, dark: true, width: 400, steps: picture("failed-dark-narrow") });
 });
 
 test("the page of a fixture shows its exchanges with their events", async (sandbox) => {

@@ -3,7 +3,6 @@ import { lacksBinary, lacksProgram, needing } from "../support/needs.ts";
 import { copyWorkspace, DEMO_PERMISSIONS } from "../../scripts/demo/scene.ts";
 import { type Reported, reportedIn } from "./aftermath.ts";
 import { judgeOrder } from "./order.ts";
-import { scaled } from "./scale.ts";
 import {
   type Call,
   copyDirectory,
@@ -13,6 +12,7 @@ import {
   traceCommand,
   withDirectory,
 } from "./trace.ts";
+import { scaled } from "../support/scale.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const binary = Deno.env.get("REPRISE_BIN") ?? "";

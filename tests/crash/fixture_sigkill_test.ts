@@ -11,7 +11,7 @@ import type { Started } from "../support/reprise.ts";
 import { type SeenFixture, seenFixture } from "./fixture_oracle.ts";
 import { type Inputs, Place, type State, type Step, STEPS } from "./fixture_steps.ts";
 import { acknowledged, askAll, assertPlays } from "./fixture_writers.ts";
-import { scaled } from "./scale.ts";
+import { scaled } from "../support/scale.ts";
 
 const KILLS = scaled(10, 400);
 const SEED = Number(Deno.env.get("REPRISE_SEED") ?? 20261123);

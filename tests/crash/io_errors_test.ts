@@ -8,7 +8,6 @@ import { readSession } from "../../src/store/read/session.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
 import { finishText } from "../../src/tools/output.ts";
 import { wrongAfter } from "./aftermath.ts";
-import { scaled } from "./scale.ts";
 import { type Scenario, SCENARIOS } from "./scenarios.ts";
 import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
@@ -16,6 +15,7 @@ import { answer, functionCall, message, reasoning } from "../support/responses_s
 import { readTool, scripted } from "../unit/run/scripted.ts";
 import { type Operation, spyFiles, systemError } from "../unit/store/spy_files.ts";
 import { portsOn } from "../unit/store/support.ts";
+import { scaled } from "../support/scale.ts";
 
 const LARGE = readTool(
   "large",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { lacksLinux, needing } from "../support/needs.ts";
 import { commandOf } from "./programs.ts";
-import { scaled } from "./scale.ts";
 import { withDirectory } from "./trace.ts";
+import { scaled } from "../support/scale.ts";
 
 const TURNS = scaled(2000, 10_000);
 const MEBIBYTES = scaled(64, 1024);

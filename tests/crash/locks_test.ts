@@ -4,9 +4,9 @@ import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { testPorts } from "../unit/store/support.ts";
 import { commandOf } from "./programs.ts";
-import { scaled } from "./scale.ts";
 import { ID, prepare } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
+import { scaled } from "../support/scale.ts";
 
 const RACES = scaled(60, 200);
 const TAKEOVERS = scaled(8, 40);

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { lacksBinary, lacksProgram, needing } from "../support/needs.ts";
 import { type FileSystem, whyNoDisks } from "./power/machine.ts";
 import { type SimulationOptions, type SimulationReport } from "./power/simulate.ts";
-import { IS_SOAK, scaled } from "./scale.ts";
+import { IS_SOAK, scaled } from "../support/scale.ts";
 
 const binary = Deno.env.get("REPRISE_BIN") ?? "";
 const SIMULATE = new URL("./power/simulate.ts", import.meta.url).pathname;

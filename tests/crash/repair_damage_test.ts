@@ -3,7 +3,7 @@ import { turnPath } from "../../src/store/layout.ts";
 import { Dice } from "../unit/fold/dice.ts";
 import { assertRepaired, killEverywhere, repair } from "../unit/store/repaired.ts";
 import { type MadeSession, randomSession } from "../unit/store/random_session.ts";
-import { scaled } from "./scale.ts";
+import { scaled } from "../support/scale.ts";
 
 /** In the gate, only one length in this number is tried. */
 const STRIDE = scaled(13, 1);

@@ -12,7 +12,7 @@ import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
 import type { Turn } from "../../src/domain/turn.ts";
-import { checkpointDraft } from "../../src/run/checkpoint.ts";
+import { compactionDraft } from "../../src/run/checkpoint.ts";
 import { chunksOf } from "../../src/store/read/safe_open.ts";
 import { exportSession } from "../../src/store/transfer/export.ts";
 import { forkSession, planFork } from "../../src/store/lifecycle/fork.ts";
@@ -76,7 +76,9 @@ function writeCheckpoint(writer: SessionWriter): Turn {
   const scope = scopeOf(turns, { tailEvents: 4, target: TARGET });
   const text = deterministicText(turns, scope);
   const made = { scope, text, plan: planOf(turns, scope, { text, target: TARGET }) };
-  return writer.append(checkpointDraft(turns, made, { run: writer.end.run, pins: pinsFor() }));
+  return writer.append(
+    compactionDraft(turns, { checkpoint: made, elided: [] }, { run: writer.end.run, pins: pinsFor() }),
+  );
 }
 
 async function compact(place: Place): Promise<void> {

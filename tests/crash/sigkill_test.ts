@@ -14,7 +14,7 @@ import { Dice } from "../unit/fold/dice.ts";
 import { testPorts } from "../unit/store/support.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/responses_server.ts";
-import { scaled } from "./scale.ts";
+import { scaled } from "../support/scale.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 const KILLS = scaled(30, 1000);

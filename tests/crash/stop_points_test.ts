@@ -19,7 +19,7 @@ import { HELLO, Place } from "../cli/harness.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/responses_server.ts";
 import type { ScriptedItem } from "../support/responses_server/script.ts";
-import { scaled } from "./scale.ts";
+import { scaled } from "../support/scale.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 

@@ -4,9 +4,9 @@ import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { testPorts } from "../unit/store/support.ts";
 import { type Run, runDriver } from "./programs.ts";
-import { scaled } from "./scale.ts";
 import { ID, prepare } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
+import { scaled } from "../support/scale.ts";
 
 const APPENDS = 60;
 const PROCESSES = 8;

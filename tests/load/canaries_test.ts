@@ -8,11 +8,11 @@ import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { Buffer } from "node:buffer";
 import { HELLO, Place, READS_A } from "../cli/harness.ts";
-import { scaled } from "../crash/scale.ts";
 import { withServer } from "./listening.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { Dice } from "../unit/fold/dice.ts";
 import { bytesBelow } from "../support/files.ts";
+import { scaled } from "../support/scale.ts";
 
 /** A secret by where it comes from. */
 interface Canary {

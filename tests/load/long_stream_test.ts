@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow, peakMemory } from "../../bench/servers.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import { scaled } from "../crash/scale.ts";
 import { readLongStream, startLongStream } from "../support/long_stream.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { eventually, withServer } from "./listening.ts";
+import { scaled } from "../support/scale.ts";
 
 const BYTES = scaled(128e6, 1e9);
 const MEMORY_GROWTH = 64e6;

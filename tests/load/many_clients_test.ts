@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow } from "../../bench/servers.ts";
-import { scaled } from "../crash/scale.ts";
 import { type GivenExchange, writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { withServer } from "./listening.ts";
+import { scaled } from "../support/scale.ts";
 
 const CLIENTS = 200;
 /** Each takes about a second, because the recording did. */

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { calling, content, NEW_RUN, statuses } from "../cli/changes.ts";
 import { Place } from "../cli/harness.ts";
-import { scaled } from "../crash/scale.ts";
 import { write } from "../support/calls.ts";
 import { ending } from "../support/reprise.ts";
 import { whileSwapping } from "../unit/tools/swapping.ts";
+import { scaled } from "../support/scale.ts";
 
 const RUNS = scaled(4, 200);
 /** Calls of one run. With 480, every run of a binary with fewer permissions wrote outside. */

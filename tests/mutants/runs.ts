@@ -37,9 +37,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/run/refusals.ts",
-    text: 'action: guilty.has(seq) ? "quarantined" : "left_out",',
-    replacement: 'action: guilty.size > 0 ? "quarantined" : "left_out",',
-    promise: "replay.md: only the item that the API names is quarantined",
+    text: 'action: guilty.includes(item) ? "quarantined" : "left_out",',
+    replacement: 'action: guilty.length > 0 ? "quarantined" : "left_out",',
+    promise: "replay.md: only items of the origin that the API names are quarantined",
     area: ["unit/run", "unit/cli/run"],
   },
   {
@@ -139,5 +139,13 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "if (Math.floor(days) <= maxAge) continue;",
     promise: "ci.md: --max-age 90 refuses a recording that is older than 90 days",
     area: ["unit/cli/serve"],
+  },
+  {
+    file: "src/run/batch_log.ts",
+    text: "if (job.starts() && waiting.length > 0)",
+    replacement: "if (job.starts() && waiting.length > 9)",
+    promise:
+      "format.md: in a batch that makes changes a finished result is durable before the next call starts",
+    area: ["unit/run/tool_playback_test.ts"],
   },
 ];

@@ -16,7 +16,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/store/write/publish.ts",
-    text: "  orSyncFailed(() => files.syncDirectory(to.directory));\n",
+    text: "  orSyncFailed(() => ports.files.syncDirectory(to.directory));\n",
     replacement: "",
     promise: "format.md: a turn is acknowledged after the directory that holds its name is synced",
     area: ["unit/store"],

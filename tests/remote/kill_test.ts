@@ -7,7 +7,6 @@ import { lacksProgram, needing } from "../support/needs.ts";
 import type { Gateway } from "../../scripts/remote/gateway.ts";
 import type { ObjectStore } from "../../src/remote/object_store.ts";
 import { type Call, parseTrace, straceOf, variantsOf } from "../crash/trace.ts";
-import { IS_SOAK } from "../crash/scale.ts";
 import { Sandbox } from "../support/reprise.ts";
 import {
   answer,
@@ -19,6 +18,7 @@ import {
 import { type Acknowledged, Machine } from "./machine.ts";
 import { assertOneHistory, turnsOn } from "./one_history.ts";
 import { environmentOf, LACKS_CEPH, storeOn, withGateway } from "./place.ts";
+import { IS_SOAK } from "../support/scale.ts";
 
 const SESSION = "killed-7k2m";
 /** Runs at the same time: much of a traced run is waiting. */

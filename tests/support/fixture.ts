@@ -11,6 +11,7 @@ import {
   type ResponseFile,
 } from "../../src/fixture/format.ts";
 import { type FixtureHeader, sealAs, writeNewFile } from "../../src/fixture/seal.ts";
+import { sha256Hex } from "../../src/domain/hash.ts";
 import type { Files } from "../../src/domain/ports.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 
@@ -21,6 +22,8 @@ export interface GivenExchange {
   /** @default {200 and an event stream} */
   readonly response?: Partial<ResponseFile>;
   readonly body: string | Uint8Array;
+  /** Bytes of the request, if its readable body does not restore them. */
+  readonly sent?: string;
 }
 
 /** Writes and seals a fixture; returns its path. */
@@ -30,13 +33,17 @@ export function writeFixture(
   header: Partial<FixtureHeader> = {},
   files: Files = denoFiles,
 ): string {
-  for (const [index, { request, response, body }] of exchanges.entries()) {
+  for (const [index, { request, response, body, sent }] of exchanges.entries()) {
     const folder = `${path}/${exchangeFolder(index + 1)}`;
     writeNewFile(
       files,
       `${folder}/request.json`,
-      readable({ method: "POST", path: "/v1/responses", ...request }),
+      readable({
+        ...{ method: "POST", path: "/v1/responses", ...request },
+        ...(sent === undefined ? {} : { body_sha256: sha256Hex(sent) }),
+      }),
     );
+    if (sent !== undefined) writeNewFile(files, `${folder}/request.body`, sent);
     writeNewFile(
       files,
       `${folder}/response.json`,

@@ -73,7 +73,9 @@ export class S3Server implements AsyncDisposable {
     const contents = keys.map((key) => {
       const size = this.objects.get(key)?.length;
       const modified = this.#modified(key).toISOString();
-      return `<Contents><Key>${key}</Key><LastModified>${modified}</LastModified><Size>${size}</Size></Contents>`;
+      return `<Contents><Key>${
+        encodeURIComponent(key)
+      }</Key><LastModified>${modified}</LastModified><Size>${size}</Size></Contents>`;
     });
     return new Response(
       `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join("")}</ListBucketResult>`,

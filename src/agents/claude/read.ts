@@ -91,53 +91,54 @@ interface Answer {
   isEnded: boolean;
 }
 
-/** The answers of a transcript by the API's ids of their messages. */
+/** The answers of a transcript by their keys. */
 class Answers {
-  readonly #byId = new Map<string, Answer>();
+  readonly #byKey = new Map<string, Answer>();
   readonly #byCall = new Map<string, string>();
 
   constructor(lines: readonly TreeLine[]) {
     for (const { line, json } of lines) {
       const message = messageOf(json, "assistant");
-      const id = idOf(message);
-      if (message === null || id === null) continue;
-      const answer = this.#byId.get(id) ??
+      const key = answerKeyOf(json);
+      if (message === null || key === null) continue;
+      const answer = this.#byKey.get(key) ??
         { line, items: [], calls: new Set<string>(), usage: null, isEnded: false };
-      this.#byId.set(id, answer);
+      this.#byKey.set(key, answer);
       for (const block of objectsIn(message.content)) {
         if (typeof block.type !== "string" || block.type === "") continue;
         answer.items.push(block as unknown as Item);
         const call = block.type === "tool_use" ? textIn(block.id) : null;
         if (call === null) continue;
         answer.calls.add(call);
-        this.#byCall.set(call, id);
+        this.#byCall.set(call, key);
       }
       if (isJsonObject(message.usage)) answer.usage = message.usage;
-      if (textIn(message.stop_reason) !== null) answer.isEnded = true;
+      // Lines of a cut answer have `null`; lines without the member do not tell.
+      if (message.stop_reason === undefined || textIn(message.stop_reason) !== null) answer.isEnded = true;
     }
   }
 
-  get(id: string): Answer | undefined {
-    return this.#byId.get(id);
+  get(key: string): Answer | undefined {
+    return this.#byKey.get(key);
   }
 
   /** True if a line is part of an answer on the path, or holds the result of a call in one. */
   belongs({ json }: TreeLine, path: ReadonlySet<TreeLine>): boolean {
-    const ids = this.#idsOn(path);
-    const own = idOf(messageOf(json, "assistant"));
-    if (own !== null) return ids.has(own);
-    return resultsIn(json).some(({ callId }) => ids.has(this.#byCall.get(callId) ?? ""));
+    const keys = this.#keysOn(path);
+    const own = answerKeyOf(json);
+    if (own !== null) return keys.has(own);
+    return resultsIn(json).some(({ callId }) => keys.has(this.#byCall.get(callId) ?? ""));
   }
 
   #path: ReadonlySet<TreeLine> | null = null;
-  #ids: ReadonlySet<string> = new Set();
+  #keys: ReadonlySet<string> = new Set();
 
-  #idsOn(path: ReadonlySet<TreeLine>): ReadonlySet<string> {
+  #keysOn(path: ReadonlySet<TreeLine>): ReadonlySet<string> {
     if (this.#path !== path) {
       this.#path = path;
-      this.#ids = new Set([...path].flatMap(({ json }) => idOf(messageOf(json, "assistant")) ?? []));
+      this.#keys = new Set([...path].flatMap(({ json }) => answerKeyOf(json) ?? []));
     }
-    return this.#ids;
+    return this.#keys;
   }
 }
 
@@ -163,24 +164,24 @@ class ClaudeLines {
       const { line, json } = each;
       switch (json.type) {
         case "assistant": {
-          const id = idOf(messageOf(json, "assistant"));
-          const answer = id === null ? undefined : this.#answers.get(id);
-          if (id === null || answer === undefined || answer.items.length === 0) {
+          const message = messageOf(json, "assistant");
+          const key = answerKeyOf(json);
+          const answer = key === null ? undefined : this.#answers.get(key);
+          if (key === null || answer === undefined || answer.items.length === 0) {
             this.#lost.add(line, "answer", "it has no content, or the program wrote it itself");
             return [];
           }
-          if (kept.has(id)) return [];
-          kept.add(id);
+          if (kept.has(key)) return [];
+          kept.add(key);
           open.clear();
           for (const call of answer.calls) open.add(call);
-          const isCut = !answer.isEnded && last !== undefined &&
-            idOf(messageOf(last.json, "assistant")) === id;
+          const isCut = !answer.isEnded && last !== undefined && answerKeyOf(last.json) === key;
           return [{
             kind: "response",
             line,
             provider: CLAUDE_CODE_PROVIDER,
-            model: textIn(messageOf(json, "assistant")?.model),
-            responseId: id,
+            model: textIn(message?.model),
+            responseId: textIn(message?.id),
             status: isCut ? "interrupted" : "completed",
             items: answer.items,
             usage: answer.usage,
@@ -208,7 +209,7 @@ class ClaudeLines {
     const [first] = Array.isArray(uuids?.uuids) ? uuids.uuids : [segment?.headUuid];
     const found = typeof first === "string" ? this.#byUuid.get(first) : undefined;
     if (found === undefined) return null;
-    return this.#answers.get(idOf(messageOf(found.json, "assistant")) ?? "")?.line ?? found.line;
+    return this.#answers.get(answerKeyOf(found.json) ?? "")?.line ?? found.line;
   }
 
   #userEntries(
@@ -272,8 +273,10 @@ function messageOf({ type, message }: JsonObject, role: "user" | "assistant"): J
   return type === role && isJsonObject(message) && message.model !== SYNTHETIC ? message : null;
 }
 
-function idOf(message: JsonObject | null): string | null {
-  return message === null ? null : textIn(message.id);
+/** Joins the lines of one answer: the API's id of its message or of its request; without both, a line is an answer. */
+function answerKeyOf(json: JsonObject): string | null {
+  const message = messageOf(json, "assistant");
+  return message === null ? null : textIn(message.id) ?? textIn(json.requestId) ?? textIn(json.uuid);
 }
 
 /** Results of calls in a line. */

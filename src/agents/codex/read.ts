@@ -39,6 +39,36 @@ export function isCodexLine({ type, payload }: JsonObject): boolean {
   return TYPES.has(type ?? null) && isJsonObject(payload);
 }
 
+/** True for a line of any type. */
+export function isCodexRecord({ type, payload }: JsonObject): boolean {
+  return typeof type === "string" && isJsonObject(payload);
+}
+
+/** True for a line of a rollout before October 2025 that no other agent writes: its header, or a mark of the state. */
+export function isOldCodexLine({ type, id, timestamp, instructions, record_type }: JsonObject): boolean {
+  if (type !== undefined) return false;
+  return record_type === "state" ||
+    typeof id === "string" && typeof timestamp === "string" && instructions !== undefined;
+}
+
+/** True for any line of a rollout before October 2025. */
+export function isOldCodexRecord(json: JsonObject): boolean {
+  const { type, role, content, call_id, summary } = json;
+  if (type === "message") return typeof role === "string" && Array.isArray(content);
+  if (type === "reasoning") return Array.isArray(summary);
+  return isOldCodexLine(json) || typeof type === "string" && typeof call_id === "string";
+}
+
+/** Reads the lines of a rollout before October 2025: a header, then the items without an envelope. */
+export function readOldCodex(lines: readonly SourceLine[]): AgentSession {
+  return readCodex(lines.flatMap(({ line, json }): SourceLine[] => {
+    if (json.record_type === "state") return [];
+    if (isJsonObject(json.payload)) return [{ line, json }];
+    const type = isOldCodexLine(json) ? "session_meta" : "response_item";
+    return [{ line, json: { type, payload: json } }];
+  }));
+}
+
 /** Reads the lines of a rollout. Parts that cannot be kept are in `lost`; no line is fatal. */
 export function readCodex(lines: readonly SourceLine[]): AgentSession {
   const reader = new CodexReader();

@@ -38,6 +38,13 @@ export function isPiLine(json: JsonObject): boolean {
   return isHeader(json) || type === "message" && parentId !== undefined && isJsonObject(message);
 }
 
+/** True for a line of any type. Lines of early versions have no ids. */
+export function isPiRecord(json: JsonObject): boolean {
+  const { type, id, parentId, message } = json;
+  if (typeof type !== "string") return false;
+  return isHeader(json) || typeof id === "string" && parentId !== undefined || isJsonObject(message);
+}
+
 function isHeader({ type, cwd }: JsonObject): boolean {
   return type === "session" && typeof cwd === "string";
 }

@@ -36,7 +36,7 @@ export const chatStream: StreamReader = {
   isTerminal,
   watchEnd: (request) => new ChatEnd(request),
   // Also matches each choice but the first, which has to be seen to be missed.
-  mayEnd: /error|"finish_reason"\s*:\s*"|"usage"\s*:\s*\{|"index"\s*:\s*[1-9]/,
+  mayEnd: /error|"finish_reason"\s*:\s*"|"usage"\s*:\s*\{|"index"\s*:\s*[1-9]|\[DONE\]/,
   endsWithDone: true,
   needsEventLines: false,
   mayRestart: false,
@@ -161,13 +161,14 @@ function missingIn(events: readonly StreamEvent[], request: JsonValue | undefine
 }
 
 /**
- * Watches for a `finish_reason` of every choice, the usage if it was requested, or an error (§15.4). Choices that were
- * requested and choices that the stream begins count.
+ * Watches for a `finish_reason` of every choice and the usage if it was requested, or an error (§15.4). `[DONE]` says
+ * that no usage will come. Choices that were requested and choices that the stream begins count.
  */
 class ChatEnd implements EndWatch {
   readonly #open: Set<number>;
   readonly #finished = new Set<number>();
-  #lacksUsage: boolean;
+  #awaitsUsage: boolean;
+  #isDone = false;
   #failed = false;
 
   constructor(request: JsonValue | undefined) {
@@ -175,14 +176,19 @@ class ChatEnd implements EndWatch {
     this.#open = new Set(
       Array.from({ length: Math.min(Math.max(asked, 1), MAX_CHOICES) }, (_, index) => index),
     );
-    this.#lacksUsage = asksForUsage(request);
+    this.#awaitsUsage = asksForUsage(request);
   }
 
   get ended(): boolean {
-    return this.#failed || this.#open.size === 0 && !this.#lacksUsage;
+    return this.#failed || this.#open.size === 0 && (this.#isDone || !this.#awaitsUsage);
+  }
+
+  get lacksUsage(): boolean {
+    return !this.#failed && this.ended && this.#awaitsUsage;
   }
 
   take({ kind, data }: StreamEvent): void {
+    if (kind === "done") this.#isDone = true;
     if (data === undefined) return;
     if (kind === "error") this.#failed = true;
     for (const choice of objectsOf(data.choices)) {
@@ -192,7 +198,7 @@ class ChatEnd implements EndWatch {
       if (this.#finished.has(place)) this.#open.delete(place);
       else this.#open.add(place);
     }
-    if (isJsonObject(data.usage)) this.#lacksUsage = false;
+    if (isJsonObject(data.usage)) this.#awaitsUsage = false;
   }
 }
 

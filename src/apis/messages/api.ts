@@ -60,6 +60,7 @@ export const messagesApi: RunApi = {
     carriesReasoningAcrossModels: true,
     keepsItemsWithoutReasoning: true,
     payloads: { thinking: "signature", redacted_thinking: "data", compaction: null },
+    rawArgumentsAt: null,
     noPayload: "unsigned",
   },
   buildRequest: buildMessagesRequest,

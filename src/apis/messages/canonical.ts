@@ -103,7 +103,9 @@ function usesIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
 
 /** Ignores `beta=true`: some clients add it to every beta request, others never; the API reads the header. */
 function withoutBeta(path: string): string {
-  const [route = "", query = ""] = path.split("?");
+  const start = path.indexOf("?");
+  if (start < 0) return path;
+  const [route, query] = [path.slice(0, start), path.slice(start + 1)];
   const rest = query.split("&").filter((part) => part !== "" && part !== "beta=true").join("&");
   return rest === "" ? route : `${route}?${rest}`;
 }

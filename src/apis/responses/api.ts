@@ -4,7 +4,7 @@
  * @module
  */
 import { responsesCalls } from "./calls.ts";
-import { accountHash, type ProviderKind } from "../../domain/fingerprint.ts";
+import { accountHash, endpointHashes, type ProviderKind } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, plainText, stringMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { requestHeaders } from "../names.ts";
@@ -54,6 +54,7 @@ export const responsesApi: RunApi = {
     // A hosted item has an id that makes the server demand the reasoning before it (protocol §2.4).
     keepsItemsWithoutReasoning: false,
     payloads: { reasoning: "encrypted_content", compaction: "encrypted_content" },
+    rawArgumentsAt: endpointHashes(new URL("https://api.openai.com/v1")).endpoint,
     noPayload: "no_encrypted_content",
   },
   buildRequest: buildResponsesRequest,

@@ -53,7 +53,7 @@ function renderWhole(entry: FoldedEntry): JsonObject {
     case "reasoning":
       return renderReasoning(entry.item);
     case "tool_call":
-      return renderCall(entry.item, entry.callId);
+      return renderCall(entry);
     case "tool_result":
       return {
         type: entry.callType === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output",
@@ -122,13 +122,16 @@ function renderReasoning(item: Item): JsonObject {
 }
 
 /** Omits the id of a call, which makes the server demand the reasoning item before the call (§2.4). */
-function renderCall(item: Item, callId: string): JsonObject {
+function renderCall(
+  { item, callId, repaired }: Extract<FoldedEntry, { readonly kind: "tool_call" }>,
+): JsonObject {
   const name = wireToolName(callNameOf(item));
+  const sent = repaired === true ? objectWith(callArgumentsOf(item)) : undefined;
   if (item.type === "tool_use") {
-    return { type: "function_call", call_id: callId, name, arguments: callArgumentsOf(item) };
+    return { type: "function_call", call_id: callId, name, arguments: sent ?? callArgumentsOf(item) };
   }
   const payload = item.type === "custom_tool_call" ? "input" : "arguments";
-  const whole = { ...item, call_id: callId, name, [payload]: payloadOf(item[payload], payload) };
+  const whole = { ...item, call_id: callId, name, [payload]: sent ?? payloadOf(item[payload], payload) };
   return pick(whole, (name, value) => {
     switch (name) {
       case "type":
@@ -142,6 +145,11 @@ function renderCall(item: Item, callId: string): JsonObject {
         return false;
     }
   });
+}
+
+/** Arguments as one JSON object, in which the model sees its own text. */
+function objectWith(text: string): string {
+  return text.trim() === "" ? "{}" : JSON.stringify({ INVALID_JSON: text });
 }
 
 /** The API refuses a call whose payload is missing or not a string (§2.1), though servers emit such calls. */

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Omission } from "../../domain/event.ts";
+import { hasObjectArguments } from "../../domain/item.ts";
 import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { NamedEntry, RequestRefusal } from "../api.ts";
@@ -20,19 +21,24 @@ const REASONING_ID = /\brs_[A-Za-z0-9_-]{1,64}/g;
 const CALL_ID =
   /(?:no tool output found for (?:[a-z_]{1,32} ){0,3}call|\bcall_id)\s+['"]?([^\s'"]{1,64}?)['"]?[.,;]?(?:\s|$)/i;
 
-/** Texts that say that the API does not accept the reasoning. */
-const REASONING_TEXTS: readonly RegExp[] = [
+/** Texts that say that the API cannot read the reasoning. */
+const UNREADABLE_TEXTS: readonly RegExp[] = [
   /encrypted content .{0,200}could not be (?:verified|decrypted|parsed)/i,
   /encrypted content organization_id did not match/i,
+  /item with id 'rs_[^']{0,80}' not found/i,
+];
+/** Texts that say that the API does not accept the reasoning beside the other items. */
+const MISPLACED_TEXTS: readonly RegExp[] = [
   /of type 'reasoning' was provided without its required following item/i,
   /was provided without its required 'reasoning' item/i,
-  /item with id 'rs_[^']{0,80}' not found/i,
   /duplicate item found with id rs_/i,
 ];
 const CALL_TEXTS: readonly RegExp[] = [
   /no tool output found for /i,
   /no tool call found for /i,
 ];
+/** A refusal of arguments, if the request has some that are no JSON object. */
+const ARGUMENTS_TEXT = /\barguments\b|\bJSON\b|\bexpecting (?:value|property name)|\bunterminated string/i;
 /** An unknown member: text and code of OpenAI, and of FastAPI servers. */
 const UNKNOWN_CODES: ReadonlySet<string> = new Set(["unknown_parameter", "extra_forbidden"]);
 const UNKNOWN_TEXT = /unknown parameter|extra inputs are not permitted/i;
@@ -55,12 +61,16 @@ export function responsesRefusalOf(
   const index = place === null ? null : Number(place[1]);
   const without = INCLUDE_TEXT.test(message) ? "include" : omissionOf(param, message);
   if (without !== null) return { kind: "field", without };
+  if (entries.some(isRawCall) && ARGUMENTS_TEXT.test(`${param ?? ""} ${message}`)) {
+    return { kind: "field", without: "raw_arguments" };
+  }
   if (CALL_TEXTS.some((text) => text.test(message))) {
     return { kind: "call", callId: CALL_ID.exec(message)?.[1] ?? null };
   }
-  if (providerCode === "invalid_encrypted_content" || REASONING_TEXTS.some((text) => text.test(message))) {
-    return { kind: "reasoning", ids, index };
-  }
+  if (
+    providerCode === "invalid_encrypted_content" || UNREADABLE_TEXTS.some((text) => text.test(message))
+  ) return { kind: "reasoning", ids, index };
+  if (MISPLACED_TEXTS.some((text) => text.test(message))) return { kind: "misplaced_reasoning", ids, index };
   if (index === null) return guessedRefusal(failure, entries);
   const entry = entries[index];
   const unknown = UNKNOWN_CODES.has(providerCode ?? "") || UNKNOWN_TEXT.test(message);
@@ -80,6 +90,12 @@ export function responsesEntryNamed(
   const place = NAMED_PLACE.exec(param ?? "") ?? NAMED_PLACE.exec(message);
   if (place === null || entries[Number(place[1])] === undefined) return null;
   return { index: Number(place[1]), part: place[2] === undefined ? null : Number(place[2]) };
+}
+
+/** True for a call that is sent with arguments that are no JSON object. */
+function isRawCall(entry: FoldedEntry): boolean {
+  return entry.kind === "tool_call" && entry.repaired !== true && entry.item.type !== "custom_tool_call" &&
+    !hasObjectArguments(entry.item);
 }
 
 /** The request field that the error is about, if the request can be sent without it. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { argument, type Verb, verb } from "../declare.ts";
+import { argument, type Verb, verb, WRAPPED_COMMAND } from "../declare.ts";
 import { COMMON_FLAGS } from "../flags.ts";
 
 /** The declarations. */
@@ -11,7 +11,16 @@ export const COMPLETION_VERBS: readonly Verb[] = [
   verb({
     name: "completions",
     about: "print the completions of a shell, or the man page",
-    arguments: [argument("<shell>", "the shell that reads them", ["bash", "zsh", "fish", "man"])],
+    arguments: [
+      argument("<shell>", "the shell that reads them; words: what may follow the words after --", [
+        "bash",
+        "zsh",
+        "fish",
+        "man",
+        "words",
+      ]),
+      WRAPPED_COMMAND,
+    ],
     flags: COMMON_FLAGS,
     examples: [
       "reprise completions bash > ~/.local/share/bash-completion/completions/reprise",

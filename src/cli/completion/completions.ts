@@ -1,22 +1,37 @@
-/** The verb `completions`: generates scripts for shells and the man page from the declarations of all verbs. */
+/** The verb `completions`: prints the scripts for shells and the man page, and answers the scripts. */
 import type { ExitCode } from "../../domain/errors.ts";
 import { makeOutput } from "../context.ts";
 import type { CommonFlags } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { FIXTURE_VERBS, VERBS } from "../verbs.ts";
-import { bashScript } from "./bash.ts";
-import { fishScript } from "./fish.ts";
+import { type Answer, complete } from "./answer.ts";
 import { manPage } from "./man.ts";
 import { completedVerbs } from "./model.ts";
-import { zshScript } from "./zsh.ts";
-
-const TEXTS = { bash: bashScript, zsh: zshScript, fish: fishScript, man: manPage };
+import { SCRIPTS } from "./scripts.ts";
 
 /** Performs `completions`; the parser has checked `shell`. */
-export function completionsVerb(ports: ProgramPorts, shell: string, flags: CommonFlags): ExitCode {
+export function completionsVerb(
+  ports: ProgramPorts,
+  shell: string,
+  words: readonly string[],
+  flags: CommonFlags,
+): ExitCode {
   const output = makeOutput(ports, flags);
-  const text = TEXTS[shell as keyof typeof TEXTS](completedVerbs({ top: VERBS, fixture: FIXTURE_VERBS }));
+  const text = textOf(ports, shell, words);
   if (output.options.json) output.json<"completions">({ shell, text });
   else output.text(text);
   return 0;
+}
+
+function textOf(ports: ProgramPorts, shell: string, words: readonly string[]): string {
+  if (Object.hasOwn(SCRIPTS, shell)) return SCRIPTS[shell as keyof typeof SCRIPTS];
+  const verbs = completedVerbs({ top: VERBS, fixture: FIXTURE_VERBS });
+  return shell === "man" ? manPage(verbs) : lines(complete(ports, words, verbs));
+}
+
+function lines(answer: Answer): string {
+  if (answer.kind === "command") return `command ${answer.from}\n`;
+  if (answer.kind !== "words") return `${answer.kind}\n`;
+  return ["words", ...answer.candidates.map(([word, about]) => about === "" ? word : `${word}\t${about}`), ""]
+    .join("\n");
 }

@@ -17,7 +17,6 @@ export interface CompletedFlag {
   readonly placeholder: string | null;
   readonly about: string;
   readonly offered: Offered;
-  readonly repeatable: boolean;
 }
 
 /** One argument. */
@@ -67,17 +66,16 @@ const HELP: CompletedFlag = {
   placeholder: null,
   about: "show help",
   offered: null,
-  repeatable: false,
 };
 
-function flagOf(flag: Flag): CompletedFlag {
+/** A flag as it is declared. */
+export function flagOf(flag: Flag): CompletedFlag {
   const placeholder = /<(.*)>/.exec(flag.spec)?.[1] ?? null;
   return {
     names: flag.spec.replace(/ [<[].*/, "").split(", "),
     placeholder,
     about: flag.about,
     offered: flag.choices ?? flag.suggests ?? offeredFor(placeholder ?? ""),
-    repeatable: /repeatable/.test(flag.about) || placeholder === "list",
   };
 }
 
@@ -99,18 +97,3 @@ const OFFERED: Readonly<Record<string, Offered>> = {
 function offeredFor(placeholder: string): Offered {
   return Object.hasOwn(OFFERED, placeholder) ? OFFERED[placeholder] ?? null : null;
 }
-
-/** Text as one word of a POSIX shell. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-/**
- * A script of `sh` that prints the ids of the sessions, a line each, and `@last`. Its first argument is the value of
- * `--home`. It finds the home as `homeSetting()` does, without starting the program.
- */
-export const SESSION_IDS = `h=\${1:-$REPRISE_HOME}
-c=\${XDG_CONFIG_HOME:-$HOME/.config}/reprise/config.json
-if [ -z "$h" ] && [ -f "$c" ]; then h=$(sed -n "s/.*\\"home\\"[[:space:]]*:[[:space:]]*\\"\\([^\\"]*\\)\\".*/\\1/p" "$c"); fi
-ls "\${h:-\${XDG_DATA_HOME:-$HOME/.local/share}/reprise}/sessions" 2>/dev/null | grep "^[a-z0-9][a-z0-9-]*$"
-echo @last`;

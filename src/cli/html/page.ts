@@ -4,16 +4,16 @@
  * @module
  */
 
-/** One page: a session, a fixture, or the results of tests. */
+/** One page: a session or a fixture. */
 export interface Page {
-  readonly kind: "session" | "fixture" | "tests";
+  readonly kind: "session" | "fixture";
   readonly title: string;
   readonly facts: readonly Fact[];
   /** Findings about the page as a whole, such as damaged files. */
   readonly warnings: readonly string[];
-  /** Runs of a session, recordings of a fixture; of tests one for those that failed, one for those that passed. */
+  /** Runs of a session, recordings of a fixture. */
   readonly groups: readonly Group[];
-  /** Turns, exchanges or tests, in the order of the page. */
+  /** Turns or exchanges, in the order of the page. */
   readonly entries: readonly Entry[];
   /** Requests in the order in which they were sent. */
   readonly requests: readonly RequestPoint[];
@@ -42,7 +42,7 @@ export interface Group {
 /** The colour of an outcome. */
 export type Tone = "good" | "bad" | "plain";
 
-/** A turn, an exchange or a test. */
+/** A turn or an exchange. */
 export interface Entry {
   /** The fragment of its link, such as `turn-12`. */
   readonly id: string;
@@ -80,7 +80,6 @@ export type Block =
     | { readonly type: "usage"; readonly request: number }
     | { readonly type: "image"; readonly name: string; readonly src: string }
     | { readonly type: "events"; readonly rows: readonly (readonly string[])[] }
-    | ({ readonly type: "sides" } & Sides)
     /** Anything else, as text. */
     | { readonly type: "raw"; readonly name: string; readonly text: string }
   );
@@ -124,17 +123,6 @@ export interface CallResult {
   readonly whole: string | null;
   /** Milliseconds until the results of its batch were saved; `null` if unknown. */
   readonly took: number | null;
-}
-
-/** Two sides of a difference. */
-export interface Sides {
-  readonly where: string;
-  readonly expected: string | null;
-  readonly received: string | null;
-  /** Lines as in {@linkcode Call.diff}; `null` if there are no documents to compare. */
-  readonly diff: string | null;
-  /** Error output. */
-  readonly said: string;
 }
 
 /** One request, for the charts. */

@@ -5,9 +5,9 @@
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
-import { ExportFile } from "../maintenance/export.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
+import { OutputFile } from "../output_file.ts";
 
 /** The place for a page, checked before the page is created. */
 export interface PageFile {
@@ -39,21 +39,6 @@ export function pageFile(
       },
     };
   }
-  const kind = ports.files.facts(path)?.kind;
-  if (kind === "file" && !force) {
-    throw new RepriseError("usage", `Cannot write the page to ${JSON.stringify(path)}: the file exists`, {
-      hint: "Add --force to replace it",
-    });
-  }
-  if (kind !== undefined && kind !== "file") {
-    throw new RepriseError(
-      "usage",
-      `Cannot write the page to ${JSON.stringify(path)}: it is not a regular file`,
-      {
-        hint: "Name another file, or - for stdout",
-      },
-    );
-  }
-  const file = new ExportFile(ports, path);
+  const file = new OutputFile(ports, path, { what: "the page", force });
   return { write: (html) => file.write([encodeUtf8(html)]) };
 }

@@ -4,7 +4,7 @@ import { asRepriseError, type ErrorCode, type ExitCode, RepriseError } from "../
 import { isLoopback, PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import { counted } from "../../domain/text.ts";
 import { fileError } from "../../store/fs_errors.ts";
-import { listSessions, openHome, parentOf } from "../../store/home.ts";
+import { listSessions, openHome, parentOf, strayNames } from "../../store/home.ts";
 import { policyText } from "../../tools/permission/policy.ts";
 import { itemKind } from "../../domain/item.ts";
 import type { Manifest } from "../../domain/manifest.ts";
@@ -25,6 +25,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { type CheckedRemote, liveRemoteText, remoteText } from "../remote/doctor.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import { unreadSetting } from "../run/prompt.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
 import {
   modelSetting,
@@ -110,9 +111,10 @@ function settingChecks(
     check("configuration", () => {
       const path = configPath(ports);
       if (path === null) return "none: HOME is not set";
-      if (ports.files.facts(path) === null) return `${path}: not there`;
+      const object = readConfigObject(ports, path);
+      if (object === null) return `${path}: not there`;
       if (fixture === null) withProfile(ports, flags, readConfig(ports));
-      const members = Object.keys(readConfigObject(ports, path) ?? {}).join(", ") || "empty";
+      const members = Object.keys(object).join(", ") || "empty";
       return `${path}: ${members}${fixture === null ? "" : "; a fixture is played without them"}`;
     }),
     check("endpoint", () => {
@@ -134,6 +136,10 @@ function settingChecks(
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
       return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, fixture)}`;
     }),
+    check("stdin", () => {
+      const unread = unreadSetting(ports, { stdin: true }, config);
+      return unread === null ? "added to the prompt" : `not read (${unread})`;
+    }),
     check("permissions", () => {
       const rules = policyText(configuredPolicy(config)).filter((line) => line !== "read");
       const text = permissionsOf(policySetting(flags, config), manifest).text.join(", ");
@@ -144,20 +150,28 @@ function settingChecks(
   ];
 }
 
+/** Most names that the check of the home lists. */
+const MAX_NAMED = 3;
+
 /**
  * Describes the home.
  *
  * @throws {RepriseError} `usage` if no home is known, `storage_denied` if a run could not write there.
  */
 function homeText(ports: ProgramPorts, flag: string | undefined, config: Config): string {
-  const home = homeSetting(ports, flag, config);
+  const home = homeSetting(ports, flag, () => config);
   const opened = openHome(ports, home.value, { create: false });
   const facts = ports.files.facts(opened.path);
   requireWritable(ports, opened.path);
   const mode = facts?.mode ?? null;
   const sessions = facts === null ? "not there yet" : counted(listSessions(ports, opened).length, "session");
   const open = mode !== null && (mode & 0o077) !== 0 ? `, open to others (mode ${mode.toString(8)})` : "";
-  return `${opened.path} (${home.source}): ${sessions}${open}`;
+  const strays = facts === null ? [] : strayNames(ports, opened);
+  const others = strays.slice(0, MAX_NAMED).map(({ name, message }) =>
+    `; ${JSON.stringify(name)} ${message}`
+  );
+  const more = strays.length > MAX_NAMED ? `; ${strays.length - MAX_NAMED} more (reprise fsck --all)` : "";
+  return `${opened.path} (${home.source}): ${sessions}${open}${others.join("")}${more}`;
 }
 
 /** Requires that a directory, or the nearest one above it that exists, can be written. */

@@ -53,7 +53,8 @@ const EXPORT_FLAGS = {
     "write the conversation as a new file of another agent, without reasoning",
     AGENT_NAMES,
   ),
-  output: text("-o, --output <file>", "with --to: the new file; none is replaced"),
+  output: text("-o, --output <file>", "with --to: the new file"),
+  force: toggle("--force", "replace an existing file"),
   dryRun: again(DRY_RUN, "list what would be written; write nothing"),
 };
 /** The flags of `export`. */

@@ -22,13 +22,8 @@ import { readOverrides } from "../../fold/overrides.ts";
 import type { BuiltRequest } from "../../apis/api.ts";
 import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
 import { type ReadBlob, withContents } from "../../run/attachments.ts";
-import {
-  compactionDraft,
-  remotePath,
-  remoteRequest,
-  remoteText,
-  unseenEvents,
-} from "../../run/checkpoint.ts";
+import { compactionDraft, remotePath, remoteRequest, remoteText } from "../../run/checkpoint.ts";
+import { unseenEvents } from "../../run/auto_compact.ts";
 import { requestOf, targetOf } from "../../run/next_request.ts";
 import { answerText, Stop } from "../../run/outcome.ts";
 import { closeKilledRun, isUnfinished } from "../../run/recover.ts";

@@ -12,7 +12,7 @@ import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { configuredPolicy } from "../run/permissions.ts";
-import { configPath } from "../settings.ts";
+import { configPath, switchOf } from "../settings.ts";
 import type { ConfigFlags } from "./command.ts";
 
 /** Document that `config set --json` prints. */
@@ -156,6 +156,7 @@ function withMember(object: JsonObject, steps: readonly string[], value: JsonVal
 
 /** Refuses values that no run could use. @throws {RepriseError} `usage`, `bad_configuration`, `bad_url`. */
 function requireUsable({ values, profiles, allow = [], deny = [] }: ConfigFile): void {
+  if (values.stdin !== undefined) switchOf(values.stdin, "stdin");
   for (const each of [values, ...Object.values(profiles)]) {
     const { provider, base_url } = each;
     if (typeof provider === "string" && !PROVIDER_KINDS.some((known) => known === provider)) {

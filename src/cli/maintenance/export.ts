@@ -1,21 +1,17 @@
 /** The verb `export`: a session as one file. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { withoutOmittedContent } from "../../fold/omitted_content.ts";
 import { omittedNote } from "../omitted.ts";
 import { total, type ValueRedactor } from "../../domain/redact.ts";
-import { fileError } from "../../store/fs_errors.ts";
-import { parentOf, syncForeignDirectory } from "../../store/home.ts";
 import { exportSession, type SessionExport } from "../../store/transfer/export.ts";
-import { unlinkQuietly, writeChunks } from "../../store/write/publish.ts";
 import type { ExportFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { OutputFile } from "../output_file.ts";
 import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../sessions.ts";
-import { requireDirectoryOf } from "../settings.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */
@@ -57,7 +53,9 @@ export async function exportVerb(
   const isShown = toStdout && !dryRun && output.stdoutIsTerminal;
   const chunks = countedChunksSync(exported.chunks, progress, "exporting");
   const made = isShown ? exported : { ...exported, chunks };
-  const target = toStdout ? null : new ExportFile(ports, file);
+  const target = toStdout
+    ? null
+    : new OutputFile(ports, file, { what: "the export", force: flags.force === true });
   const bytes = dryRun ? sizeOf(made) : target === null ? print(context, made) : target.write(made.chunks);
   const facts = {
     session: id,
@@ -123,53 +121,4 @@ function redactionLines({ redacted }: SessionExport): string[] {
 export function redactedKinds(counts: Readonly<Record<string, number>>): string {
   const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`).join(", ");
   return kinds === "" ? "redacted nothing: no secret was found" : `redacted ${total(counts)}: ${kinds}`;
-}
-
-/** A file that replaces an older one when complete, readable only for its owner. */
-export class ExportFile {
-  readonly #ports: Ports;
-  readonly #path: string;
-
-  /** @throws {RepriseError} `usage` if something other than a file is at `path`, or its directory is missing. */
-  constructor(ports: Ports, path: string) {
-    this.#ports = ports;
-    this.#path = path;
-    requireDirectoryOf(path, `write ${JSON.stringify(path)}`);
-    const kind = ports.files.facts(path)?.kind ?? "file";
-    if (kind === "file") return;
-    throw new RepriseError(
-      "usage",
-      `Cannot export to ${JSON.stringify(path)}: it is not a regular file`,
-      {
-        hint: "Name another file, or leave it out to get the export on stdout",
-      },
-    );
-  }
-
-  /**
-   * Writes all of `chunks` durably and returns the number of bytes. An error leaves an older file unchanged.
-   *
-   * @throws {RepriseError} `storage_*`, and errors of `chunks`.
-   */
-  write(chunks: Iterable<Uint8Array>): number {
-    const random = Math.floor(this.#ports.random() * 2 ** 48).toString(16);
-    const temporary = `${this.#path}.part-${this.#ports.process.pid}-${random}`;
-    let bytes = 0;
-    const counted = function* () {
-      for (const chunk of chunks) {
-        bytes += chunk.length;
-        yield chunk;
-      }
-    };
-    try {
-      writeChunks(this.#ports, temporary, counted());
-      this.#ports.files.rename(temporary, this.#path);
-      // The user may remove the session next, from another disk.
-      syncForeignDirectory(this.#ports, parentOf(this.#path));
-    } catch (error) {
-      unlinkQuietly(this.#ports.files, temporary);
-      throw fileError(error, "write the export", this.#path);
-    }
-    return bytes;
-  }
 }

@@ -5,17 +5,13 @@ import { WRITERS } from "../../agents/writers.ts";
 import { type AgentFile, randomUuid } from "../../agents/writing.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import type { Ports } from "../../domain/ports.ts";
 import { withoutOmitted } from "../../fold/omissions.ts";
 import { counted } from "../../domain/text.ts";
-import { fileError, isTaken } from "../../store/fs_errors.ts";
-import { parentOf, syncForeignDirectory } from "../../store/home.ts";
 import { readSession } from "../../store/read/session.ts";
-import { unlinkQuietly, writeChunks } from "../../store/write/publish.ts";
 import type { Context } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
+import { OutputFile } from "../output_file.ts";
 import { sessionArgument } from "../sessions.ts";
-import { requireDirectoryOf } from "../settings.ts";
 import type { ExportFlags } from "./command.ts";
 
 /** Performs `export --to`. */
@@ -57,9 +53,8 @@ export function exportToAgent(
   });
   const bytes = encodeUtf8(written.lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const dryRun = flags.dryRun === true;
-  requireDirectoryOf(path, `export to ${JSON.stringify(path)}`);
-  if (ports.files.facts(path) !== null) throw taken(path);
-  if (!dryRun) createFile(ports, path, bytes);
+  const target = new OutputFile(ports, path, { what: "the export", force: flags.force === true });
+  if (!dryRun) target.write([bytes]);
   const count = (kind: string) => spoken.filter((each) => each.kind === kind).length;
   const { place, command } = written;
   const facts = {
@@ -94,24 +89,4 @@ function notesOf({ place, command }: AgentFile, facts: Facts, dryRun: boolean): 
     ...lost.map(({ turn, what }) => `lost in turn ${turn}: ${what}`),
     `to continue, move it to ~/${place} (create the directory if it is missing) and call: ${command}`,
   ];
-}
-
-/** Creates a file that must not exist, readable only for its owner, durable when this returns. */
-function createFile(ports: Ports, path: string, bytes: Uint8Array): void {
-  const temporary = `${path}.part-${ports.process.pid}-${Math.floor(ports.random() * 2 ** 48).toString(16)}`;
-  try {
-    writeChunks(ports, temporary, [bytes]);
-    ports.files.link(temporary, path);
-    syncForeignDirectory(ports, parentOf(path));
-  } catch (error) {
-    throw isTaken(error) ? taken(path) : fileError(error, "write the export", path);
-  } finally {
-    unlinkQuietly(ports.files, temporary);
-  }
-}
-
-function taken(path: string): RepriseError {
-  return new RepriseError("usage", `Cannot export to ${JSON.stringify(path)}: a file is there`, {
-    hint: "Name a new file; none is ever replaced",
-  });
 }

@@ -3,6 +3,7 @@ import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import { type FsckFinding, type FsckReport, fsckSession } from "../../store/check/fsck.ts";
+import { strayNames } from "../../store/home.ts";
 import type { FsckFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -15,6 +16,8 @@ export interface FsckResult {
   readonly ok: boolean;
   readonly exit_code: ExitCode;
   readonly sessions: readonly FsckReport[];
+  /** With `--all`: entries beside the sessions that are none; paths begin at the directory of sessions. */
+  readonly strays: readonly FsckFinding[];
   /** Sessions that another process removed meanwhile. */
   readonly skipped: readonly { readonly id: SessionId; readonly why: string }[];
   readonly totals: FsckTotals;
@@ -61,14 +64,22 @@ export async function fsckVerb(
     }
   }
   progress.end();
-  const totals = totalsOf(reports);
+  const strays = all
+    ? strayNames(ports, home).map(({ name, message }): FsckFinding => ({
+      ...{ severity: "warning", code: "foreign_file", path: name, message },
+    }))
+    : [];
+  const totals = totalsOf(reports, strays);
   const ok = totals.errors === 0;
   const exitCode: ExitCode = ok ? 0 : 12;
   if (output.options.json) {
-    output.json<"fsck">({ ok, exit_code: exitCode, sessions: reports, skipped, totals } satisfies FsckResult);
+    output.json<"fsck">(
+      { ok, exit_code: exitCode, sessions: reports, strays, skipped, totals } satisfies FsckResult,
+    );
     return exitCode;
   }
   for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
+  output.text(findingLines(strays, "").join(""));
   if (all) output.text(`${totalsText(totals)}\n`);
   return exitCode;
 }
@@ -77,14 +88,17 @@ function reportText({ id, findings, turns, in_use }: FsckReport): string {
   const bad = findings.filter(({ severity }) => severity !== "info").length;
   const verdict = bad === 0 ? "ok" : counted(bad, "finding");
   const head = `${id}: ${counted(turns, "turn")}, ${verdict}${in_use ? ", in use" : ""}\n`;
-  return [head, ...findings.map(({ severity, path, message }) => `  ${severity}: ${path}: ${message}\n`)]
-    .join("");
+  return [head, ...findingLines(findings, "  ")].join("");
 }
 
-function totalsOf(reports: readonly FsckReport[]): FsckTotals {
+function findingLines(findings: readonly FsckFinding[], indent: string): string[] {
+  return findings.map(({ severity, path, message }) => `${indent}${severity}: ${path}: ${message}\n`);
+}
+
+function totalsOf(reports: readonly FsckReport[], strays: readonly FsckFinding[]): FsckTotals {
   const found = (findings: readonly FsckFinding[], wanted: FsckFinding["severity"]) =>
     findings.filter(({ severity }) => severity === wanted).length;
-  const findings = reports.flatMap((report) => report.findings);
+  const findings = [...reports.flatMap((report) => report.findings), ...strays];
   return {
     sessions: reports.length,
     turns: reports.reduce((sum, { turns }) => sum + turns, 0),

@@ -1,5 +1,5 @@
 /** The verb `import`: a session from an export, or from a session of another agent. */
-import { collectSource, isZstd, MAX_LINE_BYTES, MAX_SOURCE_BYTES } from "../../agents/lines.ts";
+import { collectSource, MAX_LINE_BYTES, MAX_SOURCE_BYTES } from "../../agents/lines.ts";
 import { readerOf } from "../../agents/readers.ts";
 import { concatBytes } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
@@ -7,9 +7,10 @@ import { counted } from "../../domain/text.ts";
 import { openHome } from "../../store/home.ts";
 import type { ExportSource } from "../../store/transfer/reader.ts";
 import { importSession } from "../../store/transfer/import.ts";
+import { isZstd } from "../../transport/zstd_frames.ts";
 import type { ImportFlags } from "./command.ts";
 import { importAgent } from "./import_agent.ts";
-import { makeContext } from "../context.ts";
+import { homeToRead, makeContext } from "../context.ts";
 import { exportSource } from "../export_source.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { countedChunks, Progress } from "../progress.ts";
@@ -21,7 +22,7 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const { output } = context;
   const dryRun = flags.dryRun === true;
   const source = exportSource(ports, file, "import");
-  const home = openHome(ports, context.home.value, { create: false });
+  const home = dryRun ? homeToRead(context) : openHome(ports, context.home.value, { create: false });
   const name = file === "-" ? "stdin" : file;
   const { start, whole } = await decompressedSource(await begunSource(source), {
     name,
@@ -94,19 +95,36 @@ async function decompressedSource(
   { name, onCut }: { readonly name: string; readonly onCut: () => void },
 ): Promise<BegunSource> {
   if (!isZstd(begun.start)) return begun;
-  const { decompressed } = await import("../../agents/zstd.ts");
-  const found = decompressed(await collectSource(begun.whole, name), MAX_SOURCE_BYTES);
-  if (found === null || found.bytes.length === 0) {
-    const why = found === null
-      ? `it has more than ${MAX_SOURCE_BYTES} bytes`
-      : "nothing of it can be decompressed";
-    throw new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: ${why}`, {
-      hint: found === null ? "Import a shorter session" : 'Check it with "zstd -t"',
-    });
+  const { decodeStream } = await import("../../transport/content_coding.ts");
+  const failed = (why: string, hint: string) =>
+    new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: ${why}`, { hint });
+  const compressed = await collectSource(begun.whole, name);
+  const chunks: Uint8Array[] = [];
+  let [size, isCut] = [0, false];
+  try {
+    for await (const chunk of decodeStream(once(compressed), ["zstd"], UNLIMITED)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_SOURCE_BYTES) break;
+    }
+  } catch {
+    isCut = true;
   }
-  if (found.isCut) onCut();
-  return await begunSource([found.bytes]);
+  if (size > MAX_SOURCE_BYTES) {
+    throw failed(`it has more than ${MAX_SOURCE_BYTES} bytes`, "Import a shorter session");
+  }
+  if (size === 0) throw failed("nothing of it can be decompressed", 'Check it with "zstd -t"');
+  if (isCut) onCut();
+  return await begunSource(chunks);
 }
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+  await Promise.resolve();
+}
+
+/** No limits of a decoder: the bytes are counted here. */
+const UNLIMITED = { maxBytes: Infinity, freeBytes: Infinity };
 
 /** Reads the start, and returns it with a source that begins there again. */
 async function begunSource(source: ExportSource): Promise<BegunSource> {

@@ -2,6 +2,7 @@
 import { splitLines } from "../../agents/lines.ts";
 import { answersInBlocks } from "../../apis/agent_providers.ts";
 import type { AgentSession } from "../../agents/agent_session.ts";
+import { ownWordsOf } from "../../agents/first_prompt.ts";
 import type { AgentReader } from "../../agents/readers.ts";
 import { importAgentSession } from "../../agents/import.ts";
 import { endpointHashes, parseBaseUrl } from "../../domain/fingerprint.ts";
@@ -37,13 +38,13 @@ export async function importAgent(
   flags: ImportFlags,
 ): Promise<void> {
   const { ports, output } = context;
-  const { lines, lost: unread, torn } = splitLines(bytes, name);
+  const { lines, lost: unread, torn, times } = splitLines(bytes, { name, isRecord: reader.isRecord });
   const read = reader.read(lines);
   const session: AgentSession = { ...read, lost: [...unread, ...read.lost].sort((a, b) => a.line - b.line) };
   // Allowances are given again to each run, so the import gives none.
   const permissions = permissionsOf(policySetting({}, NO_CONFIG), null);
   const id = parseSessionId(
-    `${freeSlugOf(await namingText(promptOf(session)), sessionNames(ports, home))}-${randomSuffix(ports)}`,
+    `${freeSlugOf(await namingText(ownWordsOf(session)), sessionNames(ports, home))}-${randomSuffix(ports)}`,
   );
   const trusted = flags.trustOrigin === undefined ? null : endpointHashes(parseBaseUrl(flags.trustOrigin));
   const dryRun = flags.dryRun === true;
@@ -51,6 +52,7 @@ export async function importAgent(
     id,
     session,
     torn,
+    times,
     trusted,
     dryRun,
     pins: {
@@ -131,10 +133,4 @@ function unsentIn(turns: readonly Turn[], isTrusted: boolean): ReadonlyMap<strin
     if (count > 0) counts.set(why, (counts.get(why) ?? 0) + count);
   }
   return counts;
-}
-
-function promptOf({ main }: AgentSession): string {
-  const first = main.find((entry) => entry.kind === "user");
-  const text = first?.content.find((part) => typeof part.text === "string")?.text;
-  return typeof text === "string" ? text : "";
 }

@@ -10,7 +10,6 @@ import {
   choice,
   type FlagsOf,
   list,
-  negated,
   text,
   toggle,
   value,
@@ -29,6 +28,7 @@ import {
   REQUEST_FLAGS,
   seconds,
   SESSION,
+  STDIN,
   TEXT_FLAGS,
   TRANSPORT,
   WAIT,
@@ -119,7 +119,7 @@ export const RUN_FLAGS = {
   }),
   autoCompact: value(
     "--auto-compact <tokens>",
-    "write a checkpoint before a request if the last one had more input tokens",
+    "write a checkpoint before a request if the last one had more input tokens, or after an overflow",
     wholeNumber(1),
     { step: "recorded", repeats: true },
   ),
@@ -128,7 +128,7 @@ export const RUN_FLAGS = {
     repeats: true,
   }),
   wait: WAIT,
-  stdin: negated("--no-stdin", "do not read stdin; without it, text on stdin is added to the prompt"),
+  stdin: STDIN,
   stdinWait: value(
     "--stdin-wait <seconds>",
     "the time to wait for the first byte of stdin; 0 waits as long as --timeout (default: 30, or 0 if there is no other prompt)",
@@ -146,7 +146,10 @@ export const RUN_FLAGS = {
   record: text("--record <dir>", "keep the run as a fixture, in a new or empty folder", {
     step: false,
   }),
-  notSecret: list("--not-secret <name>", "with --record, a variable whose value is not secret"),
+  notSecret: list(
+    "--not-secret <name>",
+    "a variable whose value is not secret: --record and the outputs of tools keep it",
+  ),
   dryRun: again(DRY_RUN, "print what would be sent; change and send nothing"),
 };
 /** The values of {@linkcode RUN_FLAGS}. */

@@ -26,6 +26,7 @@ import { requireUnused } from "../../store/write/session_directory.ts";
 import { policyFromText } from "../../tools/permission/policy.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { TOOL_GROUPS } from "../../tools/registry.ts";
+import { homeToRead } from "../context.ts";
 import { permissionsOf } from "./permissions.ts";
 import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { dryRunOf, each } from "../dry_run.ts";
@@ -113,8 +114,11 @@ export interface CalledSession extends PreviewedSession {
  *
  * @throws {RepriseError} as `run`: `session_exists`, `bad_session_id`, `no_such_session`, and errors of reading.
  */
-export function calledSession({ ports, context, flags, selector, root }: SettingCall): CalledSession {
-  const home = openHome(ports, context.home.value, { create: false });
+export function calledSession(call: SettingCall): CalledSession {
+  const { ports, context, flags, fixture, selector, root } = call;
+  const home = selector === null && fixture !== null
+    ? homeToRead(context)
+    : openHome(ports, context.home.value, { create: false });
   if (selector === null) {
     if (flags.session !== undefined) {
       requireUnused(ports, sessionPaths(home.sessions, parseSessionId(flags.session)));

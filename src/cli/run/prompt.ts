@@ -7,6 +7,11 @@ import { concatBytes, decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { InputStream } from "../live_ports.ts";
+import type { Ports } from "../../domain/ports.ts";
+import type { Config } from "../config_file.ts";
+import { variablesOf } from "../declare.ts";
+import { STDIN } from "../flags.ts";
+import { switchOf, switchVariable } from "../settings.ts";
 import { nextChunk } from "../stdin.ts";
 
 /** The API accepts at most 10,485,760 characters of input (protocol §1.2). */
@@ -19,12 +24,29 @@ const READ_BYTES = 64 * 1024;
 
 /** Flags about reading stdin. */
 export interface StdinFlags {
-  /** False with `--no-stdin`. */
-  readonly stdin: boolean;
   /** Seconds to wait for the first byte; 0 waits as long as `timeout`. */
   readonly stdinWait?: number | undefined;
   /** Seconds in which stdin has to end. */
   readonly timeout: number;
+}
+
+/** A setting that leaves stdin unread, by its source. */
+export type UnreadSetting = "--no-stdin" | "REPRISE_NO_STDIN" | "stdin in config.json";
+
+/**
+ * The setting that leaves stdin unread: the flag, else the variable, else the configuration; `null` if it is read.
+ *
+ * @throws {RepriseError} `usage` if the variable or the member is neither on nor off.
+ */
+export function unreadSetting(
+  ports: Pick<Ports, "env">,
+  flags: { readonly stdin: boolean },
+  { values }: Pick<Config, "values">,
+): UnreadSetting | null {
+  if (!flags.stdin) return "--no-stdin";
+  const variable = switchVariable(ports, variablesOf(STDIN));
+  if (variable !== null) return variable ? "REPRISE_NO_STDIN" : null;
+  return values.stdin === undefined || switchOf(values.stdin, "stdin") ? null : "stdin in config.json";
 }
 
 /** Sources of a prompt. */
@@ -32,6 +54,8 @@ export interface PromptSources {
   /** The argument; `-` for stdin alone. */
   readonly argument: string | undefined;
   readonly stdin: InputStream;
+  /** The setting that leaves stdin unread; `null` without one. */
+  readonly unread: UnreadSetting | null;
   readonly flags: StdinFlags;
   /** True if the run can continue an unfinished run without a prompt. */
   readonly resumes: boolean;
@@ -47,12 +71,14 @@ export interface PromptSources {
  * `timed_out` if it does not end in time.
  */
 export async function promptOf(sources: PromptSources): Promise<string | null> {
-  const { argument, stdin, flags, resumes, note } = sources;
+  const { argument, stdin, unread, resumes, note } = sources;
   const given = argument === "-" ? undefined : argument?.toWellFormed();
   if (given?.trim() === "") throw noPrompt("the argument is empty");
   const isRequired = argument === "-" || (argument === undefined && !resumes);
-  if (!flags.stdin || stdin.isTerminal()) {
-    if (isRequired) throw unreadStdin(argument, flags);
+  // A prompt of "-" asks for stdin, whatever the settings for all runs are.
+  const isUnread = unread === "--no-stdin" || (unread !== null && argument !== "-");
+  if (isUnread || stdin.isTerminal()) {
+    if (isRequired) throw unreadStdin(argument, isUnread ? unread : null);
     return given ?? null;
   }
   const bytes = await readStdin(sources, isRequired);
@@ -112,7 +138,8 @@ async function readStdin(
   }
 }
 
-const WAITING = "waiting for stdin (use --no-stdin or </dev/null)";
+const FOR_ALL_RUNS = 'REPRISE_NO_STDIN=1 or "reprise config set stdin off"';
+const WAITING = `waiting for stdin (use --no-stdin or </dev/null; for all runs, ${FOR_ALL_RUNS})`;
 const ATTACH = 'Attach it as a file: reprise run --attach FILE "…"';
 const WITHOUT_STDIN = "Leave stdin out with --no-stdin";
 
@@ -133,9 +160,9 @@ function noPrompt(why: string): RepriseError {
   });
 }
 
-function unreadStdin(argument: string | undefined, { stdin }: StdinFlags): RepriseError {
-  if (stdin) return noPrompt("stdin is a terminal");
-  if (argument === undefined) return noPrompt("--no-stdin leaves stdin unread");
+function unreadStdin(argument: string | undefined, unread: UnreadSetting | null): RepriseError {
+  if (unread === null) return noPrompt("stdin is a terminal");
+  if (argument === undefined) return noPrompt(`${unread} leaves stdin unread`);
   return new RepriseError("usage", 'Cannot use --no-stdin with the prompt "-", which is stdin', {
     hint: "Give one of them",
   });
@@ -153,7 +180,10 @@ function silent(seconds: number): RepriseError {
   return new RepriseError(
     "usage",
     `Cannot read stdin: no byte and no end came within ${counted(seconds, "second")} (--stdin-wait)`,
-    { hint: `${WITHOUT_STDIN} or </dev/null, or wait longer with --stdin-wait SECONDS` },
+    {
+      hint:
+        `${WITHOUT_STDIN} or </dev/null, for all runs with ${FOR_ALL_RUNS}, or wait longer with --stdin-wait SECONDS`,
+    },
   );
 }
 

@@ -20,7 +20,7 @@ import { knownAccount, playedAccount } from "../../fold/accounts.ts";
 import type { ReplayMode } from "../../fold/guard.ts";
 import type { RunLimits } from "../../run/outcome.ts";
 import type { PreviewedRun } from "../../run/preview.ts";
-import type { ToolPlayback } from "../../run/tool_batch.ts";
+import type { ToolPlayback } from "../../run/played_batch.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import { readBlobOrLost } from "../../store/read/session.ts";
 import type { Policy } from "../../tools/permission/policy.ts";
@@ -376,6 +376,7 @@ function workspaceRoot(ports: Ports, flag: string | undefined): string {
   try {
     return canonicalRoot(flag ?? ports.workingDirectory());
   } catch (cause) {
+    if (cause instanceof RepriseError) throw cause;
     throw new RepriseError(
       "usage",
       `Cannot use the workspace "${flag ?? "."}": it is no directory that can be opened`,

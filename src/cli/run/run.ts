@@ -13,6 +13,7 @@ import { Stop } from "../../run/outcome.ts";
 import { PermissionGate } from "../../run/permission_gate.ts";
 import { startWith } from "../../run/recover.ts";
 import type { RunSetup } from "../../run/setup.ts";
+import type { KeyFinder } from "../../run/tool_keys.ts";
 import { type Home, openHome, resolveSession, sessionNames } from "../../store/home.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
 import { policyText } from "../../tools/permission/policy.ts";
@@ -26,7 +27,7 @@ import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
 import { configuredPolicy } from "./permissions.ts";
 import { namingText } from "./session_name.ts";
-import { promptOf } from "./prompt.ts";
+import { promptOf, unreadSetting } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
@@ -38,6 +39,7 @@ import { absolute, configPath, remoteSetting, switchVariable } from "../settings
 import { MOST_REMOTE_MS } from "../remote/given_remote.ts";
 import type { RunRemote } from "../remote/run_remote.ts";
 import { stopOnSignals } from "../signals.ts";
+import type { KeyHolders } from "./own_keys.ts";
 import { askAtTerminal } from "./ask.ts";
 
 /** A run before its session is open. */
@@ -64,7 +66,8 @@ export async function runVerb(
 ): Promise<ExitCode> {
   requireFlagsThatFit(flags);
   const call = readCall(live, flags);
-  const { context: { home, output }, ports } = call;
+  const { context, ports } = call;
+  const { output } = context;
   const strict = call.fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
   // Reports missing settings before a session is created.
   const fresh = call.selector === null ? await resolve(call, null) : null;
@@ -75,7 +78,8 @@ export async function runVerb(
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const resumes = call.selector !== null;
   const note = (line: string) => output.note(line);
-  const prompt = await promptOf({ argument, stdin: ports.stdin, flags, resumes, note });
+  const unread = unreadSetting(ports, flags, call.config);
+  const prompt = await promptOf({ argument, stdin: ports.stdin, unread, flags, resumes, note });
   const start = startWith(prompt, attached);
   requirePromptFor(flags.attach, start);
   if (flags.dryRun === true) {
@@ -88,7 +92,10 @@ export async function runVerb(
   const played = call.fixture === null ? null : await fixtureSend(call, call.fixture, flags);
 
   const stop = new Stop();
-  output.onClosed(() => stop.request("broken_pipe"));
+  // A screen that fails in another way costs no answer: it is saved, and the exit code says what failed.
+  output.onClosed(() => {
+    if (output.isUnread) stop.request("broken_pipe");
+  });
   const release = stopOnSignals(ports, stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
     const called = {
@@ -101,7 +108,7 @@ export async function runVerb(
       strictDrift: strict && flags.acceptDrift !== true,
       stop,
     };
-    const opened = openHome(ports, home.value, { create: true });
+    const opened = openHome(ports, context.home.value, { create: true });
     const remote = await openRunRemote(opened, called);
     const writer = await openSession(opened, called, remote);
     try {
@@ -116,7 +123,7 @@ export async function runVerb(
 }
 
 function requireFlagsThatFit(flags: RunFlags): void {
-  const { record, fixture, notSecret, maxCost } = flags;
+  const { record, fixture, maxCost } = flags;
   requireComparison(flags);
   if (record !== undefined && fixture !== undefined) {
     throw new RepriseError(
@@ -130,13 +137,6 @@ function requireFlagsThatFit(flags: RunFlags): void {
       "usage",
       "Cannot use --record and --max-cost together: a replay has no prices, so its requests would differ",
       { hint: "Limit the run with --max-tokens" },
-    );
-  }
-  if (notSecret !== undefined && record === undefined) {
-    throw new RepriseError(
-      "usage",
-      "Cannot use --not-secret without --record: it applies to recordings",
-      { hint: "Add --record DIR, or leave it out" },
     );
   }
 }
@@ -250,7 +250,7 @@ async function runIn(
     recording,
     onFallback: (message) => emit({ type: "notice", kind: "transport", message }),
   });
-  const setup = setupOf(writer, called, { resolved, live, emit });
+  const setup = setupOf(writer, called, { resolved, live, emit, hasRemote: remote !== null });
   emit({ type: "session", id: writer.id, path: writer.path, new: isNew });
   for (const notice of remote?.notices ?? []) emit({ type: "notice", ...notice });
   if (resolved.lost !== null) emit({ type: "notice", kind: "instructions_lost", message: resolved.lost });
@@ -292,14 +292,16 @@ interface Surroundings {
   readonly resolved: ResolvedRun;
   readonly live: LiveSend;
   readonly emit: RunSetup["emit"];
+  readonly hasRemote: boolean;
 }
 
 function setupOf(
   writer: SessionWriter,
   { call, played, stop, check, strictDrift }: CalledRun,
-  { resolved, live, emit }: Surroundings,
+  { resolved, live, emit, hasRemote }: Surroundings,
 ): RunSetup {
-  const { context: { home, output }, ports, playback, root, given, config } = call;
+  let keys: Promise<KeyFinder> | undefined;
+  const { context: { home, output }, ports, playback, root, given, config, flags: { notSecret } } = call;
   const { endpoint, key, permissions } = resolved;
   return {
     ...requestSettings(resolved, writer),
@@ -322,10 +324,16 @@ function setupOf(
       permissions.policy.ask ? askAtTerminal(ports, output, stop.signal) : null,
     ),
     playback,
+    keys: () => keys ??= keysOf({ ports, key, hasRemote, notSecret }),
     strictDrift,
     protectedPaths: protectedPaths(ports, home.value),
     workspaceRoot: root,
   };
+}
+
+/** Loads the search for keys, which a run without tools does not need. */
+async function keysOf(holders: KeyHolders): Promise<KeyFinder> {
+  return await (await import("./own_keys.ts")).ownKeys(holders);
 }
 
 /** Loads the validator, and refuses a schema that cannot be checked before a request costs money. */

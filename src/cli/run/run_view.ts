@@ -184,11 +184,17 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return `a long result is sent shortened since it was compacted: ${event.call_id}`;
     case "content_omitted":
       return `the message of seq ${event.seq} is sent with a note in place of what was omitted`;
-    case "compacted":
-      return `the history up to seq ${event.to_seq} is sent as a summary: about ${
-        counted(event.tokens_after, "token")
-      } ` +
-        `instead of ${event.tokens_before}`;
+    case "compacted": {
+      const what = event.to_seq === 0
+        ? "long results are sent shortened"
+        : `the history up to seq ${event.to_seq} is sent as a summary`;
+      const sizes = `about ${counted(event.tokens_after, "token")} instead of ${event.tokens_before}`;
+      return `${what}: ${sizes}${
+        event.out_of_reach === true
+          ? "; no summary brings it under --auto-compact, so this run writes no other: give a larger number"
+          : ""
+      }`;
+    }
     case "schema_mismatch":
       return `the answer does not fit the output schema${event.corrected ? " and is sent back once" : ""}: ${
         event.errors.join("; ")
@@ -213,6 +219,10 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
         (event.left_alone === undefined ? "" : `; ${leftAloneNote(event.left_alone)}`);
     case "not_recorded":
       return `the run continues, but is not recorded: ${event.message}`;
+    case "keys_replaced":
+      return `${counted(event.keys.length, "key")} of this process replaced in the output of ${event.name}: ${
+        event.keys.join(", ")
+      }`;
     case "turn_set_aside":
     case "not_stored":
       return event.message;

@@ -144,6 +144,7 @@ export const fsck = z.object({
     turns: count,
     in_use: z.boolean().describe("the open tail of the session was not checked"),
   })),
+  strays: z.array(finding).describe("with --all: names among the sessions that are no ids"),
   skipped: z.array(z.object({ id: text, why: text })),
   totals: z.object({
     sessions: count,

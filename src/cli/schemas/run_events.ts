@@ -43,7 +43,13 @@ const notices = [
   z.object({ type: z.literal("notice"), kind: z.enum(FOLD_REPAIRS), seq: ordinal, call_id: text }),
   notice("schema_mismatch", { errors: z.array(text), corrected: z.boolean() }),
   notice("run_closed", { run: ordinal }),
-  notice("compacted", { turn: ordinal, to_seq: count, tokens_before: count, tokens_after: count }),
+  notice("compacted", {
+    turn: ordinal,
+    to_seq: count,
+    tokens_before: count,
+    tokens_after: count,
+    out_of_reach: z.boolean().exactOptional(),
+  }),
   notice("retry", { attempt: ordinal, delay_ms: z.number(), code: text, message: text }),
   notice("stream", { message: text }),
   notice("transport", { message: text }),
@@ -65,6 +71,11 @@ const notices = [
     left_alone: z.array(z.object({ name: text, files: z.array(text) })).exactOptional(),
   }),
   notice("not_recorded", { path: text, code: text, message: text }),
+  notice("keys_replaced", {
+    call_id: text,
+    name: text,
+    keys: z.array(text).describe("variables whose values were in the output of the call"),
+  }),
   notice("turn_set_aside", { turn: ordinal, message: text }),
   notice("not_stored", { message: text }),
 ];

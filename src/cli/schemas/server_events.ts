@@ -152,6 +152,7 @@ export const recordEvent = z.union([
     ms: z.number(),
     ended: text.nullable().describe("complete, cut or closed; null without an answer"),
     terminal: z.boolean(),
+    lacks_usage: z.literal(true).describe("the usage that the request asks for did not come").exactOptional(),
     reason: text.nullable().describe("reason for dropping the exchange"),
     secrets: z.array(text).exactOptional(),
     file: text.exactOptional(),

@@ -26,7 +26,6 @@ import {
   days,
   DRY_RUN,
   MATCH_RULE_FLAGS,
-  PAGE_FLAGS,
   REQUEST_FLAGS,
   tcpPort,
   wholeNumber,
@@ -161,7 +160,7 @@ const TEST_FLAGS = {
   reporter: choice(
     "--reporter <reporter>",
     "the format of the results (default: text on a terminal, else tap; with --json: json)",
-    ["text", "tap", "junit", "json", "html"],
+    ["text", "tap", "junit", "json"],
   ),
   name: text("-k, --name <text>", "play only the tests with this text in their path"),
   bail: toggle("--bail", "stop at the first test that fails"),
@@ -170,9 +169,6 @@ const TEST_FLAGS = {
     "play N tests at a time (default: one per processor, at most 8)",
     wholeNumber(1),
   ),
-  html: again(PAGE_FLAGS.html, "also write the results as one self-contained HTML page"),
-  redact: again(PAGE_FLAGS.redact, "replace secrets in the HTML page, as export --redact does"),
-  force: PAGE_FLAGS.force,
 };
 /** The flags of `test`. */
 export type TestFlags = FlagsOf<typeof TEST_FLAGS>;
@@ -211,7 +207,6 @@ export const RECORDING_VERBS: readonly Verb[] = [
     examples: [
       "reprise test tests/sessions",
       "reprise test tests/sessions -k fork --update",
-      "reprise test tests/sessions --html report.html",
     ],
     load: async () => (await import("../test/test.ts")).testVerb,
   }),

@@ -48,6 +48,11 @@ export class RecordingView {
     else if (DECISIVE.has(event.reason)) this.#output.problem(dropLine(event));
     else if (event.state === "dropped") this.#output.note(dropLine(event));
     else if (this.#isChatty) this.#output.note(exchangeLine(event));
+    if (event.lacks_usage === true) {
+      this.#output.note(
+        `exchange ${event.number}: the usage that the request asks for did not come before [DONE]`,
+      );
+    }
   }
 
   /** Takes an event of a request that was not sent to the upstream. */

@@ -6,6 +6,7 @@
 import type { LoadPriceTable } from "../live_ports.ts";
 import { HELP } from "./help_text.ts";
 import { VERSION } from "../../domain/version.ts";
+import { stdout, writeAll } from "./streams.ts";
 
 /** A loaded part of the program. */
 export interface Part {
@@ -47,9 +48,8 @@ function textOf(flag: string): string | null {
 
 /** Prints text; returns false on an error: the whole program reports it. */
 function isPrinted(text: string): boolean {
-  const bytes = new TextEncoder().encode(text);
   try {
-    for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+    writeAll(stdout, new TextEncoder().encode(text));
     return true;
   } catch {
     return false;

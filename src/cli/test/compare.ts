@@ -192,8 +192,7 @@ function documentsDiffer(
   how?: { readonly orNull: true },
 ): DocumentDifference | null {
   const comparable = (body: Uint8Array) => ({
-    method: "",
-    path: "",
+    ...{ method: "", path: "", api: null },
     body,
     json: jsonOf(body) as JsonValue | undefined,
   });

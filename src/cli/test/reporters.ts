@@ -1,5 +1,5 @@
 /**
- * Formats of results: lines for people, TAP, JUnit's XML, and JSON Lines. `src/cli/html/test_page.ts` has the HTML page.
+ * Formats of results: lines for people, TAP, JUnit's XML, and JSON Lines.
  *
  * @module
  */

@@ -9,7 +9,6 @@ import { requireFolder } from "../../fixture/files.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { makeOutput } from "../context.ts";
-import { requireHtml } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import type { TestFlags } from "../serve/command.ts";
@@ -17,7 +16,7 @@ import { Progress } from "../progress.ts";
 import { absolute } from "../settings.ts";
 import { red } from "../terminal.ts";
 import { entries, exists, filesBelow } from "./files.ts";
-import { failureLines, isPassed, type Reporter, type ReporterName, reporterOf } from "./reporters.ts";
+import { failureLines, isPassed, type Reporter, reporterOf } from "./reporters.ts";
 import { inOrder, playTest, type SessionTest, type TestResult } from "./runner.ts";
 
 const MAX_JOBS = 8;
@@ -30,7 +29,7 @@ export async function testVerb(
 ): Promise<ExitCode> {
   const output = makeOutput(ports, flags);
   const name = flags.json === true ? "json" : flags.reporter ?? (output.stdoutIsTerminal ? "text" : "tap");
-  const reporter = await chosenReporter({ ports, output }, name, flags);
+  const reporter = reporterOf(name);
   const tests = namedTests(findTests(directories, (path) => absolute(ports, path)), flags.name);
   const stop = new AbortController();
   let ended: ExitCode | null = null;
@@ -46,23 +45,6 @@ export async function testVerb(
   } finally {
     ignoreSignals();
   }
-}
-
-/** Returns the reporter, which also writes the page of `--html`. @throws {RepriseError} `usage` */
-async function chosenReporter(
-  context: { readonly ports: ProgramPorts; readonly output: Output },
-  name: ReporterName | "html",
-  flags: TestFlags,
-): Promise<Reporter> {
-  if (flags.html === "-") {
-    throw new RepriseError("usage", "Cannot print the page and the results on stdout", {
-      hint: "Use --reporter html without --html, or give --html a file",
-    });
-  }
-  const text = name === "html" ? null : reporterOf(name);
-  requireHtml(name === "html" && flags.force === undefined ? { html: "-" } : flags);
-  if (text !== null && flags.html === undefined) return text;
-  return await (await import("../html/test_page.ts")).pageReporter(context, flags, text);
 }
 
 interface Playing {
@@ -101,7 +83,7 @@ async function playAll(
       }
       results.push(result);
       print(reporter.result(result, results.length));
-      report(output, result, flags.reporter === "junit" || flags.reporter === "html");
+      report(output, result, flags.reporter === "junit");
       if (flags.bail === true && !isPassed(result)) break;
     }
   } finally {

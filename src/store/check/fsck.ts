@@ -7,15 +7,14 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
-import { inspectBlob } from "../blobs.ts";
+import { inspectBlob, MISSING_BLOB } from "../blobs.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
-import { isBlobName, type SessionPaths, sessionPaths } from "../layout.ts";
+import { insideSession, type SessionPaths, sessionPaths } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
-import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
-import { turnFileName } from "../../domain/turn.ts";
-import { pendingNumbers } from "../write/pending.ts";
+import { lookForDirectory } from "../read/safe_open.ts";
 import { inspectLock } from "../write/lock.ts";
+import { sessionEntries, type SessionEntry } from "./entries.ts";
 import {
   checkDirectory,
   checkFile,
@@ -102,11 +101,12 @@ function gone(tried: string, found: string): RepriseError {
 function checkSession(check: FsckCheck, inUse: boolean): number {
   // Read before the turns: if a writer adds turns meanwhile, this manifest lags and never leads.
   const manifest = readManifest(check.ports, check.paths);
-  checkNames(check, inUse);
-  const walk = checkTurns(check, manifest);
+  const entries = sessionEntries(check.ports, check.paths);
+  checkNames(check, entries, inUse);
+  const walk = checkTurns(check, manifest, entries);
   if (walk.files === 0 && !inUse) checkEmpty(check, manifest);
   checkManifest(check, manifest, { walk, inUse });
-  checkBlobs(check, walk, inUse);
+  checkBlobs(check, entries, { walk, inUse });
   if (!inUse && !walk.validator.incomplete) checkTail(check, walk);
   return walk.files;
 }
@@ -134,29 +134,34 @@ function checkTail({ add }: FsckCheck, { validator }: Walk): void {
   }
 }
 
-/** Checks the files beside turns and blobs: kinds, owners, modes, leftovers, foreign names. */
-function checkNames(check: FsckCheck, inUse: boolean): void {
-  const { ports, paths, add } = check;
-  for (const name of ports.files.list(paths.root).sort()) {
-    const path = `${paths.root}/${name}`;
-    if (name === "turns" || name === "blobs" || name === "quarantine") checkDirectory(check, path);
-    else if (name === "pending") checkPending(check);
-    else if (name === "lock" || name === "manifest.json") checkFile(check, path);
-    else if (!isLeftover(ports, path)) {
-      add("warning", "foreign_file", name, "is not the name of a file of a session");
-    } else if (!inUse) {
-      add("info", "leftover", name, "was left by a killed writer; the next writer removes it");
+/** Checks the entries but turns and blobs: kinds, owners, modes, leftovers, foreign names, waiting turns. */
+function checkNames(check: FsckCheck, entries: readonly SessionEntry[], inUse: boolean): void {
+  const { paths, add } = check;
+  for (const { path, role, message = "" } of entries) {
+    const name = insideSession(paths, path);
+    switch (role) {
+      case "directory":
+        // The session's own directory was checked first of all.
+        if (path !== paths.root) checkDirectory(check, path);
+        break;
+      case "file":
+        checkFile(check, path);
+        break;
+      case "waiting":
+        if (checkFile(check, path).status === "refused") break;
+        add(
+          "info",
+          "waiting_turn",
+          name,
+          "was not acknowledged; the next run with its remote decides about it",
+        );
+        break;
+      case "leftover":
+        if (!inUse) add("info", "leftover", name, `${message}; the next writer removes it`);
+        break;
+      case "foreign":
+        add("warning", "foreign_file", name, message);
     }
-  }
-}
-
-/** Reports the turns that wait for a remote. */
-function checkPending(check: FsckCheck): void {
-  const { ports, paths, add } = check;
-  if (checkDirectory(check, paths.pending).status !== "ok") return;
-  for (const number of pendingNumbers(ports, paths)) {
-    const name = `pending/${turnFileName(number)}`;
-    add("info", "waiting_turn", name, "was not acknowledged; the next run with its remote decides about it");
   }
 }
 
@@ -195,31 +200,35 @@ function checkManifest(
 }
 
 /** Checks all blobs. Throws the runtime's errors. */
-function checkBlobs(check: FsckCheck, walk: Walk, inUse: boolean): void {
+function checkBlobs(
+  check: FsckCheck,
+  entries: readonly SessionEntry[],
+  { walk, inUse }: { readonly walk: Walk; readonly inUse: boolean },
+): void {
   const { ports, paths, add } = check;
   const users = usersOf(walk.blobs);
-  const there = new Set<string>();
-  const known = lookForDirectory(ports, paths.blobs).status === "ok";
-  for (const name of known ? ports.files.list(paths.blobs).sort() : []) {
-    if (!isBlobName(name)) {
-      add("warning", "foreign_file", `blobs/${name}`, "is not the name of a blob");
-      continue;
-    }
-    there.add(name);
-    const refused = checkFile(check, `${paths.blobs}/${name}`).status === "refused";
-    // A blob is written before the turn that names it, and a damaged turn may have named it.
-    if (!users.has(name) && !refused && walk.sound && !inUse) {
-      add("info", "unreferenced_blob", `blobs/${name}`, "is named by no turn");
+  for (const { path, role } of entries) {
+    if (role !== "blob") continue;
+    const name = insideSession(paths, path);
+    const sha256 = name.slice("blobs/".length);
+    if (checkFile(check, path).status === "refused" || users.has(sha256)) continue;
+    const found = inspectBlob(ports, paths, sha256);
+    if (found.status === "bad") {
+      add("warning", found.code, name, `${found.message}; no turn names it`);
+      // A blob is written before the turn that names it, and a damaged turn may have named it.
+    } else if (walk.sound && !inUse) {
+      add("info", "unreferenced_blob", name, "is named by no turn");
     }
   }
+  const isThere = lookForDirectory(ports, paths.blobs).status === "ok";
   for (const [sha256, use] of users) {
     const path = `blobs/${sha256}`;
     const { turn, by } = use.first;
     const severity = use.needed ? "error" : "warning";
-    const found = there.has(sha256) ? inspectBlob(ports, paths, sha256) : null;
-    if (found === null) {
-      const message = `is missing, but ${by} of turn ${turn} names it`;
-      add(walk.lostBlobs.has(sha256) ? "warning" : severity, "missing_blob", path, message, turn);
+    const found = isThere ? inspectBlob(ports, paths, sha256) : MISSING_BLOB;
+    if (found.status === "bad" && found.code === "missing_blob") {
+      const message = `${found.message}, but ${by} of turn ${turn} names it`;
+      add(walk.lostBlobs.has(sha256) ? "warning" : severity, found.code, path, message, turn);
     } else if (found.status === "bad") {
       add(severity, found.code, path, `${found.message}; ${by} of turn ${turn} names it`, turn);
     } else if ([...use.sizes].some((size) => size !== found.size)) {

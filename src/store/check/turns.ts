@@ -7,19 +7,13 @@ import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import { blobsOf, type BlobUse, lostBlobsIn } from "../blobs.ts";
-import {
-  DIRECTORY_MODE,
-  FILE_MODE,
-  insideSession,
-  type SessionPaths,
-  turnNumberOf,
-  turnPath,
-} from "../layout.ts";
+import { DIRECTORY_MODE, FILE_MODE, insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
 import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
 import { type Inspected, type NumberedTurn, readTurns } from "../read/turns.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
+import { type SessionEntry, wrongMode } from "./entries.ts";
 
 /** A finding of a check. A session is damaged only if a finding is an `error`. */
 export interface FsckFinding {
@@ -72,11 +66,15 @@ export interface Walk {
   readonly bytesAtHead: number;
 }
 
-/** Checks all turn files. Throws the runtime's errors. */
-export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
+/** Checks the turn files among the entries of the session. Throws the runtime's errors. */
+export function checkTurns(
+  check: FsckCheck,
+  manifestFile: ManifestFile,
+  entries: readonly SessionEntry[],
+): Walk {
   const { ports, paths, add } = check;
   const head = manifestFile.status === "ok" ? manifestFile.manifest.head.turn : 0;
-  const numbers = turnNumbers(check);
+  const numbers = turnNumbers(check, entries);
   const validator = new HistoryValidator(paths.id, {
     lineage: () => findLineage(ports, paths, { numbers }),
   });
@@ -126,18 +124,8 @@ export function turnName(turn: number): string {
 }
 
 /** The numbers of all turn files, ascending. */
-function turnNumbers({ ports, paths, add }: FsckCheck): number[] {
-  if (lookForDirectory(ports, paths.turns).status !== "ok") return [];
-  const numbers: number[] = [];
-  const foreign: string[] = [];
-  for (const name of ports.files.list(paths.turns)) {
-    const number = turnNumberOf(name);
-    if (number === null) foreign.push(name);
-    else numbers.push(number);
-  }
-  for (const name of foreign.sort()) {
-    add("warning", "foreign_file", `turns/${name}`, "is not the name of a turn");
-  }
+function turnNumbers({ ports, paths }: FsckCheck, entries: readonly SessionEntry[]): number[] {
+  const numbers = entries.flatMap(({ role, turn }) => role === "turn" && turn !== undefined ? [turn] : []);
   numbers.sort((a, b) => a - b);
   // A listing may miss a name that a writer adds meanwhile, and show the next one.
   const missed = numbers.filter((number, index) => number - 1 > (numbers[index - 1] ?? 0))
@@ -181,10 +169,7 @@ function checkLooked(
 ): Inspected {
   const name = () => path === paths.root ? "." : insideSession(paths, path);
   if (looked.status === "refused") add("error", looked.code, name(), looked.message);
-  const found = looked.status === "ok" ? looked.facts.mode : null;
-  if (found !== null && (found & 0o777) !== mode) {
-    const octal = (bits: number) => (bits & 0o777).toString(8).padStart(4, "0");
-    add("warning", "wrong_mode", name(), `has mode ${octal(found)} instead of ${octal(mode)}`);
-  }
+  const wrong = wrongMode(looked, mode);
+  if (wrong !== null) add("warning", "wrong_mode", name(), wrong);
   return looked;
 }

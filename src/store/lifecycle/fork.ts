@@ -13,7 +13,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { encodeTurn, type ForkTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
 import { blobPath, blobsOf, existingBlobs, lostBlobsIn } from "../blobs.ts";
-import { linkOrCopy, writeChunks } from "../write/publish.ts";
+import { linkOrCopy } from "../write/publish.ts";
 import { sessionDamaged, storageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
@@ -116,6 +116,8 @@ export interface ForkOptions {
   readonly summary: string | null;
   /** The tokens of the run that the fork closes. */
   readonly usage: Usage;
+  /** Further turns, which follow the turn that names the parent. They name no blobs of their own. */
+  readonly more?: (turn: ForkTurn) => readonly { readonly turn: Turn; readonly bytes: Uint8Array }[];
 }
 
 /** A created fork. */
@@ -148,9 +150,10 @@ export async function forkSession(
       linkOrCopy(ports, blobPath(parent, sha256), blobPath(staging.paths, sha256));
     }
     const { turn, bytes } = forkTurn(ports, plan, { ...options, tried });
-    writeChunks(ports, turnPath(staging.paths, turn.turn), [bytes]);
-    const manifest = wholeManifest(options.id, [...plan.kept, turn]) as Manifest;
-    return { path: staging.publish(manifest), turn, manifest };
+    const added = [{ turn, bytes }, ...options.more?.(turn) ?? []];
+    for (const { turn, bytes } of added) staging.write(turnPath(staging.paths, turn.turn), bytes);
+    const manifest = wholeManifest(options.id, [...plan.kept, ...added.map(({ turn }) => turn)]) as Manifest;
+    return { path: await staging.publish(manifest), turn, manifest };
   } catch (error) {
     staging?.discard();
     if (error instanceof TypeError) throw error;

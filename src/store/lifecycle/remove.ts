@@ -10,6 +10,7 @@ import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import { encodeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { measureBlobs } from "../byte_totals.ts";
+import { sessionEntries } from "../check/entries.ts";
 import { checkTurns } from "../check/turns.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
 import { type Home, listSessions } from "../home.ts";
@@ -173,7 +174,11 @@ function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
 /** Blobs that no turn, waiting turn or file in quarantine names. Empty while a turn is unreadable: it may name some. */
 function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
   if (lookForDirectory(ports, paths.blobs).status !== "ok") return [];
-  const { sound, blobs } = checkTurns({ ports, paths, add: () => {} }, readManifest(ports, paths));
+  const { sound, blobs } = checkTurns(
+    { ports, paths, add: () => {} },
+    readManifest(ports, paths),
+    sessionEntries(ports, paths),
+  );
   if (!sound) {
     throw new RepriseError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
   }

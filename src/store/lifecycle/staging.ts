@@ -13,7 +13,7 @@ import { measureBytes } from "../byte_totals.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
 import { pathsAt, type SessionPaths, sessionPaths, turnNumberOf } from "../layout.ts";
 import { SessionLock } from "../write/lock.ts";
-import { ensureDirectory, NewFile, orSyncFailed, writeChunks } from "../write/publish.ts";
+import { ensureDirectory, fillFile, NewFile, orSyncFailed, syncFiles } from "../write/publish.ts";
 import { isTaken, meansFull, systemCode } from "../fs_errors.ts";
 
 /** A session's directory before it has its name. All its methods throw the runtime's errors. */
@@ -23,6 +23,8 @@ export class Staging {
   readonly #ports: Ports;
   readonly #home: Home;
   readonly #lock: SessionLock;
+  /** Files whose content may not be durable. */
+  readonly #unsynced: string[] = [];
 
   private constructor(ports: Ports, home: Home, made: { paths: SessionPaths; lock: SessionLock }) {
     this.#ports = ports;
@@ -53,17 +55,25 @@ export class Staging {
     }
   }
 
-  /** Creates a file at `path`, in the staged directory, to be filled by chunks. */
+  /** Creates a file at `path`, in the staged directory, to be filled by chunks. It is durable after {@linkcode publish}. */
   newFile(path: string): NewFile {
-    return new NewFile(this.#ports, path);
+    this.#unsynced.push(path);
+    return new NewFile(this.#ports, path, { sync: false });
   }
 
-  /** Writes the manifest, makes every name durable, and gives the session its name. Returns its directory. */
-  publish(manifest: Manifest): string {
+  /** Writes a whole file as {@linkcode newFile} does. */
+  write(path: string, bytes: Uint8Array): void {
+    fillFile(this.newFile(path), [bytes]);
+  }
+
+  /** Writes the manifest, makes every file and name durable, and gives the session its name. Returns its directory. */
+  async publish(manifest: Manifest): Promise<string> {
     const { files } = this.#ports;
     const { paths } = this;
     const measured = { ...manifest, bytes: measureBytes(this.#ports, paths) };
-    writeChunks(this.#ports, paths.manifest, [encodeManifest(measured).bytes]);
+    this.write(paths.manifest, encodeManifest(measured).bytes);
+    // Nobody sees the files before the rename, so all are synced at once: an fsync for each turn takes minutes for many.
+    await syncFiles(this.#ports, this.#unsynced);
     for (const directory of [paths.blobs, paths.turns, paths.root]) {
       orSyncFailed(() => files.syncDirectory(directory));
     }

@@ -8,15 +8,8 @@ import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "../blobs.ts";
-import {
-  DIRECTORY_MODE,
-  FILE_MODE,
-  insideSession,
-  isBlobName,
-  isTemporaryName,
-  type SessionPaths,
-  turnPath,
-} from "../layout.ts";
+import { modeOf, sessionEntries, type SessionEntry, wrongMode } from "../check/entries.ts";
+import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
 import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
 import { noTurns, requireSession } from "../read/session.ts";
@@ -123,7 +116,7 @@ export function planRepair(ports: Ports, paths: SessionPaths, copies = NO_COPIES
   });
   const turns = rebuilt.turns.map(({ turn }) => turn);
   if (turns.length === 0) throw noTurns(paths.id, paths.root);
-  const planner = new Planner(ports, paths);
+  const planner = new Planner(ports, paths, sessionEntries(ports, paths));
   const places = planner.placeTurns(files, rebuilt);
   planner.setAsideStrays(files, rebuilt);
   planner.setAsideBlobs();
@@ -136,7 +129,7 @@ export function planRepair(ports: Ports, paths: SessionPaths, copies = NO_COPIES
     blobs,
     places,
     manifest: planner.rebuildManifest(turns, manifest, places.length > 0),
-    modes: planner.fixModes(files),
+    modes: planner.fixModes(),
     lostBlobs: planner.lostBlobs(turns, new Set(blobs.map((bytes) => sha256Hex(bytes)))),
     turns,
     openRun: runEnded === true ? null : run,
@@ -158,10 +151,12 @@ class Planner {
   readonly #ports: Ports;
   readonly #paths: SessionPaths;
   readonly #names: QuarantineNames;
+  readonly #entries: readonly SessionEntry[];
 
-  constructor(ports: Ports, paths: SessionPaths) {
+  constructor(ports: Ports, paths: SessionPaths, entries: readonly SessionEntry[]) {
     this.#ports = ports;
     this.#paths = paths;
+    this.#entries = entries;
     this.#names = new QuarantineNames(ports, paths);
   }
 
@@ -194,22 +189,26 @@ class Planner {
     }));
   }
 
-  /** Sets aside files in `turns/` that no number of the history needs, and temporary files of killed writers. */
+  /** Sets aside turns that no number of the history needs, foreign entries, and temporary files of killed writers. */
   setAsideStrays(files: readonly TurnFile[], { turns, reasonOf }: RebuiltHistory): void {
     for (const { path, place } of files) {
-      if (place === null) {
-        this.#setAside(path, { code: "foreign_file", message: "is not the name of a turn" });
-      } else if (place > turns.length) this.#setAside(path, reasonOf(place));
+      if (place !== null && place > turns.length) this.#setAside(path, reasonOf(place));
     }
-    const { root } = this.#paths;
-    for (const name of this.#ports.files.list(root).filter(isTemporaryName).sort()) {
-      this.#setAside(`${root}/${name}`, { code: "leftover", message: "was left by a killed writer" });
+    for (const { path, role, message = "" } of this.#entries) {
+      if (role === "leftover") this.#setAside(path, { code: "leftover", message });
+      // A name that is no valid text cannot be used.
+      if (role === "foreign" && this.#ports.files.facts(path) !== null) {
+        this.#setAside(path, { code: "foreign_file", message });
+      }
+      const looked = role === "waiting" ? lookForFile(this.#ports, path) : null;
+      if (looked?.status === "refused") this.#setAside(path, looked);
     }
   }
 
   /** Sets aside blobs whose content does not fit their name. Throws the runtime's errors. */
   setAsideBlobs(): void {
-    for (const path of this.#blobFiles()) {
+    for (const { path, role } of this.#entries) {
+      if (role !== "blob") continue;
       const found = inspectBlob(this.#ports, this.#paths, path.slice(path.lastIndexOf("/") + 1));
       if (found.status === "bad") this.#setAside(path, found);
     }
@@ -289,31 +288,21 @@ class Planner {
   }
 
   /** Restores the modes of files and directories of ours. Returns the new mode of each path. */
-  fixModes(files: readonly TurnFile[]): Map<string, number> {
-    const { root, turns, blobs, quarantine, manifest, lock } = this.#paths;
+  fixModes(): Map<string, number> {
     const modes = new Map<string, number>();
-    const want = (path: string, mode: number) => {
-      const look = mode === DIRECTORY_MODE ? lookForDirectory : lookForFile;
-      const looked = look(this.#ports, path);
-      if (looked.status !== "ok" || this.#leaves(path)) return;
-      const found = looked.facts.mode;
-      if (found === null || (found & 0o777) === mode) return;
+    for (const entry of this.#entries) {
+      const { path, role } = entry;
+      const mode = modeOf(entry);
+      if (mode === null || this.#leaves(path)) continue;
+      const looked = role === "directory"
+        ? lookForDirectory(this.#ports, path)
+        : lookForFile(this.#ports, path);
+      const message = wrongMode(looked, mode);
+      if (message === null) continue;
       modes.set(path, mode);
-      const message = `has mode ${(found & 0o777).toString(8).padStart(4, "0")}`;
       this.actions.push({ action: "fix_mode", ...this.#about(path, { code: "wrong_mode", message }) });
-    };
-    for (const path of [root, turns, blobs, quarantine]) want(path, DIRECTORY_MODE);
-    for (const path of [manifest, lock, ...files.map(({ path }) => path), ...this.#blobFiles()]) {
-      want(path, FILE_MODE);
     }
     return modes;
-  }
-
-  /** The paths of all files with the name of a blob. */
-  #blobFiles(): string[] {
-    const { blobs } = this.#paths;
-    if (lookForDirectory(this.#ports, blobs).status !== "ok") return [];
-    return this.#ports.files.list(blobs).filter(isBlobName).sort().map((name) => `${blobs}/${name}`);
   }
 
   #setAside(path: string, reason: Reason): void {

@@ -112,7 +112,7 @@ export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan)
   for (const place of plan.places) placeTurn(ports, paths, place);
   for (const [path, kept] of move) files.rename(path, kept);
   if (plan.move.size > 0) {
-    for (const directory of [paths.quarantine, paths.turns, paths.blobs, paths.root]) {
+    for (const directory of [paths.quarantine, paths.turns, paths.blobs, paths.pending, paths.root]) {
       if (files.facts(directory) !== null) orSyncFailed(() => files.syncDirectory(directory));
     }
   }

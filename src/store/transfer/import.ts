@@ -68,7 +68,7 @@ export async function importSession(ports: Ports, home: Home, options: ImportOpt
       staging = await Staging.open(ports, home, header.id);
     }
     const read = await readFiles(reader, { header, staging });
-    const path = staging?.publish(read.manifest) ?? root;
+    const path = await staging?.publish(read.manifest) ?? root;
     const redacted = header.line.redacted as JsonObject | undefined;
     return {
       id: header.id,
@@ -119,8 +119,7 @@ async function readFiles(
     const bytes = concatBytes(pieces);
     turns.add(bytes);
     if (staging === null) continue;
-    const file = staging.newFile(turnPath(staging.paths, number));
-    await filling(file, () => file.write(bytes));
+    staging.write(turnPath(staging.paths, number), bytes);
   }
   for (;;) {
     const { line, before } = await reader.next();
@@ -140,7 +139,7 @@ async function readFiles(
   }
 }
 
-/** Fills a file and makes it durable, or abandons it. */
+/** Fills a file, or abandons it. */
 async function filling(file: ReturnType<Staging["newFile"]> | null, fill: () => unknown): Promise<void> {
   try {
     await fill();

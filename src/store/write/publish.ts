@@ -95,21 +95,25 @@ export function claimName(
   temporary: string,
   to: { readonly path: string; readonly directory: string; readonly check?: () => void },
 ): void {
-  const { files } = ports;
   to.check?.();
+  takeName(ports.files, temporary, to.path);
+  orSyncFailed(() => ports.files.syncDirectory(to.directory));
+}
+
+/** As {@linkcode claimName}; the name is not durable yet. */
+export function takeName(files: Files, temporary: string, path: string): void {
   try {
-    files.link(temporary, to.path);
+    files.link(temporary, path);
     // The name is claimed: the next writer removes a temporary name that stays.
     unlinkQuietly(files, temporary);
   } catch (error) {
     if (!meansNoLinks(error)) throw error;
     // Without links: rename would replace the target, so check first. The lock excludes other writers of ours.
-    if (files.facts(to.path) !== null) {
-      throw Object.assign(new Error(`File exists: ${to.path}`), { code: "EEXIST" });
+    if (files.facts(path) !== null) {
+      throw Object.assign(new Error(`File exists: ${path}`), { code: "EEXIST" });
     }
-    files.rename(temporary, to.path);
+    files.rename(temporary, path);
   }
-  orSyncFailed(() => files.syncDirectory(to.directory));
 }
 
 /** Replaces `path` by `bytes` in one step and without any fsync: for caches only. `check` runs right before. */
@@ -168,19 +172,40 @@ export function orSyncFailed(sync: () => void): void {
   try {
     sync();
   } catch (cause) {
-    const found = cause instanceof Error ? cause.message : String(cause);
-    throw Object.assign(new SyncFailed(`fsync failed: ${found}`, { cause }), {
-      code: systemCode(cause) ?? "EIO",
-    });
+    throw syncFailed(cause);
   }
+}
+
+/** Makes the content of closed files durable; a failure is thrown as {@linkcode SyncFailed}. */
+export async function syncFiles({ files }: Ports, paths: readonly string[]): Promise<void> {
+  try {
+    await files.syncFiles(paths);
+  } catch (cause) {
+    throw syncFailed(cause);
+  }
+}
+
+function syncFailed(cause: unknown): SyncFailed {
+  const found = cause instanceof Error ? cause.message : String(cause);
+  return Object.assign(new SyncFailed(`fsync failed: ${found}`, { cause }), {
+    code: systemCode(cause) ?? "EIO",
+  });
+}
+
+/** Options of a new file. */
+export interface NewFileOptions {
+  /** False if {@linkcode syncFiles} will make it durable. @default true */
+  readonly sync?: boolean;
 }
 
 /** A new file that is written in chunks and durable once it is closed. Its name is not durable yet. */
 export class NewFile {
   readonly #file: ReturnType<Ports["files"]["createExclusive"]>;
+  readonly #sync: boolean;
 
   /** Throws the runtime's errors. */
-  constructor(ports: Ports, path: string) {
+  constructor(ports: Ports, path: string, { sync = true }: NewFileOptions = {}) {
+    this.#sync = sync;
     this.#file = ports.files.createExclusive(path, FILE_MODE);
     try {
       fixMode(ports.files, path, FILE_MODE);
@@ -194,9 +219,9 @@ export class NewFile {
     writeAll(this.#file, bytes);
   }
 
-  /** Makes the written bytes durable. */
+  /** Closes the file, after the written bytes are durable. */
   close(): void {
-    orSyncFailed(() => this.#file.sync());
+    if (this.#sync) orSyncFailed(() => this.#file.sync());
     this.#file.close();
   }
 
@@ -208,7 +233,11 @@ export class NewFile {
 
 /** Writes a new file from chunks, durably. Throws the runtime's errors. */
 export function writeChunks(ports: Ports, path: string, chunks: Iterable<Uint8Array>): void {
-  const file = new NewFile(ports, path);
+  fillFile(new NewFile(ports, path), chunks);
+}
+
+/** Writes all chunks and closes the file, or abandons it. */
+export function fillFile(file: NewFile, chunks: Iterable<Uint8Array>): void {
   try {
     for (const chunk of chunks) file.write(chunk);
     file.close();

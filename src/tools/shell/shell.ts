@@ -65,7 +65,7 @@ export const shellTool = (run: typeof runCommand): Tool =>
     ),
     group: "shell",
     target: (args) => targetOf(args),
-    async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS, onOutput }) {
+    async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS, cleaner, onOutput }) {
       const { argv, line } = targetOf(args);
       const seconds = args.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
       if (seconds < 1 || seconds > MAX_TIMEOUT_SECONDS) {
@@ -80,7 +80,9 @@ export const shellTool = (run: typeof runCommand): Tool =>
           signal,
           ...(onOutput === undefined ? {} : { onOutput: decodedOutput(onOutput) }),
         });
-        return textOf(result, { seconds, maxChars: maxOutputChars });
+        const { output } = result;
+        const bytes = cleaner?.bytes(output.bytes) ?? output.bytes;
+        return textOf({ ...result, output: { ...output, bytes } }, { seconds, maxChars: maxOutputChars });
       } catch (error) {
         signal.throwIfAborted();
         throw startFailure(error, started[0] ?? "");

@@ -1,7 +1,7 @@
 /** Completions in real shells, each in a terminal of tmux. */
 import assert from "node:assert/strict";
 import { lacksProgram, needing } from "../../support/needs.ts";
-import { Sandbox } from "../../support/reprise.ts";
+import { Sandbox, SHELL_PROGRAM } from "../../support/reprise.ts";
 
 const SHELLS = {
   bash: { start: "bash --norc --noprofile", load: "source" },
@@ -25,6 +25,9 @@ class Terminal implements AsyncDisposable {
     const { stdout, code } = await sandbox.call(["completions", shell]);
     assert.equal(code, 0);
     Deno.writeTextFileSync(`${sandbox.directory}/script`, stdout);
+    Deno.mkdirSync(`${sandbox.directory}/bin`);
+    const program = `#!/bin/sh\nexec ${SHELL_PROGRAM} "$@"\n`;
+    Deno.writeTextFileSync(`${sandbox.directory}/bin/reprise`, program, { mode: 0o755 });
     await terminal.#tmux(
       "-f",
       "/dev/null",
@@ -94,7 +97,13 @@ class Terminal implements AsyncDisposable {
       args: ["-S", this.#socket, ...args],
       cwd: this.#sandbox.workspace,
       clearEnv: true,
-      env: { ...this.#sandbox.environment(), TERM: "xterm", LC_ALL: "C.UTF-8", PS1: "$ " },
+      env: {
+        ...this.#sandbox.environment(),
+        PATH: `${this.#sandbox.directory}/bin:/usr/bin:/bin`,
+        TERM: "xterm",
+        LC_ALL: "C.UTF-8",
+        PS1: "$ ",
+      },
     }).output();
     assert.equal(code, 0, new TextDecoder().decode(stderr));
     return new TextDecoder().decode(stdout);

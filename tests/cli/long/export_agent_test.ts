@@ -56,7 +56,8 @@ Deno.test("export --to names the place and the command, and replaces no file", a
   assertError(await at.call(["export", "one", "--to", "pi", "-o", path, "--json"]), {
     code: "usage",
     exit: 2,
-    says: /a file is there/,
+    says: /"[^"]*x\.jsonl": the file exists$/,
+    hint: /--force/,
   });
   assert.equal(Deno.readTextFileSync(path), before);
 });

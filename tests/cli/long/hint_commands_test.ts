@@ -37,7 +37,6 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["run", "--output-schema", "config.txt", "Hi"],
     ["run", "--fixture", "nowhere", "Hi"],
     ["run", "--record", "a", "--fixture", "b", "Hi"],
-    ["run", "--not-secret", "A", "Hi"],
     ["run", "--instructions", "@nowhere", "Hi"],
     ["run", "-w", "nowhere", "Hi"],
     ["run", "--allow", "nothing", "Hi"],

@@ -41,6 +41,11 @@ const REFUSED: readonly (readonly [what: string, match: MatchRules, says: RegExp
     replace("\\pL{990}\\pN{990}\\pZ{990}"),
     /match\.replace\[0\].*compiles to \d+ instructions/,
   ],
+  [
+    "a program that takes a second for a long string",
+    replace("(?:a?){500}a{500}"),
+    /match\.replace\[0\].*compiles to 1502 instructions, more than 500/,
+  ],
   ["a group that is not there", replace("a", "$9"), /match\.replace\[0\].*has no group 9/],
   ["a filter", { ignore: ["$..[?(@.a==1)]"] }, /match\.ignore\[0\].*has a filter/],
   ["encrypted contents", { ignore: ["$..encrypted_content"] }, /"encrypted_content", which always counts/],
@@ -166,4 +171,28 @@ Deno.test("serve reports strings that patterns left unchanged", async () => {
   const { statuses, events } = await served(replace("a", "b".repeat(1000)), ask(LONG), [ask(`${LONG}?`)]);
   assert.notEqual(statuses[0], 200);
   assert.match(JSON.stringify(events), /strings_skipped/);
+});
+
+Deno.test("serve answers other clients and ends on SIGTERM while patterns work on a long request", async () => {
+  await using sandbox = new Sandbox();
+  const server = sandbox.start([
+    "serve",
+    "--json",
+    fixtureWith(`${sandbox.directory}/fixture`, replace("(?:a?){100}a{100}")),
+  ]);
+  await server.printed('"ready"');
+  const { origin } = JSON.parse(server.stdout.split("\n", 1)[0] ?? "");
+  const post = (body: JsonValue) =>
+    fetch(`${origin}/v1/responses`, { method: "POST", body: JSON.stringify(body) });
+  // Nine megabytes, with minutes of work if each string has a budget of its own.
+  const tools = Array.from({ length: 150 }, (_, index) => `${"a".repeat(60_000)}${index}`);
+  const long = post(ask("Hi", { tools })).then(({ status }) => status, () => "ended");
+  // The long request has arrived, and its answer takes longer than this.
+  assert.equal(await Promise.race([long, new Promise((resolve) => setTimeout(resolve, 1500))]), undefined);
+  const began = performance.now();
+  assert.equal((await post(ask("Hi", { user: "me" }))).status, 200);
+  server.process.kill("SIGTERM");
+  await server.ended();
+  assert.ok(performance.now() - began < 15_000, `${performance.now() - began} ms`);
+  assert.equal(await long, "ended");
 });

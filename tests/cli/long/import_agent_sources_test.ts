@@ -117,6 +117,76 @@ Deno.test("import gives a session whose prompt is a path an id without separator
   assert.equal(names, 5);
 });
 
+Deno.test("import of a session with many turns holds few files open", async () => {
+  await using at = new Place(() => answer([]));
+  const path = `${at.sandbox.workspace}/x.jsonl`;
+  const message = (role: string, type: string) =>
+    JSON.stringify({
+      type: "response_item",
+      payload: { type: "message", role, content: [{ type, text: "Hi" }] },
+    });
+  const lines = [message("user", "input_text"), message("assistant", "output_text")];
+  Deno.writeTextFileSync(path, Array.from({ length: 200 }, () => lines.join("\n")).join("\n"));
+  const few = ["/bin/sh", "-c", 'ulimit -n 200 && exec "$0" "$@"'];
+  const { code, stderr } = await at.call(["import", path], { through: few });
+  assert.equal(code, 0, stderr);
+  await json(at, ["fsck", "--all"]);
+});
+
+Deno.test("import names a session by the user's own words, not by the context of an editor before them", async () => {
+  await using at = new Place(() => answer([]));
+  const path = `${at.sandbox.workspace}/x.jsonl`;
+  const ide = "# Context from my IDE setup:\n\n## Open tabs:\n- a.ts\n\n";
+  for (
+    const parts of [
+      [`${ide}## My request for Codex:\nRename the port`],
+      [`${ide}## My request:\nRename the port`],
+      ["<ide_opened_file>The user opened a.ts</ide_opened_file>", "Rename the port"],
+      ["<system-reminder>\nBe brief\n</system-reminder>\n\nRename the port"],
+      ["This is a summary of the conversation so far:\n\nRename the port"],
+    ]
+  ) {
+    const content = parts.map((text) => ({ type: "input_text", text }));
+    const payload = { type: "message", role: "user", content };
+    Deno.writeTextFileSync(path, JSON.stringify({ type: "response_item", payload }));
+    const { session } = await json(at, ["import", path]);
+    assert.match(session, /^rename-the-port-/);
+    const { turns } = await json(at, ["show", session]);
+    assert.deepEqual(turns[0].events[0].content, content, "the message itself is kept");
+  }
+});
+
+Deno.test("import gives a turn the time of its line; a line without a time that can be has that of the one before", async () => {
+  await using at = new Place(() => answer([]));
+  const path = `${at.sandbox.workspace}/x.jsonl`;
+  const text = (type: string, text: string) => [{ type, text }];
+  const messages = ["user", "assistant", "user", "assistant", "user", "assistant"].map((role, index) => ({
+    ...{ type: "message", role },
+    content: role === "user" ? text("input_text", `${index}`) : text("output_text", `${index}`),
+  }));
+  const times = [
+    "2025-11-03T10:00:00Z",
+    "2025-11-03T10:00:05.1234+01:00",
+    undefined,
+    5,
+    "yesterday",
+    "2999-01-01T00:00:00Z",
+  ];
+  const lines = messages.map((payload, index) => ({
+    timestamp: times[index],
+    type: "response_item",
+    payload,
+  }));
+  Deno.writeTextFileSync(path, lines.map((line) => JSON.stringify(line)).join("\n"));
+  const before = new Date().toISOString();
+  const { session } = await json(at, ["import", path]);
+  const { turns } = await json(at, ["show", session]);
+  const found = turns.map((turn: { readonly at: string }) => turn.at);
+  const [first, second] = ["2025-11-03T10:00:00.000Z", "2025-11-03T09:00:05.123Z"];
+  assert.deepEqual(found.slice(0, -1), [first, ...Array.from({ length: 7 }, () => second)]);
+  assert.ok(found.at(-1) >= before, "the import ends the last run");
+});
+
 Deno.test("a trusted origin counts for its base URL only, and never for thinking of the Messages API", async () => {
   await using at = new Place(() => answer([message("Continued.")]));
   const path = `${at.sandbox.workspace}/x.jsonl`;

@@ -1,7 +1,7 @@
 /** import of a Codex CLI rollout: a session that fsck accepts and run continues. */
 import assert from "node:assert/strict";
 import { assertError, Place } from "../harness.ts";
-import { answer, message } from "../../support/responses_server.ts";
+import { answer, httpError, message } from "../../support/responses_server.ts";
 
 const item = (payload: unknown) => ({ type: "response_item", payload });
 const ROLLOUT = [
@@ -66,6 +66,32 @@ Deno.test("import reads a rollout with a torn last line: fsck is clean, verify r
   assert.ok(sent.includes("Fix the test") && sent.includes("c1"), sent);
   assert.equal(sent.includes("gAAAAfirst"), false, "reasoning of an unknown origin");
   assert.match(await ok(at, ["verify", report.session]), /turn 7: same/);
+});
+
+Deno.test("import keeps arguments that are no JSON object, and a server that refuses them gets an object", async () => {
+  const texts = (input: readonly { readonly type?: unknown; readonly arguments?: unknown }[]) =>
+    input.filter(({ type }) => type === "function_call").map((call) => String(call.arguments));
+  await using at = new Place(({ input }) =>
+    texts(input).every((text) => text.startsWith("{") && text.endsWith("}"))
+      ? answer([message("Continued.")])
+      : httpError(400, { message: "`arguments` must be valid JSON", param: "arguments" })
+  );
+  const broken = ["", '{"cmd":', "[1]"].map((text, number) => [
+    item({ type: "function_call", call_id: `b${number}`, name: "exec_command", arguments: text }),
+    item({ type: "function_call_output", call_id: `b${number}`, output: "no" }),
+  ]);
+  const path = write(at, broken.flat().map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const { session } = JSON.parse(await ok(at, ["import", path, "--json"]));
+  await ok(at, ["run", "-s", session, "And now?"]);
+  assert.equal(at.server.requests.length, 1);
+  assert.deepEqual(texts(at.server.requests[0]?.input ?? []), [
+    "{}",
+    "{}",
+    '{"INVALID_JSON":"{\\"cmd\\":"}',
+    '{"INVALID_JSON":"[1]"}',
+  ]);
+  assert.match(JSON.stringify(at.sandbox.turns(session)), /"arguments":"\[1\]"/);
+  await ok(at, ["verify", session]);
 });
 
 Deno.test("import of a rollout without its beginning: a summary is the first prompt, and earlier answers are lost", async () => {
@@ -185,7 +211,8 @@ Deno.test("import reads a rollout that is compressed with zstd, and one that is 
     Uint8Array,
   ];
   const frames: readonly [string, Uint8Array][] = [
-    ["whole", whole],
+    // Parallel compressors write a skippable frame first.
+    ["whole", new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9, ...whole])],
     // The second frame ends before its header does.
     ["cut", new Uint8Array([...part, ...whole.subarray(0, 8)])],
     ["nothing", whole.subarray(0, 8)],

@@ -39,9 +39,6 @@ const holds = (text: string) => (item: JsonObject) => JSON.stringify(item).inclu
 const IMAGE = ["--attach", "shot.png"];
 const isImage = (item: JsonObject) => /input_image|"type":"image"/.test(JSON.stringify(item));
 const BIG = "x".repeat(2_000_000);
-/** Arguments that this server does not parse when they come back. */
-const BROKEN = '{"path": "a.t';
-
 /** Answers the first prompt to read with `first`, and all else with a message. */
 function once(first: ScriptedResponse): (request: RecordedRequest) => ScriptedResponse {
   let isDone = false;
@@ -119,24 +116,22 @@ const ROWS: Readonly<Record<string, Row>> = {
     says: /It is likely about the result of read_file/,
     commands: ["omit", "fork", "run"],
   },
-  "arguments that the server cannot parse": {
+  "a call that the server names by its id": {
     before: ["Hi"],
     args: ["Read a.txt"],
-    bad: holds(JSON.stringify(BROKEN).slice(1, -1)),
-    refusal: () => httpError(400, { message: "Invalid JSON in tool call arguments" }),
+    bad: ({ type }) => type === "function_call",
+    refusal: () => httpError(400, { message: "Cannot render the tool call call_b12345" }),
     answer: once(
-      answer([
-        rawItem({
-          type: "function_call",
-          call_id: "call_b",
-          name: "read_file",
-          arguments: BROKEN,
-          status: "completed",
-        }),
-      ]),
+      answer([rawItem({
+        type: "function_call",
+        call_id: "call_b12345",
+        name: "read_file",
+        arguments: '{"path":"a.txt"}',
+        status: "completed",
+      })]),
     ),
-    says: /It is likely about the call of read_file/,
-    commands: ["omit", "fork", "run"],
+    says: /It names the call of read_file of seq \d+/,
+    commands: ["omit", "fork", "run", "run"],
   },
   "a body of 2 MB": {
     before: ["Hi"],

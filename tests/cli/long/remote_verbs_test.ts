@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { endDraft, ID, userDraft } from "../../unit/store/support.ts";
+import { assertError } from "../harness.ts";
 import { TwoHomes } from "../two_homes.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -40,6 +41,28 @@ Deno.test("ls --remote refuses what it cannot know", async () => {
     assert.equal((await place.call("a", "ls", "--remote", ...args)).code, 2, args.join(" "));
   }
   assert.equal((await place.call("a", "ls", "--remote", "other")).code, 2);
+});
+
+Deno.test("rm --remote takes keys as text: it removes none but those below the session's", async () => {
+  await using place = await pushed();
+  const { objects, requests } = place.server;
+  const other = ["victim/turns/000001.json", "victim/x"];
+  const odd = [
+    `${ID}/a?b#c`,
+    `${ID}/a\\..\\..\\victim\\x`,
+    `${ID}/%2e%2e/victim/x`,
+    `${ID}/folder/`,
+    `${ID}//x`,
+  ];
+  for (const key of [...other, ...odd]) objects.set(key, new Uint8Array(1));
+  objects.set(`${ID}/../${other[0]}`, new Uint8Array(1));
+  const refused = await place.call("a", "rm", ID, "--remote", "--yes", "--json");
+  assertError(refused, { code: "bad_remote", exit: 2, says: /it lists ".*victim.*", which is outside/ });
+  assert.deepEqual(requests.filter((request) => /^DELETE (?!\.probe)/.test(request)), []);
+  objects.delete(`${ID}/../${other[0]}`);
+  const removed = await place.call("a", "rm", ID, "--remote", "--yes");
+  assert.equal(removed.code, 0, removed.stderr);
+  assert.deepEqual([...objects.keys()].sort(), [`${ID}/removed.json`, ...other].sort());
 });
 
 Deno.test("rm --remote leaves a tombstone: no home can put the session again, and both keep theirs", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFixture } from "../../support/fixture.ts";
 import { Sandbox } from "../../support/reprise.ts";
-import { exchange, sealOf, Serving, writeSuite } from "../serving.ts";
+import { bodyOf, exchange, sealOf, Serving, writeSuite } from "../serving.ts";
 
 Deno.test("50 tests at once, with 4 requests each, get each the answers of its own recording in recorded order", async () => {
   await using sandbox = new Sandbox();
@@ -23,6 +23,32 @@ Deno.test("50 tests at once, with 4 requests each, get each the answers of its o
   }
   const { code, ended } = await serving.end();
   assert.deepEqual([code, ended.served, ended.repeated, ended.unused, ended.unopened], [0, 200, 50, [], []]);
+});
+
+Deno.test("a client that ends its side of the connection after its request gets its answer", async () => {
+  await using sandbox = new Sandbox();
+  for (const flags of [[], ["--no-websocket"], ["--pace", "real"]]) {
+    const suite = writeSuite(sandbox, ["a"], `suite${flags.join("")}`);
+    await using serving = await Serving.start(sandbox, "--strict-usage", ...flags, suite);
+    const { port } = serving;
+    const ask = async (input: string, framed: (body: string) => string) => {
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+      const head = `POST /t/a/v1/responses HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
+      await connection.write(new TextEncoder().encode(head + framed(JSON.stringify(bodyOf(input)))));
+      await connection.closeWrite();
+      return await new Response(connection.readable).text();
+    };
+    const whole = await ask("Hi", (body) => `Content-Length: ${body.length}\r\n\r\n${body}`);
+    assert.match(whole, /^HTTP\/1\.1 200 [^]*"a 1"/, String(flags));
+    const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    const chunked = await ask(
+      "And?",
+      (body) => `Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(body)}`,
+    );
+    assert.match(chunked, /^HTTP\/1\.1 200 [^]*"a 2"/, String(flags));
+    const { code, ended } = await serving.end();
+    assert.deepEqual([code, ended.served], [0, 2]);
+  }
 });
 
 Deno.test("with --repeat a suite runs twice in one server, and a test that was interrupted too", async () => {

@@ -4,6 +4,10 @@ import { answer, message } from "../../support/responses_server.ts";
 import { ending } from "../../support/reprise.ts";
 import { assertError, HELLO, Place, readsThenAnswers } from "../harness.ts";
 
+/** The line after two seconds: what to do for this run, and what for all runs. */
+const WAITING =
+  /^waiting for stdin \(use --no-stdin or <\/dev\/null; .*REPRISE_NO_STDIN=1 or "reprise config set stdin off"\)$/m;
+const FOR_ALL_RUNS = /--no-stdin.*REPRISE_NO_STDIN=1.*reprise config set stdin off/;
 const RUN = ["run", "--json"];
 const CUT = answer([message("Half")], { end: { kind: "cut" } });
 
@@ -125,8 +129,8 @@ Deno.test("a pipe that never closes cannot hang a run: beside a PROMPT, silence 
   const started = place.start([...RUN, "--stdin-wait", "2.5", "Hi"], { stdin: "piped" });
   const called = await started.ended();
   await started.process.stdin.close().catch(() => {});
-  assertError(called, { code: "usage", exit: 2, says: /--stdin-wait/, hint: /--no-stdin/ });
-  assert.match(called.stderr, /^waiting for stdin \(use --no-stdin or <\/dev\/null\)$/m);
+  assertError(called, { code: "usage", exit: 2, says: /--stdin-wait/, hint: FOR_ALL_RUNS });
+  assert.match(called.stderr, WAITING);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
 });
 
@@ -139,7 +143,8 @@ Deno.test("a pipe that never closes cannot hang a run: --timeout ends one that b
   const called = await started.ended();
   await writer.close().catch(() => {});
   assertError(called, { code: "timed_out", exit: 124, says: /--timeout/ });
-  assert.equal(called.stderr, "waiting for stdin (use --no-stdin or </dev/null)\n");
+  assert.match(called.stderr, WAITING);
+  assert.equal(called.stderr.split("\n").length, 2);
 });
 
 Deno.test("a pipe that never closes cannot hang a run: --no-stdin does not read it", async () => {
@@ -152,6 +157,41 @@ Deno.test("a pipe that never closes cannot hang a run: --no-stdin does not read 
     assert.equal(asked(place), "Hi");
     assert.doesNotMatch(called.stderr, /stdin/);
   }
+});
+
+/** Settings by which stdin is read or not: variables, the member of config.json, and flags. */
+const SETTINGS: readonly (readonly [string, Record<string, string>, string | null, "read" | "left"])[] = [
+  ["REPRISE_NO_STDIN=1", { REPRISE_NO_STDIN: "1" }, null, "left"],
+  ["REPRISE_NO_STDIN=true before the configuration", { REPRISE_NO_STDIN: "TRUE" }, "on", "left"],
+  ["config.json", {}, "off", "left"],
+  ["an empty variable before the configuration", { REPRISE_NO_STDIN: "" }, "no", "left"],
+  ["REPRISE_NO_STDIN=0 before the configuration", { REPRISE_NO_STDIN: "0" }, "off", "read"],
+  ["config.json that turns it on", {}, "on", "read"],
+];
+
+for (const [name, env, member, expected] of SETTINGS) {
+  Deno.test(`stdin is ${expected === "read" ? "" : "not "}read by ${name}`, async () => {
+    await using place = new Place(() => HELLO);
+    if (member !== null) assert.equal((await place.call(["config", "set", "stdin", member])).code, 0);
+    const started = place.start([...RUN, "--stdin-wait", "1", "Hi"], { stdin: "piped", env });
+    const called = await started.ended();
+    await started.process.stdin.close().catch(() => {});
+    assert.equal(called.code, expected === "read" ? 2 : 0, called.stdout);
+    const given = await place.call([...RUN, "-"], { stdin: "From stdin", env });
+    assert.equal(given.code, 0, "- names stdin, and no setting for all runs takes that back");
+    assert.equal(asked(place), "From stdin");
+  });
+}
+
+Deno.test("a setting that leaves stdin unread is named if there is no other prompt, or if it is no switch", async () => {
+  await using place = new Place([]);
+  const NO_STDIN = "REPRISE_NO_STDIN";
+  const unread = await place.call(RUN, { stdin: "x", env: { [NO_STDIN]: "1" } });
+  assertError(unread, { code: "no_prompt", exit: 2, says: /REPRISE_NO_STDIN leaves stdin unread/ });
+  const wrong = await place.call([...RUN, "Hi"], { env: { [NO_STDIN]: "maybe" } });
+  assertError(wrong, { code: "usage", exit: 2, says: /REPRISE_NO_STDIN="maybe"/ });
+  const member = await place.call(["config", "set", "stdin", "maybe", "--json"]);
+  assertError(member, { code: "usage", exit: 2, says: /stdin="maybe"/ });
 });
 
 Deno.test("text on stdin is added to the PROMPT after a blank line, and stderr says so", async () => {

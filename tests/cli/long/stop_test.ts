@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { answer, message, reasoning, type Script, unfinished } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
+import { writeFixture } from "../../support/fixture.ts";
 import { type Called, ending, events, type Started } from "../../support/reprise.ts";
 import { HELLO, KEY, Place, READS_A } from "../harness.ts";
 
@@ -191,6 +192,56 @@ Deno.test("a reader that goes away ends the work: a verb that prints more than i
   await using place = new Place([answer([message("x".repeat(300_000))])]);
   await place.session("s");
   assert.equal(await headOf(place, ["show", "s", "--json"]), 141);
+});
+
+/** Makes stdout and stderr non-blocking, as Node does for pipes that it shares, and runs a command. */
+const NON_BLOCKING = [
+  "perl",
+  "-MFcntl",
+  "-e",
+  "for (*STDOUT, *STDERR) { fcntl($_, F_SETFL, fcntl($_, F_GETFL, 0) | O_NONBLOCK) or die } exec @ARGV",
+];
+
+/** A call on such pipes, both read only after a while. */
+async function readLate(place: Place, args: readonly string[]): Promise<Called> {
+  const line =
+    '{ { "$@"; echo $? >code; } 2>&3 | { sleep 1; cat; }; } 3>&1 >out | { sleep 2; cat >&2; }; cat out';
+  const called = await place.call(args, { through: ["sh", "-c", line, "sh", ...NON_BLOCKING] });
+  return { ...called, code: Number(Deno.readTextFileSync(`${place.sandbox.workspace}/code`)) };
+}
+
+Deno.test("a reader that is slow gets all of a run, through a pipe that does not block as well", async () => {
+  const text = "x".repeat(300_000);
+  await using place = new Place([answer([message(text)]), HELLO]);
+  const called = await readLate(place, NEW);
+  assert.equal(called.code, 0, called.stderr);
+  assert.equal(ending(called).text, text);
+  assert.equal((await readLate(place, ["show", "s"])).stdout.match(/x{300000}/g)?.length, 1);
+  await assertGoesOn(place, ["And now?"]);
+});
+
+Deno.test("a reader that is slow gets each line of serve, through a pipe that does not block as well", async () => {
+  await using place = new Place([]);
+  const { directory } = place.sandbox;
+  writeFixture(`${directory}/fixture`, [{ request: { body: { model: "m" } }, body: "{}" }]);
+  const script = `
+    const url = Deno.env.get("OPENAI_BASE_URL") + "/responses";
+    for (let n = 1; n <= 600; n++) {
+      const body = JSON.stringify({ model: "m", input: n + "-".repeat(200) });
+      await (await fetch(url, { method: "POST", body })).text();
+    }`;
+  const client = [Deno.execPath(), "eval", "--quiet", script];
+  const called = await readLate(place, ["serve", "--rules", "none", `${directory}/fixture`, "--", ...client]);
+  assert.equal(called.code, 7);
+  assert.equal(called.stderr.match(/^\d+ POST .*: 400, miss: /gm)?.length, 600);
+});
+
+Deno.test("a screen that fails costs no answer: a run whose stdout is full is saved whole, and exits with 14", async () => {
+  await using place = new Place([READS_A, HELLO]);
+  const called = await place.call(NEW, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
+  assert.equal(called.code, 14, called.stderr);
+  const [ended] = place.sandbox.turns("s").at(-1).events;
+  assert.equal(ended.state, "completed");
 });
 
 /** The exit code of a call whose stdout is closed after its first bytes; nothing may come on stderr. */

@@ -1,10 +1,10 @@
 /** A run over a WebSocket that is lost or killed at any message: nothing that was reported as saved is lost. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { scaled } from "../../crash/scale.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import type { Break, SocketRequest } from "../../support/responses_socket.ts";
 import type { ScriptedResponse } from "../../support/responses_server/script.ts";
 import { loop, requireWhole, SESSION, TransportPlace } from "../../support/transport_place.ts";
+import { scaled } from "../../support/scale.ts";
 
 /** Requires that all turns that `called` reported as saved are there, unchanged. */
 function requireSaved(place: TransportPlace, { stdout }: Pick<Called, "stdout">): void {

@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
+import type { SocketRequest } from "../../support/responses_socket.ts";
 import { ending, events } from "../../support/reprise.ts";
 import { httpError, rateLimited, unauthorized } from "../../support/responses_server/faults.ts";
-import { answer, message, type ScriptedResponse } from "../../support/responses_server/script.ts";
+import { answer, message, rawItem, type ScriptedResponse } from "../../support/responses_server/script.ts";
 import {
   comparableTurns,
   LOOP,
@@ -89,6 +90,23 @@ for (
       }),
       ...LOOP.slice(1),
     ], 0],
+    ["a call with cut arguments", ({ input }: SocketRequest) => {
+      const calls = input.filter(({ type }) => type === "function_call");
+      if (calls.length === 0) {
+        const call = { type: "function_call", call_id: "call_1", name: "read_file", arguments: '{"path":' };
+        return answer([rawItem({ ...call, id: "fc_1", status: "completed" })]);
+      }
+      return calls.every((call) => String(call.arguments).endsWith("}"))
+        ? answer([message("Done.")])
+        : httpError(400, { message: "`arguments` must be valid JSON", param: "arguments" });
+    }, 0],
+    ...(["failed", "error"] as const).map((kind) =>
+      [`a second step that is ${kind} by an unknown code`, [
+        LOOP[0],
+        answer([], { end: { kind, error: { code: "stale_blob", message: "Gone." } } }),
+        ...LOOP.slice(1),
+      ], 0] as const
+    ),
   ] as readonly (readonly [string, readonly ScriptedResponse[] | typeof loop, number])[]
 ) {
   Deno.test(`${name} leaves the same session over a WebSocket as over HTTP`, async () => {
@@ -110,6 +128,24 @@ for (
     ok(overSocket.transports.every((transport) => transport === "ws"));
   });
 }
+
+Deno.test("a context overflow is compacted away over a WebSocket as over HTTP", async () => {
+  const [overHttp, overSocket] = await Promise.all(["sse", "ws"].map(async (transport) => {
+    await using place = await TransportPlace.open({
+      script: (request) =>
+        JSON.stringify(request.input).length > 12_000
+          ? httpError(400, { message: "Too long.", code: "context_length_exceeded", param: "input" })
+          : loop(request),
+    });
+    Deno.writeTextFileSync(`${place.sandbox.workspace}/c.txt`, "line of c\n".repeat(2000));
+    const called = await place.first("--transport", transport, "--auto-compact", "1000000");
+    strictEqual(called.code, 0, called.stdout + called.stderr);
+    await requireWhole(place);
+    strictEqual(place.server.requests.length, 4);
+    return withoutTransport(comparableTurns(place)).plain;
+  }));
+  deepStrictEqual(overSocket, overHttp);
+});
 
 Deno.test("a second run continues over a connection of its own, with the whole input, then its new items", async () => {
   await using place = await TransportPlace.open({ script: loop });

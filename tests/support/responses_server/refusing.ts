@@ -76,6 +76,8 @@ export const UNKNOWN_WORDS: Readonly<Record<string, () => ScriptedResponse>> = {
   "not found": () => refuse({ message: "Item not found.", param: "input", status: 404 }, "http"),
   "unprocessable": () => refuseInDetail(422, "Unprocessable Entity"),
   "in a stream": () => refuse({ message: "Invalid input.", code: "invalid_request_error" }, "failed"),
+  "by an unknown code in a stream": () => refuse({ message: "Gone.", code: "stale_blob" }, "failed"),
+  "by an unknown code in an error event": () => refuse({ message: "Gone.", code: "stale_blob" }, "error"),
   "about another item": () =>
     refuse({ message: "Invalid 'input[0]'.", param: "input[0]", code: "invalid_value" }, "http"),
 };

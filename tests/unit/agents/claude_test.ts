@@ -156,6 +156,24 @@ Deno.test("an answer without its end is cut only if nothing follows it", () => {
   assert.deepEqual([statusOf(cut), statusOf(old)], [["interrupted"], ["completed"]]);
 });
 
+Deno.test("an answer without the id of its message is joined by the id of its request, or is a line", () => {
+  const plain = { message: { id: undefined, model: undefined, stop_reason: undefined } };
+  const lines = begin(() => [
+    user("One"),
+    answer("", thinking("s"), { ...plain, requestId: "req_1" }),
+    answer("", text("1"), { ...plain, requestId: "req_1" }),
+    user("Two"),
+    answer("", text("2"), plain),
+    answer("", text("3"), plain),
+  ]);
+  const session = sessionOf(readClaude, lines);
+  assert.deepEqual(summaryOf(session.main), [
+    ...["user One", "response null thinking text", "user Two", "response null text", "response null text"],
+  ]);
+  const states = session.main.flatMap((entry) => entry.kind === "response" ? [entry.status] : []);
+  assert.deepEqual([new Set(states), session.lost], [new Set(["completed"]), []]);
+});
+
 Deno.test("images are kept in messages and named where they are lost; no line is fatal", () => {
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
   const lines = begin(() => [

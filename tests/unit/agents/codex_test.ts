@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readCodex } from "../../../src/agents/codex/read.ts";
 import { splitLines } from "../../../src/agents/lines.ts";
 import { buildTurns } from "../../../src/agents/turns.ts";
+import { encodeUtf8 } from "../../../src/domain/bytes.ts";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { parseTurn } from "../../../src/store/read/turn.ts";
@@ -50,11 +51,12 @@ const ROLLOUT = [
 ];
 
 function imported(bytes: Uint8Array, trusted: string | null = null) {
-  const { lines, lost, torn } = splitLines(bytes, "x.jsonl");
+  const { lines, lost, torn, times } = splitLines(bytes, { name: "x.jsonl", isRecord: () => false });
   const session = readCodex(lines);
   const built = buildTurns({ ...session, entries: session.main }, {
     id: ID,
     at: "2026-11-24T12:00:00.000Z",
+    times,
     pins: PINS,
     trusted: trusted === null ? null : { endpoint: trusted },
   });
@@ -194,9 +196,12 @@ Deno.test("lines that are damaged in the middle are named as lost, and so are re
   assert.deepEqual(turns.map(({ kind }) => kind), ["user", "harness"]);
 });
 
-Deno.test("a line over the cap is refused", () => {
-  const huge = new Uint8Array(33 * 1024 * 1024).fill(0x20);
-  assert.throws(() => splitLines(huge, "x.jsonl"), /line 1 has more than 33554432 bytes/);
+Deno.test("a line over the cap and too many lines are refused; blank lines do not count", () => {
+  const split = (text: string, count: number) =>
+    splitLines(encodeUtf8(text.repeat(count)), { name: "x.jsonl", isRecord: () => false });
+  assert.throws(() => split(" ", 33 * 1024 * 1024), /line 1 has more than 33554432 bytes/);
+  assert.throws(() => split("x\n", 1_000_001), /it has more than 1000000 lines/);
+  assert.deepEqual(split(" \r\n", 1_000_001), { lines: [], lost: [], times: new Map(), torn: null });
 });
 
 Deno.test("runs that a rollback removed are a branch, also if a later rollback removes more", () => {

@@ -46,7 +46,13 @@ function conversation(entries: readonly AgentEntry[]) {
     permissions: [],
     workspace: "/srv/code",
   };
-  const call = { id: parseSessionId("one"), at: "2026-11-24T12:00:00.000Z", pins, trusted: null };
+  const call = {
+    id: parseSessionId("one"),
+    at: "2026-11-24T12:00:00.000Z",
+    pins,
+    trusted: null,
+    times: new Map(),
+  };
   const built = buildTurns({ agent: "codex", version: null, entries }, call);
   return conversationOf(built.map(({ turn }) => turn));
 }

@@ -8,6 +8,7 @@ const CALL = {
   id: parseSessionId("one"),
   at: "2026-11-25T12:00:00.000Z",
   trusted: null,
+  times: new Map(),
   pins: { instructions: "a".repeat(64), tools: "b".repeat(64), permissions: [], workspace: "/srv/code" },
 };
 const user = (line: number): AgentEntry => ({

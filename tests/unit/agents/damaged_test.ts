@@ -15,12 +15,12 @@ import { requestOf } from "../../../src/run/next_request.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
-import { samples } from "../../support/samples.ts";
 import { Dice } from "../fold/dice.ts";
 import { spyFiles } from "../store/spy_files.ts";
 import { portsOn, withHome } from "../store/support.ts";
 import { damaged } from "./mutations.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const DIRECTORY = new URL("transcripts/", import.meta.url);
 const TRANSCRIPTS = [...Deno.readDirSync(DIRECTORY)].map(({ name }) => name).sort()
@@ -63,11 +63,11 @@ async function imported(bytes: Uint8Array, { home, name }: { home: Home; name: s
   const ports = portsOn(spyFiles(({ path }) => {
     if (!path.startsWith(home.path)) outside.push(path);
   }, { syncs: false }));
-  const { lines, torn } = splitLines(bytes, "x.jsonl");
+  const { lines, torn, times } = splitLines(bytes, { name: "x.jsonl", isRecord: reader.isRecord });
   let sessions;
   try {
     ({ sessions } = await importAgentSession(ports, home, {
-      ...{ id: parseSessionId(name), session: reader.read(lines), torn, dryRun: false },
+      ...{ id: parseSessionId(name), session: reader.read(lines), torn, times, dryRun: false },
       trusted: { endpoint: TRUSTED },
       pins: { permissions: ["read"], workspace: "/srv/shop" },
       texts: { instructions: "Help.", tools: "[]" },
@@ -106,5 +106,37 @@ for (const { name, text } of TRANSCRIPTS) {
       }
       assert.ok(kept > all / 3, `only ${kept} of ${all} were imported`);
     });
+  });
+}
+
+/** Damage of the line at `at` that changes no record. */
+const DAMAGE: Readonly<Record<string, (lines: readonly string[], at: number) => readonly string[]>> = {
+  "NULs after it": (lines, at) => lines.with(at, `${lines[at]}${"\0".repeat(600)}`),
+  "NULs before it": (lines, at) => lines.with(at, `\0\0${lines[at]}`),
+  "a torn record before it": (lines, at) => lines.with(at, `${lines[0]?.slice(0, 60)}${lines[at]}`),
+  "a torn record with an open string before it": (lines, at) => lines.with(at, `{"a\\\\${lines[at]}`),
+  "a torn record after it": (lines, at) => lines.with(at, `${lines[at]}{"type":"user","message":{"a":"b"}`),
+  "no line end after it": (lines, at) => lines.toSpliced(at, 2, lines.slice(at, at + 2).join("")),
+  "NULs for its line end": (lines, at) => lines.toSpliced(at, 2, lines.slice(at, at + 2).join("\0\0")),
+};
+
+for (const [damage, change] of Object.entries(DAMAGE)) {
+  Deno.test(`a whole record is kept with ${damage}`, () => {
+    for (const { name, text } of TRANSCRIPTS) {
+      const lines = text.trimEnd().split("\n");
+      const read = (from: readonly string[]) => {
+        const bytes = new TextEncoder().encode(`${from.join("\n")}\n`);
+        const reader = readerOf(bytes);
+        assert.ok(reader !== null);
+        const { main } = reader.read(splitLines(bytes, { name, isRecord: reader.isRecord }).lines);
+        return main.map(({ line: _line, ...entry }) =>
+          "keptFrom" in entry ? { ...entry, keptFrom: null } : entry
+        );
+      };
+      const whole = read(lines);
+      for (const at of [0, 3, lines.length >> 1, lines.length - 2]) {
+        assert.deepEqual(read(change(lines, at)), whole, `${name}, line ${at + 1}`);
+      }
+    }
   });
 }

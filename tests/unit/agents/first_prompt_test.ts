@@ -75,7 +75,12 @@ Deno.test("all readers begin with a message of the user", () => {
   ];
   for (const source of sources) {
     const bytes = bytesOf(source);
-    const { main } = readerOf(bytes)?.read(splitLines(bytes, "x.jsonl").lines) ?? {};
+    const { main } = readerOf(bytes)?.read(
+      splitLines(bytes, {
+        name: "x.jsonl",
+        isRecord: () => false,
+      }).lines,
+    ) ?? {};
     assert.equal(main?.[0]?.kind, "user", JSON.stringify(source));
   }
 });

@@ -34,6 +34,15 @@ const STEPS: readonly Step[] = [
     lines[at] = (lines[at] ?? "").slice(0, dice.count(0, 200));
   },
   (lines, dice, others) => void lines.splice(dice.count(0, lines.length), 0, dice.pick(others)),
+  (lines, dice) => {
+    const at = dice.count(0, lines.length - 1);
+    const [line = "", next = ""] = lines.splice(at, 2);
+    lines.splice(
+      at,
+      0,
+      dice.pick([`${line}\0\0`, `\0${line}`, `${line.slice(0, dice.count(0, 200))}${next}`]),
+    );
+  },
   changeMember,
   changeMember,
   changeMember,

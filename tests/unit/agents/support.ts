@@ -16,7 +16,7 @@ export function sessionOf(
   read: (lines: readonly SourceLine[]) => AgentSession,
   lines: readonly unknown[],
 ): AgentSession {
-  return read(splitLines(bytesOf(lines), "x.jsonl").lines);
+  return read(splitLines(bytesOf(lines), { name: "x.jsonl", isRecord: () => false }).lines);
 }
 
 /** Entries as short texts. */

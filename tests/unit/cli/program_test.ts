@@ -5,8 +5,8 @@ import type { ProgramPorts } from "../../../src/cli/live_ports.ts";
 import type { Called } from "../../../src/cli/parser.ts";
 import { buildProgram, parseCall } from "../../../src/cli/program.ts";
 import { FIXTURE_VERBS, VERBS } from "../../../src/cli/verbs.ts";
-import { samples } from "../../support/samples.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const VERBS_OF_ALL = { top: VERBS, fixture: FIXTURE_VERBS };
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import stringWidth from "string-width";
-import { samples } from "../../support/samples.ts";
 import { cutLine, PLAIN_SCREEN, tableLines, terminalScreen, wrappedLines } from "../../../src/cli/screen.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const NARROW = await terminalScreen(20);
 

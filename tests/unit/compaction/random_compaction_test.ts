@@ -9,8 +9,8 @@ import { Dice } from "../fold/dice.ts";
 import { type RandomCase, randomCase } from "../fold/random_history.ts";
 import { bodyOf, compacted, recent, withdrawn, withEvent } from "./support.ts";
 import { requireAccepted } from "../fold/accepted.ts";
-import { samples } from "../../support/samples.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const HISTORIES = samples(20_000);
 

@@ -5,8 +5,8 @@ import { redactText } from "../../../src/domain/redact.ts";
 import { SECRET_PATTERNS, type SecretPattern } from "../../../src/domain/secret_patterns.ts";
 import { secretValues } from "../../../src/fixture/secrets/secret_values.ts";
 import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
-import { textSize } from "../../support/samples.ts";
 import { test } from "../../support/test.ts";
+import { textSize } from "../../support/scale.ts";
 
 const scrubbed = (text: string) => createScrubber({ values: [] }).text(text);
 

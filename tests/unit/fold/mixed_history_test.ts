@@ -5,7 +5,7 @@ import { foldHistory } from "../../../src/fold/fold.ts";
 import { apiOf } from "../../../src/apis/apis.ts";
 import { requireAcceptedAnywhere } from "./accepted.ts";
 import { markOf, type MixedCase, mixedCase } from "./mixed_history.ts";
-import { samples } from "../../support/samples.ts";
+import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 
 const SESSIONS = samples(10_000);

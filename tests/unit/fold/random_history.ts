@@ -276,6 +276,7 @@ class Maker {
         model: this.#where.model,
         without: new Set<Omission>(),
         error: { code: "request_refused", message: "Refused" },
+        widest: named.length === 0,
       },
     );
     if (refused !== null) this.#add({ kind: "harness", run: this.#run, events: [refused] });

@@ -8,8 +8,8 @@ import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { fallbackResult, openCalls } from "../../../src/run/recover.ts";
 import { type RandomCase, randomCase } from "./random_history.ts";
 import { requireAccepted } from "./accepted.ts";
-import { samples } from "../../support/samples.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const HISTORIES = samples(20_000);
 

@@ -7,7 +7,7 @@ import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
 import { readOverrides } from "../../../src/fold/overrides.ts";
 import { compacted, recent, withdrawn, withEvent } from "../compaction/support.ts";
-import { samples } from "../../support/samples.ts";
+import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { requireAccepted, requireAcceptedAnywhere } from "./accepted.ts";
 import { Dice } from "./dice.ts";

@@ -120,6 +120,7 @@ test.long("a repaired request holds no reasoning of the refused one, and there i
       model: "",
       without: new Set<Omission>(),
       error: { code: "request_refused", message: "" },
+      widest: true,
     } as const;
     const refusal = { kind: "reasoning", ids: named.map(({ id }) => String(id)), index: null } as const;
     const event = retryEventOf(refusal, { ...request, folded: refused, turns, run });

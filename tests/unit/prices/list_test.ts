@@ -5,8 +5,8 @@ import { listedProviders, priceListModule } from "../../../scripts/compile/price
 import type { RequestUsage } from "../../../src/domain/usage.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { listPrice } from "../../../src/prices/table.ts";
-import { samples } from "../../support/samples.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const LISTS = ["openai", "azure", "anthropic"];
 

@@ -229,6 +229,30 @@ Deno.test("an object that is longer than its kind may be is damage of its sessio
 });
 
 for (
+  const key of [
+    "pre/b/x",
+    "other/a/x",
+    "pre/a/../b/x",
+    "pre/a/./x",
+    "pre/a/..",
+    "pre/a/%2e%2e/b/x",
+  ]
+) {
+  Deno.test(`a list of a/ with the key ${key} is refused`, async () => {
+    const { store } = storeWith(() =>
+      new Response(
+        "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>pre/a/first</Key><Size>1</Size></Contents>" +
+          `<Contents><Key>${key}</Key><Size>1</Size></Contents></ListBucketResult>`,
+      )
+    );
+    await assert.rejects(Array.fromAsync(store.list("a/")), {
+      code: "bad_remote",
+      message: /it lists ".*", which is outside/,
+    });
+  });
+}
+
+for (
   const [what, token] of [["returns to a page", () => "same"], ["has ever new pages", counting()]] as const
 ) {
   test.long(`a list that ${what} is refused`, async () => {
@@ -240,6 +264,17 @@ for (
     await assert.rejects(Array.fromAsync(store.list("")), { code: "bad_remote", message: /does not end/ });
   });
 }
+
+test.long("a list with objects without end, or with too many, is refused at once", async () => {
+  const object = "<Contents><Key>pre/a/x</Key><Size>1</Size></Contents>";
+  for (const objects of ["<Contents>".repeat(700_000), object.repeat(10_001)]) {
+    const { store } = storeWith(() => new Response(`<ListBucketResult>${objects}</ListBucketResult>`));
+    await assert.rejects(Array.fromAsync(store.list("a/")), {
+      code: "bad_remote",
+      message: /cannot be read/,
+    });
+  }
+});
 
 function counting(): () => string {
   let count = 0;

@@ -16,6 +16,9 @@ import {
   reasoning,
   type ScriptedResponse,
 } from "../../support/responses_server/script.ts";
+import type { Script } from "../../support/responses_server.ts";
+import { refuse } from "../../support/responses_server/refusing.ts";
+import { refusedSession } from "./refusing.ts";
 import { readTool, scripted } from "./scripted.ts";
 
 const TASK = "Read everything there is to read";
@@ -48,7 +51,7 @@ Deno.test("a run that outgrows the limit continues with a checkpoint, its task i
     const { setup, events, bodies } = scripted(testPorts(), writer, {
       script: script(3, 5000),
       tools: [ECHO],
-      autoCompact: 1000,
+      autoCompact: 4000,
     });
     const ended = await executeRun(setup, PROMPT);
     writer.close();
@@ -112,7 +115,7 @@ Deno.test("a second checkpoint waits for a response after the first", () =>
     const { setup, events } = scripted(testPorts(), writer, {
       script: script(6, 5000),
       tools: [ECHO],
-      autoCompact: 1,
+      autoCompact: 4000,
     });
     assert.equal((await executeRun(setup, PROMPT)).state, "completed");
     writer.close();
@@ -121,13 +124,96 @@ Deno.test("a second checkpoint waits for a response after the first", () =>
     assert.ok(!saved.join().includes("compaction,compaction"), saved.join());
   }));
 
+Deno.test("a limit that no checkpoint reaches costs one checkpoint, which says so", async () => {
+  // 1500 tokens of each request are not in its history.
+  for (const limit of [1, 1000]) {
+    await withHome(async (home) => {
+      const writer = await SessionWriter.create(testPorts(), home, { id: ID });
+      const { setup, events, bodies } = scripted(testPorts(), writer, {
+        script: script(8, 5000),
+        tools: [ECHO],
+        autoCompact: limit,
+      });
+      assert.equal((await executeRun(setup, PROMPT)).state, "completed");
+      writer.close();
+      const told = compactions(events).map((event) => "out_of_reach" in event && event.out_of_reach);
+      assert.deepEqual([told, bodies.length], [[true], 9]);
+    });
+  }
+});
+
+/** Input characters that the server of the next tests accepts. */
+const WINDOW = 40_000;
+const OVERFLOWS: Readonly<Record<string, ScriptedResponse>> = {
+  "by its code": refuse({ message: "Too long.", code: "context_length_exceeded" }, "http"),
+  "by its words": refuse({ message: "This model's maximum context length is 9 tokens" }, "http"),
+  "in a failed response": refuse({ message: "Too long.", code: "context_length_exceeded" }, "failed"),
+  "in a failed response with usage": answer([], {
+    usage: { input_tokens: 9, output_tokens: 0, total_tokens: 9 },
+    end: { kind: "failed", error: { code: "context_length_exceeded", message: "Too long." } },
+  }),
+};
+
+for (const [name, overflow] of Object.entries(OVERFLOWS)) {
+  Deno.test(`an overflow inside a run (${name}) is compacted away once, and the unseen result stays`, async () => {
+    const script: Script = ({ input }) => {
+      if (JSON.stringify(input).length > WINDOW) return overflow;
+      const step = input.filter(({ type }) => type === "function_call_output").length;
+      const isDone = JSON.stringify(input.at(-1)).includes("step-3");
+      return answer(isDone ? [message("All read.")] : [functionCall("echo", { text: `step-${step + 1}` })]);
+    };
+    const tools = { tools: [ECHO], knownTools: [ECHO] };
+    await refusedSession({ script }, async (session) => {
+      const plain = await session.run(TASK, tools);
+      assert.equal(plain.ended.exit_code, 11, "without the flag");
+      const { ended, events, requests } = await session.run(null, { ...tools, autoCompact: 1_000_000 });
+      assert.deepEqual([ended.state, compactions(events).length], ["completed", 1]);
+      const [refused, accepted] = session.server.requests.slice(...requests).map(({ input }) => input);
+      assert.ok(JSON.stringify(refused).length > WINDOW);
+      assert.equal(accepted?.at(-1)?.output, refused?.at(-1)?.output, "the model has not seen it");
+      assert.match(JSON.stringify(accepted), new RegExp(TASK));
+      assert.deepEqual(new Set(session.verdicts()), new Set(["same"]));
+      assert.deepEqual(await session.findings(), []);
+    });
+  });
+}
+
+Deno.test("an overflow that a smaller history does not cure ends the run, after one compaction", async () => {
+  const [refused] = Object.values(OVERFLOWS);
+  const script: Script = ({ input }) =>
+    input.length < 5 ? answer([functionCall("echo", { text: "a" })]) : refused as ScriptedResponse;
+  const tools = { tools: [ECHO], knownTools: [ECHO], autoCompact: 1_000_000 };
+  await refusedSession({ script }, async (session) => {
+    const { ended, events } = await session.run(TASK, tools);
+    assert.deepEqual([ended.exit_code, compactions(events).length], [11, 1]);
+    assert.deepEqual(await session.findings(), []);
+  });
+});
+
+Deno.test("an overflow by one result shortens what is sent of it", async () => {
+  const script: Script = ({ input }) => {
+    if (JSON.stringify(input).length > WINDOW) return OVERFLOWS["by its code"] as ScriptedResponse;
+    return answer(
+      input.length === 1 ? [functionCall("echo", { text: "word ".repeat(5) })] : [message("Done.")],
+    );
+  };
+  const tools = { tools: [ECHO], knownTools: [ECHO], autoCompact: 1_000_000 };
+  await refusedSession({ script }, async (session) => {
+    const { ended, events, requests } = await session.run(TASK, tools);
+    assert.deepEqual([ended.state, compactions(events).length, requests[1]], ["completed", 1, 3]);
+    assert.match(JSON.stringify(session.server.requests.at(-1)?.input.at(-1)), /characters left out here/);
+    assert.deepEqual(new Set(session.verdicts()), new Set(["same"]));
+    assert.deepEqual(await session.findings(), []);
+  });
+});
+
 Deno.test("usage of a killed run before its checkpoint still counts when the next writer closes it", () =>
   withHome(async (home) => {
     const writer = await SessionWriter.create(testPorts(), home, { id: ID });
     const { setup } = scripted(testPorts(), writer, {
       script: script(3, 5000),
       tools: [ECHO],
-      autoCompact: 1000,
+      autoCompact: 4000,
     });
     await executeRun(setup, PROMPT);
     writer.close();

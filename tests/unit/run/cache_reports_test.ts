@@ -4,10 +4,10 @@ import type { ModelTurn, Turn } from "../../../src/domain/turn.ts";
 import { cacheReports } from "../../../src/run/cache_reports.ts";
 import { type PrefixReport, prefixReport, rebuiltBody } from "../../../src/run/verify.ts";
 import { call, History, message, reasoning } from "../../support/history.ts";
-import { samples } from "../../support/samples.ts";
 import { mixedCase } from "../fold/mixed_history.ts";
 import { seriesHistory } from "./series_history.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const readBlob = () => new TextEncoder().encode("[]");
 

@@ -99,6 +99,7 @@ export function scripted(
     gate: new PermissionGate(parsePolicy({ allow: [], deny: [], ask: false, tools: new Map() }), null),
     permissions: ["read"],
     playback: null,
+    keys: () => Promise.resolve({ bytes: (bytes) => bytes, namesIn: () => [] }),
     resumeFlags: [],
     configRules: [],
     account: null,

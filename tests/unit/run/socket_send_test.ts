@@ -95,6 +95,18 @@ for (
   });
 }
 
+Deno.test("a miss that names previous_response_id is no lost response: nothing is sent again", async () => {
+  const error = { code: "fixture_miss", message: "It differs at previous_response_id" };
+  await scene((socket, message, nth, raw) => {
+    if (message.previous_response_id === undefined) answerAll(socket, message, nth, raw);
+    else sendAll(socket, [refusing(error, 400)]);
+  }, async ({ send, received }) => {
+    await textOf(await send([say("a")]));
+    strictEqual((await send([say("a"), sentBack("r1"), say("b")])).status, 400);
+    strictEqual(received.length, 2);
+  });
+});
+
 const LIMIT = refusing({ code: "websocket_connection_limit_reached", message: "limit reached" }, 400);
 
 Deno.test("at the limit of a connection the whole input goes over another one", async () => {

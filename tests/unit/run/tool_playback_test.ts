@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import type { PlayedCall, ToolPlayback } from "../../../src/run/tool_batch.ts";
+import type { PlayedCall, ToolPlayback } from "../../../src/run/played_batch.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { ID, testPorts, withHome } from "../store/support.ts";
@@ -71,6 +71,21 @@ Deno.test("recorded calls are answered with the recorded decisions and results, 
     types,
     ["tool.started", "tool.finished", "tool.finished"],
     "what was denied never started",
+  );
+});
+
+Deno.test("in a batch with a change each finished result is durable before the next call starts; calls that never start add no turn", async () => {
+  const allowed = { decision: "allowed", reason: "allowed_by_rule" } as const;
+  const { turns } = await play(["look", "change", "refused", "last"], {
+    look: OK,
+    change: { ...OK, decision: allowed },
+    refused: DENIED,
+    last: OK,
+  });
+  assert.deepEqual(
+    turns.filter(({ kind }) => kind === "tools")
+      .map(({ events }) => events.map((event) => event.type === "tool_result" && event.tool)),
+    [["look"], ["change", "refused"], ["last"]],
   );
 });
 

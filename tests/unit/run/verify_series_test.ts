@@ -9,9 +9,9 @@ import { rebuiltBody, seriesOf, verifySession } from "../../../src/run/verify.ts
 import { mixedCase } from "../fold/mixed_history.ts";
 import { randomCase } from "../fold/random_history.ts";
 import { call, History, message, reasoning } from "../../support/history.ts";
-import { samples } from "../../support/samples.ts";
 import { seriesHistory } from "./series_history.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const readBlob = () => encodeUtf8("[]");
 

@@ -14,13 +14,13 @@ import { importSession } from "../../../src/store/transfer/import.ts";
 import { repairSession } from "../../../src/store/repair/repair.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { Dice } from "../fold/dice.ts";
-import { samples } from "../../support/samples.ts";
 import { nextBody } from "./repaired.ts";
 import { copySession, ODDITIES } from "./odd_sessions.ts";
 import { makeKinds } from "./session_kinds.ts";
 import { spyFiles } from "./spy_files.ts";
 import { endDraft, portsOn, putPinned, testPorts, userDraft } from "./support.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const FORK = parseSessionId("fork-of-it");
 

@@ -19,9 +19,9 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
-import { samples } from "../../support/samples.ts";
 import { bytesBelow } from "../../support/files.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 interface Sample {
   readonly home: Home;

@@ -13,8 +13,8 @@ import { importSession } from "../../../src/store/transfer/import.ts";
 import { readBlob } from "../../../src/store/read/session.ts";
 import { MemoryDisk, READ_ONLY } from "./memory_disk.ts";
 import { ID, portsOn, testPorts, withHome } from "./support.ts";
-import { samples } from "../../support/samples.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const HOME: Home = { path: "/srv/me/reprise", sessions: "/srv/me/reprise/sessions" };
 

@@ -5,7 +5,6 @@ import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
-import { samples } from "../../support/samples.ts";
 import { CHANGING, type Operation, spyFiles, systemError } from "./spy_files.ts";
 import {
   call,
@@ -20,6 +19,7 @@ import {
   userDraft,
 } from "./support.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const STORAGE = new Set(["storage_full", "storage_denied", "storage_failed"]);
 const CODE_FOR: Record<string, string> = {
@@ -146,7 +146,7 @@ function assertTyped(
 }
 
 /** The errors of a disk that is full, broken, closed or mounted read-only; in the gate only the first one. */
-const CODES = ["ENOSPC", "EIO", "EACCES", "EROFS"].slice(0, Math.ceil(samples(4)));
+const CODES = ["ENOSPC", "EIO", "EACCES", "EROFS"].slice(0, Math.ceil(samples(20)));
 
 for (const code of CODES) {
   test.long(`${code} at any file operation of a first run is a storage error, loses nothing, and the next try works`, async () => {

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { seal } from "../../../src/domain/seal.ts";
-import { sha256Hex } from "../../../src/domain/hash.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
+import { repairSession } from "../../../src/store/repair/repair.ts";
+import { DAMAGE, edit } from "./fsck_damage.ts";
+import { HARMLESS } from "./repaired.ts";
 import { CHANGING, spyFiles } from "./spy_files.ts";
 import {
   call,
   ID,
-  INSTRUCTIONS,
   modelDraft,
   newSession,
   portsOn,
@@ -19,238 +19,6 @@ import {
   withHome,
 } from "./support.ts";
 import { test } from "../../support/test.ts";
-
-interface Damage {
-  /** Changes a sound session of five turns at `path`. */
-  readonly damage: (path: string) => void;
-  /** `severity code path`, in order. */
-  readonly found: readonly string[];
-  /** True if a reader refuses it. */
-  readonly refused: boolean;
-}
-
-const turn = (path: string, number: number) => `${path}/turns/00000${number}.json`;
-
-/** Edits a turn and seals it again, as a careful vandal would. The manifest is not changed. */
-function edit(path: string, number: number, change: (text: string) => string): void {
-  const file = turn(path, number);
-  const text = Deno.readTextFileSync(file);
-  const changed = change(text);
-  assert.notEqual(changed, text);
-  Deno.writeFileSync(file, seal(changed.slice(0, changed.lastIndexOf('"sum"'))).bytes);
-}
-
-interface LastTurn {
-  readonly kind: string;
-  /** Further members, with the comma after them. */
-  readonly members?: string | undefined;
-  /** The only event, with seq 10. */
-  readonly event: string;
-}
-
-/** Puts another turn 5 in place, which fits the turns before it. */
-function replaceLast(path: string, { kind, members = "", event }: LastTurn): void {
-  const prev = /"prev":"\w+"/.exec(Deno.readTextFileSync(turn(path, 5)))?.[0];
-  const head =
-    `{"format":"reprise.turn/1","session":"${ID}","turn":5,"kind":"${kind}","run":1,"seq":[10,10],`;
-  const unsealed = `${head}${prev},"at":"2026-11-21T20:18:00.000Z",${members}"events":[${event}],`;
-  Deno.writeFileSync(turn(path, 5), seal(unsealed).bytes);
-}
-
-const BLOB = sha256Hex(INSTRUCTIONS);
-
-const DAMAGE: Record<string, Damage> = {
-  "a turn edited manually": {
-    damage: (path) => {
-      const text = Deno.readTextFileSync(turn(path, 2)).replace("rs_1", "rs_2");
-      Deno.writeTextFileSync(turn(path, 2), text);
-    },
-    // The results of turn 3 may answer calls that turn 2 held, so only turn 2 is blamed.
-    found: ["error bad_sum turns/000002.json"],
-    refused: true,
-  },
-  "a turn edited and sealed again": {
-    damage: (path) => edit(path, 2, (text) => text.replace("rs_1", "rs_2")),
-    found: ["error wrong_prev turns/000003.json"],
-    refused: true,
-  },
-  "a missing turn": {
-    damage: (path) => Deno.removeSync(turn(path, 3)),
-    found: ["error missing_turn turns/000003.json"],
-    refused: true,
-  },
-  "two turns swapped": {
-    damage: (path) => {
-      Deno.renameSync(turn(path, 3), `${path}/t`);
-      Deno.renameSync(turn(path, 4), turn(path, 3));
-      Deno.renameSync(`${path}/t`, turn(path, 4));
-    },
-    found: [
-      "error wrong_number turns/000003.json",
-      "error wrong_prev turns/000003.json",
-      "error wrong_seq turns/000003.json",
-      "error wrong_number turns/000004.json",
-      "error wrong_prev turns/000004.json",
-      "error wrong_seq turns/000004.json",
-      "error wrong_prev turns/000005.json",
-      "error wrong_seq turns/000005.json",
-    ],
-    refused: true,
-  },
-  "a duplicate of the last turn under the next number": {
-    damage: (path) => Deno.copyFileSync(turn(path, 5), turn(path, 6)),
-    found: [
-      "error wrong_number turns/000006.json",
-      "error wrong_prev turns/000006.json",
-      "error wrong_seq turns/000006.json",
-      "error wrong_run turns/000006.json",
-      "info manifest_lags manifest.json",
-    ],
-    refused: true,
-  },
-  "a turn number far beyond the end": {
-    damage: (path) => Deno.copyFileSync(turn(path, 5), `${path}/turns/999999999.json`),
-    found: [
-      "error missing_turn turns/000006.json",
-      "error wrong_number turns/999999999.json",
-      "info manifest_lags manifest.json",
-    ],
-    // Readers look one number past the first free one, and at all of them only without a manifest.
-    refused: false,
-  },
-  "foreign names": {
-    damage: (path) => {
-      for (const name of ["turns/0000003.json", "turns/notes.txt", "blobs/readme", "extra"]) {
-        Deno.writeTextFileSync(`${path}/${name}`, "", { mode: 0o600 });
-      }
-    },
-    found: [
-      "warning foreign_file extra",
-      "warning foreign_file turns/0000003.json",
-      "warning foreign_file turns/notes.txt",
-      "warning foreign_file blobs/readme",
-    ],
-    refused: false,
-  },
-  "a turn of another session": {
-    damage: (path) => edit(path, 5, (text) => text.replace(`"session":"${ID}"`, '"session":"other"')),
-    found: ["error foreign_turn turns/000005.json"],
-    refused: true,
-  },
-  "a turn of the wrong shape": {
-    damage: (path) => edit(path, 5, (text) => text.replace('"exit_code":0', '"exit_code":"none"')),
-    found: ["error bad_shape turns/000005.json"],
-    refused: true,
-  },
-  "a turn that names no format of ours": {
-    damage: (path) => edit(path, 5, (text) => text.replace("reprise.turn/1", "other/1")),
-    found: ["error bad_format turns/000005.json"],
-    refused: true,
-  },
-  "a turn that is not JSON": {
-    damage: (path) => edit(path, 5, (text) => text.replace("{", "[")),
-    found: ["error bad_json turns/000005.json"],
-    refused: true,
-  },
-  "a result whose call is another's": {
-    damage: (path) => edit(path, 3, (text) => text.replace('"call_id":"call_b"', '"call_id":"call_x"')),
-    found: [
-      "error result_without_call turns/000003.json",
-      "error wrong_prev turns/000004.json",
-    ],
-    refused: true,
-  },
-  "a second result for a call": {
-    damage: (path) =>
-      edit(
-        path,
-        3,
-        (text) => text.replace('"call_id":"call_b","call_seq":4', '"call_id":"call_a","call_seq":3'),
-      ),
-    found: [
-      "error second_result turns/000003.json",
-      "error wrong_prev turns/000004.json",
-      "warning orphan_call turns/000002.json",
-    ],
-    refused: true,
-  },
-  "a temporary file of a killed writer": {
-    damage: (path) => Deno.writeTextFileSync(`${path}/.tmp-77-00ff`, "{", { mode: 0o600 }),
-    found: ["info leftover .tmp-77-00ff"],
-    refused: false,
-  },
-  "a directory with the name of a temporary file": {
-    damage: (path) => {
-      Deno.mkdirSync(`${path}/.tmp-77-00ff`);
-      Deno.writeTextFileSync(`${path}/.tmp-77-00ff/mine`, "mine");
-    },
-    found: ["warning foreign_file .tmp-77-00ff"],
-    refused: false,
-  },
-  "a second result for a call, in a later turn": {
-    damage: (path) =>
-      replaceLast(path, {
-        kind: "tools",
-        event: '{"seq":10,"type":"tool_result","call_id":"call_a","call_seq":3,"tool":"read_file",' +
-          '"status":"ok","output":"other content"}',
-      }),
-    found: ["error second_result turns/000005.json", "info open_run turns/000005.json"],
-    refused: true,
-  },
-  "a checkpoint that keeps the message of a turn after its end": {
-    damage: (path) => {
-      const pins = /"pins":\{.*?\},\s/.exec(Deno.readTextFileSync(turn(path, 1)))?.[0];
-      replaceLast(path, {
-        kind: "compaction",
-        members: pins,
-        event: '{"seq":10,"type":"history_compaction","to_seq":1,"to_turn":1,"previous_checkpoint":null,' +
-          '"opening_turn":999,"strategy":"deterministic","summary":"x","limitations":[]}',
-      });
-    },
-    found: ["error wrong_checkpoint turns/000005.json", "info open_run turns/000005.json"],
-    refused: true,
-  },
-  "open modes": {
-    damage: (path) => {
-      Deno.chmodSync(path, 0o755);
-      Deno.chmodSync(`${path}/turns`, 0o750);
-      Deno.chmodSync(turn(path, 1), 0o644);
-      Deno.chmodSync(`${path}/manifest.json`, 0o640);
-      Deno.chmodSync(`${path}/blobs/${BLOB}`, 0o666);
-    },
-    found: [
-      "warning wrong_mode .",
-      "warning wrong_mode manifest.json",
-      "warning wrong_mode turns",
-      "warning wrong_mode turns/000001.json",
-      `warning wrong_mode blobs/${BLOB}`,
-    ],
-    refused: false,
-  },
-  "a missing blob that pins name": {
-    damage: (path) => Deno.removeSync(`${path}/blobs/${BLOB}`),
-    found: [`error missing_blob blobs/${BLOB}`],
-    refused: false,
-  },
-  "a blob with another content of the same size": {
-    damage: (path) => Deno.writeTextFileSync(`${path}/blobs/${BLOB}`, "You are a careful Agent."),
-    found: [`error damaged_blob blobs/${BLOB}`],
-    refused: false,
-  },
-  "a blob that no turn names": {
-    damage: (path) => Deno.writeTextFileSync(`${path}/blobs/${"0".repeat(64)}`, "x", { mode: 0o600 }),
-    found: [`info unreferenced_blob blobs/${"0".repeat(64)}`],
-    refused: false,
-  },
-  "a directory where a turn belongs": {
-    damage: (path) => {
-      Deno.removeSync(turn(path, 4));
-      Deno.mkdirSync(turn(path, 4), { mode: 0o700 });
-    },
-    found: ["error not_a_file turns/000004.json"],
-    refused: true,
-  },
-};
 
 async function codesOf(home: Home): Promise<string[]> {
   const report = await fsckSession(testPorts(), home, ID);
@@ -266,6 +34,26 @@ for (const [name, { damage, found, refused }] of Object.entries(DAMAGE)) {
       const read = () => readSession(testPorts(), home, ID);
       if (refused) assert.throws(read, { code: "session_damaged", hint: /reprise fsck fix-ci-7k2m/ });
       else assert.equal(read().turns.length, 5);
+    }));
+}
+
+for (const [name, { damage, found }] of Object.entries(DAMAGE)) {
+  Deno.test(`fsck and repair agree about ${name}`, () =>
+    withHome(async (home) => {
+      const { path } = await newSession(testPorts(), home);
+      damage(path);
+      const { actions, lostBlobs } = await repairSession(testPorts(), home, { id: ID, waitMs: 0 });
+      const paths = found.map((line) => line.split(" ").at(-1));
+      // Of two turns that do not fit, either may be the wrong one; a manifest follows from repaired turns.
+      const others = actions.filter(({ turn, action }) =>
+        turn === undefined && action !== "rebuild_manifest"
+      );
+      assert.deepEqual(others.filter(({ path }) => !paths.includes(path)), [], "fsck overlooks it");
+      // The writer records the loss of blobs after a repair.
+      const lost = new Set(lostBlobs.map(({ sha256 }) => `blobs/${sha256}`));
+      const { findings } = await fsckSession(testPorts(), home, ID);
+      const left = findings.filter(({ code, path }) => !HARMLESS.has(code) && !lost.has(path));
+      assert.deepEqual(left, [], "repair leaves it");
     }));
 }
 

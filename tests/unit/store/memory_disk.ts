@@ -177,6 +177,10 @@ export class MemoryDisk {
         change("setMode", path);
         find(path).mode = mode;
       },
+      syncFiles: async (paths) => {
+        await Promise.resolve();
+        for (const path of paths) change("sync", path);
+      },
       syncDirectory: (path) => change("syncDirectory", path),
     };
   }

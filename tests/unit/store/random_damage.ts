@@ -80,6 +80,19 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
     ]);
     disk.write(paths.manifest, seal(`${JSON.stringify({ ...manifest, head }).slice(0, -1)},`).bytes);
   },
+  "a file of others in a directory of the session": ({ disk, paths }, dice) => {
+    const directory = dice.pick([paths.root, paths.turns, paths.blobs]);
+    disk.write(`${directory}/000001 (conflict).json`, new TextEncoder().encode("{}"));
+  },
+  "a damaged blob that no turn names": ({ disk, paths }, dice) => {
+    disk.write(`${paths.blobs}/${String(dice.count(0, 9)).repeat(64)}`, new TextEncoder().encode("x"));
+  },
+  "modes that let others in": ({ disk, paths }, dice) => {
+    const path = dice.pick([paths.root, paths.turns, paths.blobs, paths.manifest]);
+    const files = disk.files();
+    const kind = files.facts(path)?.kind;
+    if (kind !== undefined) files.setMode(path, kind === "directory" ? 0o755 : 0o644);
+  },
   "a torn temporary file": ({ disk, paths }, dice) => {
     disk.write(`${paths.root}/.tmp-${dice.count(1, 9999)}-00ff`, new TextEncoder().encode('{"torn'));
   },

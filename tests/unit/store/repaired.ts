@@ -79,7 +79,9 @@ export async function assertRepaired(session: MadeSession, before: MemoryDisk): 
 }
 
 /** Findings that may stay: facts, and not damage. */
-const HARMLESS = new Set(["turn_replaced", "open_run", "orphan_call", "run_not_ended", "unreferenced_blob"]);
+export const HARMLESS: ReadonlySet<string> = new Set([
+  ...["turn_replaced", "open_run", "orphan_call", "run_not_ended", "unreferenced_blob", "waiting_turn"],
+]);
 
 /** True when the manifest before the repair is that of a turn that is in its place. */
 function lags({ disk, paths }: MadeSession, before: MemoryDisk): boolean {

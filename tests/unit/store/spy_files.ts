@@ -69,6 +69,12 @@ export function spyFiles(before: (operation: Operation) => void, options: SpyOpt
       before({ name: "setMode", path });
       denoFiles.setMode(path, mode);
     },
+    syncFiles: async (paths) => {
+      for (const path of paths) {
+        before({ name: "sync", path });
+        if (options.syncs !== false) await denoFiles.syncFiles([path]);
+      }
+    },
     syncDirectory: spied("syncDirectory", options.syncs === false ? () => {} : denoFiles.syncDirectory),
   };
 }

@@ -6,8 +6,8 @@ import { writeFile } from "../../../src/tools/writing/write_file.ts";
 import { writeTarget } from "../../../src/tools/writing/write_target.ts";
 import { isInside } from "../../../src/tools/sandbox_path.ts";
 import { Workspace } from "./workspace.ts";
-import { samples } from "../../support/samples.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const PATHS = samples(100_000);
 const WRITTEN = 2000;

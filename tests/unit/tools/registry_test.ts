@@ -78,7 +78,7 @@ Deno.test("arguments that fit come through as they were parsed, left-out options
     ok: true,
     args: { path: "a", offset: null, limit: null },
   });
-  assert.equal(parseArguments(tool("list_files"), "").ok, true);
+  assert.equal(parseArguments(tool("list_files"), "{}").ok, true);
 });
 
 Deno.test("arguments that do not fit are refused in words that a model can act on", () => {
@@ -88,6 +88,7 @@ Deno.test("arguments that do not fit are refused in words that a model can act o
       /^Cannot call read_file: the arguments are not valid JSON; send one object with "path" \(string\), "offset" \(integer or null\)/,
     ],
     ["[]", /must be one JSON object/],
+    ["", /not valid JSON/],
     ["null", /must be one JSON object/],
     ["{}", /"path": .*expected string/],
     ['{"path":7}', /"path": .*expected string/],

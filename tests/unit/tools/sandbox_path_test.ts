@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { canonicalRoot, listDirectory, locate, openFile } from "../../../src/tools/sandbox_path.ts";
 import { ToolFailure } from "../../../src/tools/tool.ts";
 import { Workspace } from "./workspace.ts";
-import { samples } from "../../support/samples.ts";
 import { test } from "../../support/test.ts";
+import { samples } from "../../support/scale.ts";
 
 const CANARY = "canary-7f3a: never to be read";
 

@@ -5,8 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { Dice } from "../fold/dice.ts";
+import { IS_SOAK, samples } from "../../support/scale.ts";
 
-import { samples } from "../../support/samples.ts";
 import {
   cutAt,
   isSameReading,
@@ -21,7 +21,7 @@ import { test } from "../../support/test.ts";
 /** Streams up to here are cut at every byte, longer ones where it matters. */
 const EVERY_BYTE = 32 * 1024;
 /** All places in `deno task unit`, every 41st in the gate. */
-const STRIDE = samples(1) === 1 ? 1 : 41;
+const STRIDE = IS_SOAK ? 1 : Math.round(2 / samples(1));
 
 const STREAMS = testStreams();
 

@@ -8,11 +8,11 @@ import assert from "node:assert/strict";
 import { syntheticStream } from "../../../bench/stream.ts";
 import type { StreamUpdate } from "../../../src/apis/api.ts";
 import type { SseEvent } from "../../../src/transport/sse.ts";
-import { samples } from "../../support/samples.ts";
 import { cutAt, DIALECTS, isSameReading, readEvents, testStreams } from "../../support/streams.ts";
 import { Dice } from "../fold/dice.ts";
 import { cut } from "./support.ts";
 import { test } from "../../support/test.ts";
+import { scaled } from "../../support/scale.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -259,7 +259,7 @@ for (const seeds of blocksOfSeeds()) {
 
 /** Seeds of 100,000 damaged streams, or of a twenty-fifth of them in the gate, in blocks of 500. */
 function blocksOfSeeds(): number[][] {
-  const blocks = samples(100_000) === 100_000 ? 200 : 8;
+  const blocks = scaled(8, 200);
   return Array.from(
     { length: blocks },
     (_, block) => Array.from({ length: 500 }, (_, at) => block * 500 + at),

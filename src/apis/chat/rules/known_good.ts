@@ -3,9 +3,11 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import {
+  AcceptedViolations,
   type ApiRules,
+  type CheckedRequest,
   isAnswered,
   type IssuingAnswer,
   isWellFormedBody,
@@ -14,7 +16,7 @@ import {
   type RuleViolation,
 } from "../../rule.ts";
 import { calls, missingFields, nullContent, unknownFields, unknownRoles, wrongTypes } from "./fields.ts";
-import { MODEL_RULES, modelRules } from "./models.ts";
+import { modelRules } from "./models.ts";
 import { toolPairs } from "./pairing.ts";
 import { CHAT_RULES, chatRuleOf, type ChatViolation, type PlacedMessage } from "./rule.ts";
 
@@ -67,12 +69,13 @@ function placedMessages({ messages }: JsonObject): PlacedMessage[] {
 }
 
 class KnownGoodModels implements KnownGood {
-  /** Rules of models that an accepted request broke, as `RULE MODEL`. */
-  readonly #outdated = new Set<string>();
+  readonly #accepted = new AcceptedViolations<ChatViolation>(
+    CHAT_RULES,
+    (json, _headers, set) => chatViolations(json, set),
+  );
 
-  add(request: JsonValue | undefined, { accepted }: IssuingAnswer): void {
-    if (!accepted || request === undefined) return;
-    for (const { rule } of chatViolations(request, "openai")) this.#outdated.add(keyOf(rule, request));
+  add(request: CheckedRequest, { accepted }: IssuingAnswer): void {
+    if (accepted) this.#accepted.add(request);
   }
 
   violations(
@@ -80,23 +83,18 @@ class KnownGoodModels implements KnownGood {
     _headers: Readonly<Record<string, string>>,
     set: RuleSet,
   ): readonly RuleViolation[] {
-    return chatViolations(json, set).flatMap(
-      ({ rule, message, param, code, grade: own }): RuleViolation[] => {
-        if (MODEL_RULES.has(rule) && this.#outdated.has(keyOf(rule, json))) return [];
+    return this.#accepted.without(chatViolations(json, set), set).map(
+      ({ rule, message, param, code, grade: own }) => {
         const known = chatRuleOf(rule);
         const grade = own ?? known.grade;
-        return [{
+        return {
           rule,
           grade,
           status: 400,
           error: { type: "invalid_request_error", message, param, code },
           answered: isAnswered({ ...known, grade }),
-        }];
+        };
       },
     );
   }
-}
-
-function keyOf(rule: string, request: JsonValue): string {
-  return `${rule} ${isJsonObject(request) ? stringMember(request, "model") : ""}`;
 }

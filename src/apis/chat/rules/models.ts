@@ -6,15 +6,7 @@
  */
 import { type JsonObject, stringMember } from "../../../domain/json.ts";
 import { objectsOf } from "../../rule.ts";
-import type { ChatRuleName, ChatViolation, PlacedMessage } from "./rule.ts";
-
-/** Rules that depend on the model. */
-export const MODEL_RULES: ReadonlySet<ChatRuleName> = new Set<ChatRuleName>([
-  "max_tokens",
-  "temperature",
-  "system_role",
-  "effort_with_tools",
-]);
+import type { ChatViolation, PlacedMessage } from "./rule.ts";
 
 /** OpenAI's reasoning models, by the start of their names; a chat model of the same generation is none. */
 const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*-chat)|gpt-6(?!.*-chat))/;
@@ -66,5 +58,5 @@ export function modelRules(body: JsonObject, messages: readonly PlacedMessage[])
       code: null,
     });
   }
-  return findings;
+  return findings.map((violation) => ({ ...violation, shape: model }));
 }

@@ -4,12 +4,10 @@
  * @module
  */
 import type { JsonObject } from "../../../domain/json.ts";
-import type { ApiRule, RuleGrade } from "../../rule.ts";
+import type { ApiRule, FoundViolation, RuleGrade } from "../../rule.ts";
 
 /** A violation of a rule, as the API reports it; its grade is in the table. */
-export interface ChatViolation {
-  readonly rule: ChatRuleName;
-  readonly message: string;
+export interface ChatViolation extends FoundViolation<ChatRuleName> {
   readonly param: string | null;
   readonly code: string | null;
   /** A grade other than the table's, for a case with worse sources. */
@@ -121,6 +119,7 @@ export const CHAT_RULES = [
     section: "§15.2, §15.6",
     grade: "third_party",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "unknown_tool_call_id",
@@ -128,6 +127,7 @@ export const CHAT_RULES = [
     section: "§15.6",
     grade: "third_party",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "duplicate_tool_call_id",
@@ -135,6 +135,7 @@ export const CHAT_RULES = [
     section: "§15.6",
     grade: "third_party",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "call_without_output",
@@ -142,6 +143,7 @@ export const CHAT_RULES = [
     section: "§15.2, §15.6",
     grade: "third_party",
     exactText: true,
+    isOfHistory: true,
   },
 ] as const satisfies readonly ApiRule[];
 

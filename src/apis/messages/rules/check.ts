@@ -55,13 +55,14 @@ export function checkMessagesRequest(
   headers: Readonly<Record<string, string>>,
   options: MessagesCheckOptions = {},
 ): CheckResult<MessagesRefusal> {
-  return gradedResult(findingsIn(body, headers, options).map(refusalOf), options.refuse);
+  return gradedResult(messagesViolations(body, headers, options).map(refusalOf), options.refuse);
 }
 
-function findingsIn(
+/** Returns every violation in a request, in the order of the validators. */
+export function messagesViolations(
   body: JsonValue,
   headers: Readonly<Record<string, string>>,
-  { judge, allowPrefill = false, legacyBinding = false }: MessagesCheckOptions,
+  { judge, allowPrefill = false, legacyBinding = false }: Omit<MessagesCheckOptions, "refuse">,
 ): MessagesViolation[] {
   if (!isJsonObject(body)) {
     return [{ rule: "body_object", message: "Input should be a valid dictionary" }];
@@ -97,7 +98,8 @@ function findingsIn(
   ];
 }
 
-function refusalOf({ rule, message }: MessagesViolation): MessagesRefusal {
+/** Returns a violation as the API reports it. */
+export function refusalOf({ rule, message }: MessagesViolation): MessagesRefusal {
   return {
     status: 400,
     body: { type: "error", error: { type: "invalid_request_error", message } },

@@ -4,6 +4,7 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
+import { shapeOf } from "../../rule.ts";
 import { isCustom } from "./fields.ts";
 import { type MessagesRequest, VERSION_2026_10_21 } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
@@ -51,14 +52,18 @@ export function maxTokens({ body }: MessagesRequest): MessagesViolation[] {
   const wanted = typeof limit === "number" && Number.isInteger(limit)
     ? "greater than or equal to 0"
     : "a valid integer";
-  return [{ rule: "max_tokens", message: `max_tokens: Input should be ${wanted}` }];
+  return [{ rule: "max_tokens", message: `max_tokens: Input should be ${wanted}`, shape: shapeOf(limit) }];
 }
 
 /** An unknown `thinking`, or one with a wrong budget. */
 export function thinkingConfig({ body }: MessagesRequest): MessagesViolation[] {
   const { thinking: config, max_tokens: limit } = body;
   if (!isJsonObject(config)) return [];
-  const refused = (message: string): MessagesViolation => ({ rule: "thinking_config", message });
+  const refused = (message: string, value?: JsonValue): MessagesViolation => ({
+    rule: "thinking_config",
+    message,
+    shape: `${message} ${shapeOf(value)}`,
+  });
   const { type, budget_tokens: budget, display, block_binding: binding } = config;
   if (typeof type !== "string" || !THINKING_SHAPES.has(type)) {
     return [refused(`thinking: ${unknownTag(type, [...THINKING_SHAPES.keys()])}`)];
@@ -69,6 +74,7 @@ export function thinkingConfig({ body }: MessagesRequest): MessagesViolation[] {
       findings.push(
         refused(
           `thinking.enabled.budget_tokens: Input should be greater than or equal to ${MIN_BUDGET_TOKENS}`,
+          budget,
         ),
       );
     } else if (typeof limit === "number" && Number(budget) >= limit) {
@@ -76,12 +82,15 @@ export function thinkingConfig({ body }: MessagesRequest): MessagesViolation[] {
     }
   }
   if ((display ?? null) !== null && !oneOf(display, DISPLAYS)) {
-    findings.push(refused(`thinking.${type}.display: ${shouldBe(DISPLAYS)}`));
+    findings.push(refused(`thinking.${type}.display: ${shouldBe(DISPLAYS)}`, display));
   }
   const behavior = isJsonObject(binding) ? binding.prefix_mismatch_behavior : undefined;
   if ((behavior ?? null) !== null && !oneOf(behavior, BINDING_BEHAVIORS)) {
     findings.push(
-      refused(`thinking.${type}.block_binding.prefix_mismatch_behavior: ${shouldBe(BINDING_BEHAVIORS)}`),
+      refused(
+        `thinking.${type}.block_binding.prefix_mismatch_behavior: ${shouldBe(BINDING_BEHAVIORS)}`,
+        behavior,
+      ),
     );
   }
   return findings;
@@ -94,13 +103,18 @@ export function outputConfig({ body }: MessagesRequest): MessagesViolation[] {
   const { effort, format } = config;
   const findings: MessagesViolation[] = [];
   if ((effort ?? null) !== null && !oneOf(effort, EFFORTS)) {
-    findings.push({ rule: "output_config", message: `output_config.effort: ${shouldBe(EFFORTS)}` });
+    findings.push({
+      rule: "output_config",
+      message: `output_config.effort: ${shouldBe(EFFORTS)}`,
+      shape: `effort ${shapeOf(effort)}`,
+    });
   }
   const schema = isJsonObject(format) && format.type === "json_schema" && isJsonObject(format.schema);
   if ((format ?? null) !== null && !schema) {
     findings.push({
       rule: "output_config",
       message: "output_config.format: Input should be of type 'json_schema' with a schema",
+      shape: `format ${shapeOf(isJsonObject(format) ? format.type : format)}`,
     });
   }
   return findings;

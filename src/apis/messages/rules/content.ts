@@ -12,8 +12,9 @@ const ROLES = ["user", "assistant", "system"];
 
 /** Messages with an unknown role. */
 export function roles({ messages }: MessagesRequest): MessagesViolation[] {
-  return messages.filter(({ role }) => !ROLES.includes(role)).map(({ index }) => ({
+  return messages.filter(({ role }) => !ROLES.includes(role)).map(({ index, role }) => ({
     rule: "role",
+    shape: role,
     message: `messages.${index}.role: Input should be 'user', 'assistant' or 'system'`,
   }));
 }
@@ -25,6 +26,7 @@ export function blockTypes(blocks: readonly PlacedBlock[]): MessagesViolation[] 
     message: type === ""
       ? `${path}: Unable to extract tag using discriminator 'type'`
       : `${path}: Input tag '${type}' found using 'type' does not match any of the expected tags`,
+    shape: type,
   }));
 }
 
@@ -37,6 +39,7 @@ export function blockRoles(blocks: readonly PlacedBlock[]): MessagesViolation[] 
     if (fits && (role !== "system" || type === "text")) return [];
     return [{
       rule: "block_role",
+      shape: `${type} ${role}`,
       message: `${path}: \`${type}\` blocks can only be in \`${may === "both" ? "user" : may}\` messages`,
     }];
   });

@@ -5,6 +5,7 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
+import { shapeOf } from "../../rule.ts";
 import { BINDING_BETA, type MessagesRequest } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
 import {
@@ -172,19 +173,28 @@ export function wrongMemberTypes(
   { body }: MessagesRequest,
 ): MessagesViolation[] {
   const findings: MessagesViolation[] = [];
-  const expect = (fits: boolean, path: string, wanted: string) => {
-    if (!fits) findings.push({ rule: "field_type", message: `${path}: Input should be ${wanted}` });
+  const expect = (fits: boolean, path: string, wanted: string, value: JsonValue | undefined) => {
+    if (fits) return;
+    const shape = `${path.replace(/\.\d+/g, "")} ${shapeOf(value)}`;
+    findings.push({ rule: "field_type", message: `${path}: Input should be ${wanted}`, shape });
   };
   const optional = (value: JsonValue | undefined, fits: (value: JsonValue) => boolean) =>
     (value ?? null) === null || fits(value as JsonValue);
-  if (body.model !== undefined) expect(typeof body.model === "string", "model", "a valid string");
-  if (body.messages !== undefined) expect(Array.isArray(body.messages), "messages", "a valid list");
+  if (body.model !== undefined) expect(typeof body.model === "string", "model", "a valid string", body.model);
+  if (body.messages !== undefined) {
+    expect(Array.isArray(body.messages), "messages", "a valid list", body.messages);
+  }
   const text = (value: JsonValue) => typeof value === "string" || Array.isArray(value);
-  expect(optional(body.system, text), "system", "a valid string or list");
-  expect(optional(body.tools, Array.isArray), "tools", "a valid list");
-  expect(optional(body.stream, (value) => typeof value === "boolean"), "stream", "a valid boolean");
+  expect(optional(body.system, text), "system", "a valid string or list", body.system);
+  expect(optional(body.tools, Array.isArray), "tools", "a valid list", body.tools);
+  expect(
+    optional(body.stream, (value) => typeof value === "boolean"),
+    "stream",
+    "a valid boolean",
+    body.stream,
+  );
   for (const name of ["thinking", "tool_choice", "output_config", "metadata", "cache_control"]) {
-    expect(optional(body[name], isJsonObject), name, "a valid dictionary");
+    expect(optional(body[name], isJsonObject), name, "a valid dictionary", body[name]);
   }
   const lists: (readonly [string, JsonValue | undefined])[] = [
     ["messages", body.messages],
@@ -194,42 +204,46 @@ export function wrongMemberTypes(
   ];
   for (const [path, value] of lists) {
     if (!Array.isArray(value)) continue;
-    value.forEach((entry, index) => expect(isJsonObject(entry), `${path}.${index}`, "a valid dictionary"));
+    value.forEach((entry, index) =>
+      expect(isJsonObject(entry), `${path}.${index}`, "a valid dictionary", entry)
+    );
   }
   for (const [path, content] of contentLists(body.messages)) {
-    if (content !== undefined) expect(text(content), path, "a valid string or list");
+    if (content !== undefined) expect(text(content), path, "a valid string or list", content);
   }
   for (const { path, object, shape } of objects) {
     const { type } = object;
     const known = path === "" ? [] : [...shape.required, ...shape.optional];
     for (const name of known.filter((name) => STRING_MEMBERS.includes(name))) {
       const value = object[name];
-      if (value !== undefined) expect(typeof value === "string", member(path, name), "a valid string");
+      if (value !== undefined) expect(typeof value === "string", member(path, name), "a valid string", value);
     }
     if (type === "tool_use" && object.input !== undefined) {
-      expect(isJsonObject(object.input), `${path}.input`, "a valid dictionary");
+      expect(isJsonObject(object.input), `${path}.input`, "a valid dictionary", object.input);
     }
     if (type === "tool_result") {
-      expect(optional(object.content, text), `${path}.content`, "a valid string or list");
+      expect(optional(object.content, text), `${path}.content`, "a valid string or list", object.content);
       expect(
         object.is_error === undefined || typeof object.is_error === "boolean",
         `${path}.is_error`,
         "a valid boolean",
+        object.is_error,
       );
     }
     if (object.input_schema !== undefined && path.startsWith("tools.")) {
       const { input_schema: schema } = object;
-      expect(isJsonObject(schema), `${path}.input_schema`, "a valid dictionary");
+      expect(isJsonObject(schema), `${path}.input_schema`, "a valid dictionary", schema);
       if (isJsonObject(schema)) {
-        expect(schema.type === "object", `${path}.input_schema.type`, "'object'");
+        expect(schema.type === "object", `${path}.input_schema.type`, "'object'", schema.type);
       }
     }
     if (path.endsWith("cache_control.ephemeral")) {
-      expect(type === "ephemeral", path.slice(0, -".ephemeral".length), "of type 'ephemeral'");
+      expect(type === "ephemeral", path.slice(0, -".ephemeral".length), "of type 'ephemeral'", type);
       expect(
         object.ttl === undefined || object.ttl === "5m" || object.ttl === "1h",
         `${path}.ttl`,
         "'5m' or '1h'",
+        object.ttl,
       );
     }
   }

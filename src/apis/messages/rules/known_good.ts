@@ -5,16 +5,18 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import {
+  AcceptedViolations,
   type ApiRules,
+  type CheckedRequest,
   isAnswered,
   type IssuingAnswer,
   type KnownGood,
   objectsOf,
-  RULE_GRADES,
+  type RuleSet,
   type RuleViolation,
 } from "../../rule.ts";
-import { checkMessagesRequest } from "./check.ts";
-import { MESSAGES_RULES, messagesRuleOf } from "./rule.ts";
+import { messagesViolations, refusalOf } from "./check.ts";
+import { MESSAGES_RULES, messagesRuleOf, type MessagesViolation } from "./rule.ts";
 import { isThinking } from "./shapes.ts";
 
 /** The rules of the Messages API. */
@@ -28,29 +30,35 @@ export const messagesRules: ApiRules = {
 
 class KnownGoodBlocks implements KnownGood {
   readonly #thinking = new Set<string>();
-  /** True if the API accepted a last message of the assistant, as older models do. */
-  #allowPrefill = false;
+  readonly #accepted = new AcceptedViolations<MessagesViolation>(
+    MESSAGES_RULES,
+    (json, headers) => messagesViolations(json, headers, {}),
+  );
 
-  add(request: JsonValue | undefined, { accepted, thinking }: IssuingAnswer): void {
+  add(request: CheckedRequest, { accepted, thinking }: IssuingAnswer): void {
     for (const block of thinking) this.#thinking.add(thinkingKey(block));
-    if (!accepted || !isJsonObject(request)) return;
+    if (!accepted) return;
+    this.#accepted.add(request);
+    const { json } = request;
     // A recording may begin in the middle of a conversation: items that the API accepted are good.
-    const messages = objectsOf(request.messages);
+    const messages = objectsOf(isJsonObject(json) ? json.messages : undefined);
     for (const block of messages.flatMap(({ content }) => objectsOf(content))) {
       if (isThinking(plainText(block.type))) this.#thinking.add(thinkingKey(block));
     }
-    if (messages.at(-1)?.role === "assistant") this.#allowPrefill = true;
   }
 
-  violations(json: JsonValue, headers: Readonly<Record<string, string>>): readonly RuleViolation[] {
-    const { refusals } = checkMessagesRequest(json, headers, {
+  violations(
+    json: JsonValue,
+    headers: CheckedRequest["headers"],
+    set: RuleSet,
+  ): readonly RuleViolation[] {
+    const found = messagesViolations(json, headers, {
       // No recording shows whether an account's blocks are bound to their prefix.
       judge: (block) => this.#thinking.has(thinkingKey(block)) ? "ok" : "forged",
-      allowPrefill: this.#allowPrefill,
-      // Every violation counts here; `answered` tells them apart.
-      refuse: RULE_GRADES,
     });
-    return refusals.map(({ rule, grade, status, body: { error } }) => ({
+    return this.#accepted.without(found, set).map(refusalOf).map((
+      { rule, grade, status, body: { error } },
+    ) => ({
       rule,
       grade,
       status,

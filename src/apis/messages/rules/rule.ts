@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiRule, RuleRefusal } from "../../rule.ts";
+import type { ApiRule, FoundViolation, RuleRefusal } from "../../rule.ts";
 
 /** An error body as the API sends it (protocol §11). */
 export interface MessagesErrorBody {
@@ -17,10 +17,7 @@ export interface MessagesErrorBody {
 export type MessagesRefusal = RuleRefusal<MessagesRuleName, MessagesErrorBody>;
 
 /** A violation that a checker finds; its grade is in the table. */
-export interface MessagesViolation {
-  readonly rule: MessagesRuleName;
-  readonly message: string;
-}
+export type MessagesViolation = FoundViolation<MessagesRuleName>;
 
 /** The rules, in the order of their checks. */
 export const MESSAGES_RULES = [
@@ -185,6 +182,7 @@ export const MESSAGES_RULES = [
     section: "§10",
     grade: "third_party",
     exactText: false,
+    isOfHistory: true,
   },
   {
     name: "tool_use_without_result",
@@ -192,6 +190,7 @@ export const MESSAGES_RULES = [
     section: "§11",
     grade: "docs",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "result_without_tool_use",
@@ -199,6 +198,7 @@ export const MESSAGES_RULES = [
     section: "§11",
     grade: "docs",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "duplicate_result",
@@ -206,6 +206,7 @@ export const MESSAGES_RULES = [
     section: "§11",
     grade: "third_party",
     exactText: false,
+    isOfHistory: true,
   },
   {
     name: "server_result_without_use",
@@ -213,6 +214,7 @@ export const MESSAGES_RULES = [
     section: "§10",
     grade: "third_party",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "server_use_without_result",
@@ -220,6 +222,7 @@ export const MESSAGES_RULES = [
     section: "§10",
     grade: "third_party",
     exactText: false,
+    isOfHistory: true,
   },
   {
     name: "signature",
@@ -227,6 +230,7 @@ export const MESSAGES_RULES = [
     section: "§11",
     grade: "docs",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "signature_bound",
@@ -234,6 +238,7 @@ export const MESSAGES_RULES = [
     section: "§11",
     grade: "docs",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "prefill",

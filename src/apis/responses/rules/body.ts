@@ -47,6 +47,7 @@ export function samplingFields(body: JsonObject): ResponsesViolation[] {
     message: `Unsupported parameter: '${name}' is not supported with this model.`,
     param: name,
     code: null,
+    shape: `${name} ${plainText(body.model)}`,
     ...(name === "temperature" ? {} : { grade: "docs" }),
   }));
 }
@@ -71,6 +72,7 @@ export function unstoredPreviousResponse(body: JsonObject): ResponsesViolation[]
     message: `Previous response with id '${id}' not found.`,
     param: "previous_response_id",
     code: "previous_response_not_found",
+    shape: "",
   }];
 }
 

@@ -71,10 +71,14 @@ export function checkResponsesRequest(
   body: JsonValue,
   options: ResponsesCheckOptions,
 ): CheckResult<ResponsesRefusal> {
-  return gradedResult(findingsIn(body, options).map(refusalOf), options.refuse);
+  return gradedResult(responsesViolations(body, options).map(refusalOf), options.refuse);
 }
 
-function findingsIn(body: JsonValue, options: ResponsesCheckOptions): ResponsesViolation[] {
+/** Returns every violation in a request body, in the order of the validators. */
+export function responsesViolations(
+  body: JsonValue,
+  options: Omit<ResponsesCheckOptions, "refuse">,
+): ResponsesViolation[] {
   const { mode, decode } = options;
   if (!isJsonObject(body)) {
     return [{
@@ -121,7 +125,10 @@ function reasoningPairs(
   ];
 }
 
-function refusalOf({ rule, message, param, code, status, grade }: ResponsesViolation): ResponsesRefusal {
+/** Returns a violation as the API reports it. */
+export function refusalOf(
+  { rule, message, param, code, status, grade }: ResponsesViolation,
+): ResponsesRefusal {
   return {
     status: status ?? 400,
     body: { error: { message, type: "invalid_request_error", param, code } },

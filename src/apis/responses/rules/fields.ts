@@ -34,6 +34,7 @@ export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolati
     message: `Invalid value: '${type}'.`,
     param: `input[${index}].type`,
     code: "invalid_value",
+    shape: type,
   }));
 }
 
@@ -53,6 +54,7 @@ export function unknownItemFields(items: readonly PlacedItem[], mode: Mode): Res
         message: `Unknown parameter: '${param}'.`,
         param,
         code: "unknown_parameter",
+        shape: `${type} ${name}`,
         // Only the refusal of `status` was reported; the others follow from the types.
         ...(strict ? {} : { grade: "derived" }),
       }];
@@ -72,6 +74,7 @@ export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolat
         message: `Missing required parameter: '${param}'.`,
         param,
         code: "missing_required_parameter",
+        shape: `${type} ${name}`,
         ...gradeOfMissing(type, name),
       };
     });

@@ -21,10 +21,10 @@ export function callIdLengths(items: readonly PlacedItem[]): ResponsesViolation[
 
 /** Ids that are too long. */
 export function idLengths(items: readonly PlacedItem[]): ResponsesViolation[] {
-  return items.flatMap(({ index, item }): ResponsesViolation[] => {
+  return items.flatMap(({ index, type, item }): ResponsesViolation[] => {
     const { id } = item;
     if (typeof id !== "string" || id.length <= MAX_ID_CHARS) return [];
-    return [{ rule: "id_length", ...lengthText(`input[${index}].id`, id) }];
+    return [{ rule: "id_length", shape: type, ...lengthText(`input[${index}].id`, id) }];
   });
 }
 
@@ -53,6 +53,7 @@ export function idPrefixes(items: readonly PlacedItem[]): ResponsesViolation[] {
     const param = `input[${index}].id`;
     return [{
       rule: "id_prefix",
+      shape: type,
       message: `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`,
       param,
       code: "invalid_value",
@@ -134,6 +135,7 @@ export function unstoredItems(items: readonly PlacedItem[], body: JsonObject): R
     if ((!referenced && !bare) || typeof item.id !== "string") return [];
     return [{
       rule: referenced ? "item_reference" : "reasoning_not_stored",
+      shape: "",
       message:
         `Item with id '${item.id}' not found. Items are not persisted when \`store\` is set to false. ` +
         "Try again with `store` set to true, or remove this item from your input.",

@@ -5,17 +5,18 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
 import {
+  AcceptedViolations,
   type ApiRules,
+  type CheckedRequest,
   isAnswered,
   type IssuingAnswer,
   type KnownGood,
   objectsOf,
-  RULE_GRADES,
   type RuleSet,
   type RuleViolation,
 } from "../../rule.ts";
-import { checkResponsesRequest } from "./check.ts";
-import { RESPONSES_RULES, responsesRuleOf } from "./rule.ts";
+import { refusalOf, responsesViolations } from "./check.ts";
+import { RESPONSES_RULES, responsesRuleOf, type ResponsesViolation } from "./rule.ts";
 
 /** The rules of the Responses API. */
 export const responsesRules: ApiRules = {
@@ -34,20 +35,23 @@ class KnownGoodItems implements KnownGood {
   readonly #reasoning = new Links();
   /** The item right after a reasoning item in its response. */
   readonly #following = new Links();
+  readonly #accepted = new AcceptedViolations<ResponsesViolation>(
+    RESPONSES_RULES,
+    (json, _headers, set) => responsesViolations(json, { mode: modeOf(set) }),
+  );
 
   constructor(nameOf: (blob: string) => string) {
     this.#nameOf = nameOf;
   }
 
-  add(request: JsonValue | undefined, { accepted, items }: IssuingAnswer): void {
+  add(request: CheckedRequest, { accepted, items }: IssuingAnswer): void {
     for (const copies of items) for (const copy of copies) this.#addBlob(copy);
     this.#addLinks(items);
+    if (!accepted) return;
+    this.#accepted.add(request);
+    const { json } = request;
     // A recording may begin in the middle of a conversation: items that the API accepted are good.
-    if (accepted && isJsonObject(request)) {
-      for (const item of objectsOf(request.input)) {
-        this.#addBlob(item);
-      }
-    }
+    for (const item of objectsOf(isJsonObject(json) ? json.input : undefined)) this.#addBlob(item);
   }
 
   violations(
@@ -55,18 +59,18 @@ class KnownGoodItems implements KnownGood {
     _headers: Readonly<Record<string, string>>,
     set: RuleSet,
   ): readonly RuleViolation[] {
-    const { refusals } = checkResponsesRequest(json, {
-      mode: set === "azure" ? "azure" : "openai",
+    const found = responsesViolations(json, {
+      mode: modeOf(set),
       decode: ({ id, encrypted_content }) => {
         const ids = this.#blobs.get(this.#nameOf(encrypted_content));
         return ids !== undefined && (id === undefined || ids.has(id)) ? "ok" : "undecodable";
       },
       reasoningOf: (id) => this.#reasoning.of(id),
       followingOf: (id) => this.#following.of(id),
-      // Every violation counts here; `answered` tells them apart.
-      refuse: RULE_GRADES,
     });
-    return refusals.map(({ rule, grade, status, body: { error } }) => ({
+    return this.#accepted.without(found, set).map(refusalOf).map((
+      { rule, grade, status, body: { error } },
+    ) => ({
       rule,
       grade,
       status,
@@ -102,6 +106,10 @@ class KnownGoodItems implements KnownGood {
       );
     });
   }
+}
+
+function modeOf(set: RuleSet): "openai" | "azure" {
+  return set === "azure" ? "azure" : "openai";
 }
 
 /** The partner of an id; none if the id was issued with different partners, as in synthetic recordings. */

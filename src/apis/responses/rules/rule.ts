@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiRule, RuleGrade, RuleRefusal } from "../../rule.ts";
+import type { ApiRule, FoundViolation, RuleGrade, RuleRefusal } from "../../rule.ts";
 
 /** An error body as the API sends it: all four members present (protocol §6.1). */
 export interface ResponsesErrorBody {
@@ -19,9 +19,7 @@ export interface ResponsesErrorBody {
 export type ResponsesRefusal = RuleRefusal<ResponsesRuleName, ResponsesErrorBody>;
 
 /** A violation that a checker finds; its grade is in the table. */
-export interface ResponsesViolation {
-  readonly rule: ResponsesRuleName;
-  readonly message: string;
+export interface ResponsesViolation extends FoundViolation<ResponsesRuleName> {
   readonly param: string | null;
   readonly code: string | null;
   /** @default {400} */
@@ -122,6 +120,7 @@ export const RESPONSES_RULES = [
     section: "§2.3, §6.2",
     grade: "wire",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "item_reference",
@@ -143,6 +142,7 @@ export const RESPONSES_RULES = [
     section: "§4.3, §6.2",
     grade: "third_party",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "encrypted_content_model",
@@ -150,6 +150,7 @@ export const RESPONSES_RULES = [
     section: "§4.3",
     grade: "uncertain",
     exactText: false,
+    isOfHistory: true,
   },
   {
     name: "reasoning_following",
@@ -157,6 +158,7 @@ export const RESPONSES_RULES = [
     section: "§6.2",
     grade: "wire",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "reasoning_required",
@@ -164,6 +166,7 @@ export const RESPONSES_RULES = [
     section: "§2.4, §6.2",
     grade: "third_party",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "output_without_call",
@@ -171,6 +174,7 @@ export const RESPONSES_RULES = [
     section: "§2.4, §6.2",
     grade: "wire",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "call_without_output",
@@ -178,6 +182,7 @@ export const RESPONSES_RULES = [
     section: "§2.4, §6.2",
     grade: "wire",
     exactText: true,
+    isOfHistory: true,
   },
   {
     name: "compaction_trigger_last",

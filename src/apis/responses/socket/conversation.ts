@@ -120,6 +120,8 @@ function piecesOf(item: Item): string[] {
 function lossIn(error: JsonObject): ConversationStep["loss"] {
   const code = stringMember(error, "code");
   if (code === "websocket_connection_limit_reached") return "connection";
+  // The message of a miss may name `previous_response_id`.
+  if (code === "fixture_miss") return null;
   const isPrevious = code === "previous_response_not_found" ||
     stringMember(error, "param") === "previous_response_id" ||
     /previous[_ ]response/i.test(stringMember(error, "message") ?? "");

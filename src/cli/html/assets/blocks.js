@@ -153,31 +153,6 @@
     return details;
   }
 
-  function sides({ where, expected, received, diff: lines, said }) {
-    const side = (name, text) =>
-      text === null ? null : element(
-        "div",
-        { className: `side ${name}` },
-        element("div", { className: "who" }, name),
-        page.plain(text),
-      );
-    return element(
-      "div",
-      { className: "sides" },
-      element("p", {}, element("b", {}, where)),
-      element("div", { className: "pair" }, side("expected", expected), side("received", received)),
-      lines === null ? null : element(
-        "details",
-        { open: true },
-        element("summary", {}, "both documents"),
-        page.folded(lines, diff),
-      ),
-      said === ""
-        ? null
-        : element("div", {}, element("div", { className: "who" }, "stderr"), page.plain(said)),
-    );
-  }
-
   function note({ text, tone, to }) {
     const line = element("p", { className: `note ${tone}` }, text);
     if (to !== undefined) line.append(" ", element("a", { href: `#${to}` }, "show"));
@@ -219,7 +194,6 @@
     usage,
     image: ({ name, src }) => element("img", { src, alt: name }),
     events,
-    sides,
     raw: ({ name, text }) =>
       element("details", { className: "raw" }, element("summary", {}, name), page.folded(text, page.plain)),
   };

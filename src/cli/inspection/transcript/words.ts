@@ -158,6 +158,7 @@ const OMISSIONS: Readonly<Record<string, string>> = {
   prompt_cache_key: "the field prompt_cache_key",
   binding_check: "the check of bound thinking",
   drop_block: "the request to drop thinking",
+  raw_arguments: "arguments that are no JSON object",
 };
 
 const NOTICES: Readonly<Record<string, string>> = {

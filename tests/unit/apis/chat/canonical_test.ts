@@ -1,6 +1,7 @@
 /** Requests of Chat Completions that mean the same, and those that do not (protocol §15.1, §15.2, §15.7). */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../../src/domain/json.ts";
+import { chatApi } from "../../../../src/apis/chat/api.ts";
 import { chatCanonical } from "../../../../src/apis/chat/canonical.ts";
 import { listDifferences } from "../../../../src/fixture/match/difference.ts";
 import { requestKey } from "../../../../src/fixture/match/request_key.ts";
@@ -105,12 +106,13 @@ const PAIRS: readonly (readonly [what: string, a: JsonObject, b: JsonObject, sam
   ],
 ];
 
+const ASKED = { method: "POST", path: "/v1/chat/completions", api: chatApi };
+
 for (const [what, a, b, same] of PAIRS) {
   Deno.test(`chat: ${what}: ${same ? "the same request" : "another request"}`, () => {
     const [was, is] = [a, b].map((json) => {
       const body = new TextEncoder().encode(JSON.stringify(json));
-      return requestKey({ method: "POST", path: "/v1/chat/completions", body, json }, (blob) => blob)
-        .semantic;
+      return requestKey({ ...ASKED, body, json }, (blob) => blob).semantic;
     });
     assert.equal(was === is, same);
   });
@@ -124,12 +126,7 @@ Deno.test("chat: only messages with the result of a tool are left without their 
 });
 
 Deno.test("chat: a difference names the place that the tool has in the request", () => {
-  const asked = (json: JsonObject) => ({
-    method: "POST",
-    path: "/v1/chat/completions",
-    body: new Uint8Array(),
-    json,
-  });
+  const asked = (json: JsonObject) => ({ ...ASKED, body: new Uint8Array(), json });
   const described = (name: string, description: string) => ({
     type: "function",
     function: { name, description },

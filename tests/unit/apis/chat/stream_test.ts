@@ -133,8 +133,11 @@ const ENDS:
     ["one finish of two requested choices", { n: 2 }, [FINISH, DONE], false],
     ["one finish of two choices that came", {}, [chunk({ content: "a" }, {}, 1), FINISH, DONE], false],
     ["both finishes", { n: 2 }, [FINISH, chunk({}, { finish_reason: "length" }, 1)], true],
-    ["a finish without the requested usage", ASKED, [FINISH, DONE], false],
-    ["usage that is null", ASKED, [{ ...FINISH, usage: null }, DONE], false],
+    ["a finish without the requested usage", ASKED, [FINISH], false],
+    ["usage that is null", ASKED, [{ ...FINISH, usage: null }], false],
+    // Servers that ignore `include_usage`.
+    ["a finish and [DONE] without the requested usage", ASKED, [FINISH, DONE], true],
+    ["usage that is null and [DONE]", ASKED, [{ ...FINISH, usage: null }, DONE], true],
     ["a finish and the usage", ASKED, [FINISH, USAGE], true],
     ["the usage in the finish", ASKED, [{ ...FINISH, usage: {} }], true],
     [

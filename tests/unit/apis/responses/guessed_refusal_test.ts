@@ -92,7 +92,7 @@ for (
   });
 }
 
-Deno.test("inside a stream an unknown message counts as over HTTP, and a blind guess needs an error of the request", () => {
+Deno.test("inside a stream an unknown message counts as over HTTP, unless it is of a fault", () => {
   const refusalIn = (error: JsonObject) => {
     const event = { type: "response.failed", response: { id: "r", error } };
     const [finished] = responsesApi.newAssembler().feed({
@@ -108,9 +108,15 @@ Deno.test("inside a stream an unknown message counts as over HTTP, and a blind g
   }
   assert.equal(refusalIn({ code: "server_error", message: says }), null);
   assert.equal(refusalIn({ code: "fixture_miss", message: says }), null);
-  assert.deepEqual(refusalIn({ code: "invalid_request_error", message: "Bad" }), { kind: "unknown" });
-  for (const code of [null, "item_expired", "server_error"]) {
-    assert.equal(refusalIn({ code, message: "Bad" }), null, String(code));
+  for (const code of [null, "stale_blob", "invalid_request_error"]) {
+    assert.deepEqual(refusalIn({ code, message: "Bad" }), { kind: "unknown" }, String(code));
+  }
+  assert.equal(refusalIn({ code: "server_error", message: "Bad" }), null);
+  for (
+    const message of ["An error occurred. You can retry.", "The engine is overloaded", "Request timed out"]
+  ) {
+    assert.equal(refusalIn({ code: "stale_blob", message }), null, message);
+    assert.deepEqual(refusalIn({ code: "invalid_prompt", message }), { kind: "unknown" }, message);
   }
 });
 

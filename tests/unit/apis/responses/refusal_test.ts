@@ -20,6 +20,11 @@ const reasoning = (ids: readonly string[], index: number | null = null): Request
   ids,
   index,
 });
+const misplaced = (...ids: readonly string[]): RequestRefusal => ({
+  kind: "misplaced_reasoning",
+  ids,
+  index: null,
+});
 const NOT_STORED =
   "Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
 
@@ -28,12 +33,12 @@ const RETRIED: readonly Row[] = [
   {
     says: "Item 'rs_0a1' of type 'reasoning' was provided without its required following item.",
     param: "input",
-    refusal: reasoning(["rs_0a1"]),
+    refusal: misplaced("rs_0a1"),
   },
   ...["function_call", "message", "web_search_call", "computer_call"].map((type): Row => ({
     says: `Item 'fc_0b2' of type '${type}' was provided without its required 'reasoning' item: 'rs_0a1'.`,
     param: "input",
-    refusal: reasoning(["rs_0a1"]),
+    refusal: misplaced("rs_0a1"),
   })),
   {
     says: "No tool output found for function call call_abc.",
@@ -65,7 +70,7 @@ const RETRIED: readonly Row[] = [
   {
     says: "Duplicate item found with id rs_0a1. Remove duplicate items from your input and try again.",
     param: "input",
-    refusal: reasoning(["rs_0a1"]),
+    refusal: misplaced("rs_0a1"),
   },
   {
     says: "Unknown parameter: 'input[3].status'.",
@@ -132,7 +137,7 @@ const RETRIED: readonly Row[] = [
     // Several ids, each once.
     says: "Item 'rs_2' of type 'reasoning' was provided without its required following item: rs_3, rs_2.",
     param: "input",
-    refusal: reasoning(["rs_2", "rs_3"]),
+    refusal: misplaced("rs_2", "rs_3"),
   },
   {
     says: "Encrypted content is not supported with this model.",

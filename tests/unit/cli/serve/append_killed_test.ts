@@ -8,8 +8,8 @@ import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { bytesBelow, textsBelow } from "../../../support/files.ts";
 import { append, inputsOf, ScratchFolder } from "./appending.ts";
 import { CHANGING, spyFiles, systemError } from "../../store/spy_files.ts";
-import { scaled } from "../../../crash/scale.ts";
 import { test } from "../../../support/test.ts";
+import { scaled } from "../../../support/scale.ts";
 
 /** Changes from one end of the second recorder to the next; from state to state they begin at another change. */
 const STRIDE = scaled(5, 1);

@@ -4,8 +4,8 @@ import { readFixture } from "../../../../src/fixture/read.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { append, inputsOf, ScratchFolder } from "./appending.ts";
 import { CHANGING, spyFiles } from "../../store/spy_files.ts";
-import { scaled } from "../../../crash/scale.ts";
 import { test } from "../../../support/test.ts";
+import { scaled } from "../../../support/scale.ts";
 
 const MANY = scaled(40, 100);
 

@@ -4,8 +4,8 @@ import { readFixture } from "../../../../src/fixture/read.ts";
 import { unsealed } from "../../../../src/fixture/seal.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { inputsOf, ScratchFolder } from "./appending.ts";
-import { scaled } from "../../../crash/scale.ts";
 import { test } from "../../../support/test.ts";
+import { scaled } from "../../../support/scale.ts";
 
 const PROGRAM = new URL("append_loop.ts", import.meta.url).pathname;
 /** Milliseconds for all processes of a test. */

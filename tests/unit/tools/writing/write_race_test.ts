@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { PERMISSION_FLAGS } from "../../../../scripts/compile/build.ts";
 import { editFile } from "../../../../src/tools/writing/edit_file.ts";
 import { writeFile } from "../../../../src/tools/writing/write_file.ts";
-import { scaled } from "../../../crash/scale.ts";
 import { whileSwapping } from "../swapping.ts";
 import { Workspace } from "../workspace.ts";
 import { test } from "../../../support/test.ts";
 import { lacksProgram, needing } from "../../../support/needs.ts";
+import { scaled } from "../../../support/scale.ts";
 
 const CANARY = "canary-race: neither read nor changed";
 const SWAPS = scaled(500, 2000);

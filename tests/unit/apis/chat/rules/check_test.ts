@@ -210,8 +210,9 @@ Deno.test("chat: Azure takes the model from its path, and fields of its own", ()
 Deno.test("chat: what a recorded model accepted is no mistake with it; pairing stays one", () => {
   const known = chatRules.newKnownGood((blob) => blob);
   const nothing = { accepted: true, items: [], thinking: [] };
-  known.add({ ...talk(user, call("a")), model: "gpt-5.6", max_tokens: 5 }, nothing);
-  known.add({ ...talk(user), model: "o3", max_tokens: 5 }, { ...nothing, accepted: false });
+  const asked = (json: JsonObject) => ({ json, headers: {} });
+  known.add(asked({ ...talk(user, call("a")), model: "gpt-5.6", max_tokens: 5 }), nothing);
+  known.add(asked({ ...talk(user), model: "o3", max_tokens: 5 }), { ...nothing, accepted: false });
   const rulesOf = (body: JsonObject) => known.violations(body, {}, "openai").map(({ rule }) => rule);
   assert.deepEqual(rulesOf({ ...talk(user), model: "gpt-5.6", max_tokens: 9 }), []);
   assert.deepEqual(rulesOf({ ...talk(user), model: "o3", max_tokens: 9 }), ["max_tokens"]);

@@ -6,8 +6,8 @@
 import type { Item } from "../../../../../src/domain/event.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History, message } from "../../../../support/history.ts";
-import { samples } from "../../../../support/samples.ts";
 import { shownSession } from "./shown.ts";
+import { IS_SOAK } from "../../../../support/scale.ts";
 
 /** Characters that a terminal obeys or hides, and markup that a page or a Markdown reader obeys. */
 const ATTACKS: readonly string[] = [
@@ -57,8 +57,8 @@ const INTACT: readonly string[] = [
 export const INTACT_WORDS: readonly string[] = INTACT.flatMap((text) => text.split(" "));
 
 /**
- * Hostile strings: each attack by itself, between words, in a long line, and repeated, beside texts that must stay. The
- * gate tries each attack in one of the forms; `REPRISE_SAMPLES=all` tries each in all.
+ * Hostile strings: each attack by itself, between words, in a long line, and repeated, beside texts that must stay. Each
+ * attack is tried in one of the forms; a soak tries each in all.
  */
 export function hostileStrings(): string[] {
   const all = 500;
@@ -74,7 +74,7 @@ export function hostileStrings(): string[] {
     const form = Math.floor(index / ATTACKS.length) % forms.length;
     return { text: forms[form] as string, inGate: form === index % ATTACKS.length % forms.length };
   });
-  return strings.filter(({ inGate }) => inGate || samples(all) === all).map(({ text }) => text);
+  return strings.filter(({ inGate }) => inGate || IS_SOAK).map(({ text }) => text);
 }
 
 /** A session with a string in each of its fields that a transcript shows. */

@@ -12,10 +12,10 @@ import {
 import type { Shown } from "../../../../../src/cli/inspection/shown_session.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History, message } from "../../../../support/history.ts";
-import { samples } from "../../../../support/samples.ts";
 import { NO_SPENDING, shownSession } from "./shown.ts";
 import { hostileSession, hostileStrings } from "./hostile.ts";
 import { test } from "../../../../support/test.ts";
+import { samples } from "../../../../support/scale.ts";
 
 /** The page that GitHub's dialect makes of Markdown, with all HTML in it. */
 function pageOf(markdown: string): string {

@@ -1,0 +1,38 @@
+/**
+ * Keys that this process holds: those of its environment, that of the API, and those of its remote. A command that may run
+ * can read them from the environment of this process.
+ *
+ * @module
+ */
+import type { ApiKey } from "../../apis/api.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { ValueScan } from "../../fixture/secrets/scan.ts";
+import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import type { KeyFinder } from "../../run/tool_keys.ts";
+import { secretEnvironment } from "../secret_environment.ts";
+
+/** The holders of keys. */
+export interface KeyHolders {
+  readonly ports: Ports;
+  /** The key in force; `null` if none is sent. */
+  readonly key: ApiKey | null;
+  readonly hasRemote: boolean;
+  /** Variables whose values are not secret. */
+  readonly notSecret: readonly string[] | undefined;
+}
+
+/** Returns the finder for the keys of a run. */
+export async function ownKeys({ ports, key, hasRemote, notSecret = [] }: KeyHolders): Promise<KeyFinder> {
+  const { values } = secretEnvironment(notSecret);
+  const scrubber = createScrubber({ values, shapes: false });
+  if (key !== null) scrubber.learn("the API key", key.value);
+  if (hasRemote) {
+    const { readS3Settings } = await import("../../remote/credentials.ts");
+    const { accessKeyId, secretAccessKey, sessionToken } = readS3Settings(ports);
+    for (const value of [accessKeyId, secretAccessKey, sessionToken ?? ""]) {
+      scrubber.learn("a key of the remote", value);
+    }
+  }
+  const scan = new ValueScan(scrubber.values);
+  return { bytes: (bytes) => scrubber.bytes(bytes), namesIn: (bytes) => scan.namesIn(bytes) };
+}

@@ -1,0 +1,76 @@
+/**
+ * Entries of a session's directories. `fsck` and `repair` judge the same entries by the same rules.
+ *
+ * @module
+ */
+import type { Ports } from "../../domain/ports.ts";
+import { DIRECTORY_MODE, FILE_MODE, isBlobName, type SessionPaths, turnNumberOf } from "../layout.ts";
+import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
+import type { Inspected } from "../read/turns.ts";
+
+/** An entry of a session's directories. */
+export interface SessionEntry {
+  readonly path: string;
+  /**
+   * By its name. `waiting`: a turn that waits for a remote; `leftover`: a temporary file of a killed writer; `foreign`:
+   * no name of ours.
+   */
+  readonly role: "directory" | "file" | "turn" | "waiting" | "blob" | "leftover" | "foreign";
+  /** The number of a turn. */
+  readonly turn?: number;
+  /** Finding about a leftover or a foreign entry, to be read after the path. */
+  readonly message?: string;
+}
+
+const DIRECTORIES: ReadonlySet<string> = new Set(["turns", "blobs", "quarantine", "pending"]);
+const FILES: ReadonlySet<string> = new Set(["manifest.json", "lock"]);
+
+/** Lists the session's own directory and all entries that are not in `quarantine/`. Throws the runtime's errors. */
+export function sessionEntries(ports: Ports, paths: SessionPaths): SessionEntry[] {
+  const within = (directory: string, read: (name: string) => Omit<SessionEntry, "path">) => {
+    if (lookForDirectory(ports, directory).status !== "ok") return [];
+    return ports.files.list(directory).sort().map((name): SessionEntry => ({
+      path: `${directory}/${name}`,
+      ...read(name),
+    }));
+  };
+  const turnsIn = (directory: string, role: "turn" | "waiting") =>
+    within(directory, (name) => {
+      const turn = turnNumberOf(name);
+      return turn === null ? foreign("is not the name of a turn") : { role, turn };
+    });
+  return [
+    { path: paths.root, role: "directory" },
+    ...within(paths.root, (name) => {
+      if (DIRECTORIES.has(name)) return { role: "directory" };
+      if (FILES.has(name)) return { role: "file" };
+      return isLeftover(ports, `${paths.root}/${name}`)
+        ? { role: "leftover", message: "was left by a killed writer" }
+        : foreign("is not the name of a file of a session");
+    }),
+    ...turnsIn(paths.pending, "waiting"),
+    ...turnsIn(paths.turns, "turn"),
+    ...within(
+      paths.blobs,
+      (name) => isBlobName(name) ? { role: "blob" } : foreign("is not the name of a blob"),
+    ),
+  ];
+}
+
+function foreign(message: string): Omit<SessionEntry, "path"> {
+  return { role: "foreign", message };
+}
+
+/** The mode that an entry must have; `null` for one that is not ours. */
+export function modeOf({ role }: SessionEntry): number | null {
+  if (role === "leftover" || role === "foreign") return null;
+  return role === "directory" ? DIRECTORY_MODE : FILE_MODE;
+}
+
+/** Finding about the mode of an entry; `null` if it is `mode`, or unknown. */
+export function wrongMode(looked: Inspected, mode: number): string | null {
+  const found = looked.status === "ok" ? looked.facts.mode : null;
+  if (found === null || (found & 0o777) === mode) return null;
+  const octal = (bits: number) => (bits & 0o777).toString(8).padStart(4, "0");
+  return `has mode ${octal(found)} instead of ${octal(mode)}`;
+}
