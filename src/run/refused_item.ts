@@ -17,6 +17,7 @@ import { sizeText } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import type { Folded } from "../fold/history_fold.ts";
+import { readOverrides } from "../fold/overrides.ts";
 import type { NamedEntry } from "../apis/api.ts";
 import { isPolicyRefusal } from "../apis/refusal.ts";
 import { forkPoints } from "../store/lifecycle/fork.ts";
@@ -70,7 +71,12 @@ export function withRefusedItem(error: RepriseError, refused: RefusedHistory): R
   const fork = cut === undefined
     ? 'start again: reprise run "…"'
     : `fork before it: "reprise fork ${id} --to-seq ${cut.seq}"`;
-  const takeOut = `take it out: "${omit}", then: ${go}`;
+  const passed = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
+  // `omit` changes nothing before a checkpoint, whose run may still send its message.
+  const first = target.seq <= passed ? `withdraw the checkpoint: "reprise uncompact ${id}", ` : "";
+  const takeOut = found.event.type === "history_compaction"
+    ? `withdraw it: "reprise uncompact ${id}", then: ${go}`
+    : `${first}take it out: "${omit}", then: ${go}`;
   // A whole item may be named for the reasoning before it; a part of a message is not.
   const bare = refused.mayBeReasoning && suspect.basis === "named" && suspect.part === null
     ? `; or send no earlier reasoning: ${continueCommand(session, "--no-reasoning-replay")}`

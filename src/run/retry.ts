@@ -121,7 +121,8 @@ export class Retries {
     { mayBeReasoning }: { readonly mayBeReasoning: boolean },
   ): Promise<RepriseError> {
     const { setup, number: run } = this.#run;
-    if (failure === null || this.#run.isStopped()) return error;
+    const isOfHistory = failure?.code === "request_refused" || failure?.code === "context_overflow";
+    if (failure === null || !isOfHistory || this.#run.isStopped()) return error;
     const { shrinksMuch, withRefusedItem } = await import("./refused_item.ts");
     const turns = setup.writer.allTurns();
     return withRefusedItem(error, {

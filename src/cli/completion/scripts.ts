@@ -5,7 +5,7 @@
  * @module
  */
 
-const ASK = "reprise completions words --";
+const ASK = ["reprise", "completions", "words", "--"].join(" ");
 
 /** The scripts by shell. */
 export const SCRIPTS = {

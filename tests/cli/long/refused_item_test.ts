@@ -39,9 +39,6 @@ const holds = (text: string) => (item: JsonObject) => JSON.stringify(item).inclu
 const IMAGE = ["--attach", "shot.png"];
 const isImage = (item: JsonObject) => /input_image|"type":"image"/.test(JSON.stringify(item));
 const BIG = "x".repeat(2_000_000);
-/** Arguments that this server does not parse when they come back. */
-const BROKEN = '{"path": "a.t';
-
 /** Answers the first prompt to read with `first`, and all else with a message. */
 function once(first: ScriptedResponse): (request: RecordedRequest) => ScriptedResponse {
   let isDone = false;
@@ -119,24 +116,22 @@ const ROWS: Readonly<Record<string, Row>> = {
     says: /It is likely about the result of read_file/,
     commands: ["omit", "fork", "run"],
   },
-  "arguments that the server cannot parse": {
+  "a call that the server names by its id": {
     before: ["Hi"],
     args: ["Read a.txt"],
-    bad: holds(JSON.stringify(BROKEN).slice(1, -1)),
-    refusal: () => httpError(400, { message: "Invalid JSON in tool call arguments" }),
+    bad: ({ type }) => type === "function_call",
+    refusal: () => httpError(400, { message: "Cannot render the tool call call_b12345" }),
     answer: once(
-      answer([
-        rawItem({
-          type: "function_call",
-          call_id: "call_b",
-          name: "read_file",
-          arguments: BROKEN,
-          status: "completed",
-        }),
-      ]),
+      answer([rawItem({
+        type: "function_call",
+        call_id: "call_b12345",
+        name: "read_file",
+        arguments: '{"path":"a.txt"}',
+        status: "completed",
+      })]),
     ),
-    says: /It is likely about the call of read_file/,
-    commands: ["omit", "fork", "run"],
+    says: /It names the call of read_file of seq \d+/,
+    commands: ["omit", "fork", "run", "run"],
   },
   "a body of 2 MB": {
     before: ["Hi"],
@@ -201,3 +196,29 @@ for (const [name, row] of Object.entries(ROWS)) {
     for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0, verb);
   });
 }
+
+Deno.test("a refused image in a message that a checkpoint keeps: the checkpoint is withdrawn first", async () => {
+  let refuses = false;
+  await using place = new Place(({ input }) => {
+    if (refuses && input.some(isImage)) return httpError(400, { message: "Could not process image" });
+    return refuses
+      ? HELLO
+      : answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })]);
+  }, { rules: "none" });
+  Deno.writeFileSync(`${place.sandbox.workspace}/shot.png`, PNG);
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, "long\n".repeat(4000));
+  const long = ["run", "--json", "--new", "-s", "s", "--max-steps", "3", ...IMAGE, "Look"];
+  assert.equal((await place.call(long)).code, 4);
+  assert.equal((await place.call(["compact", "s", "--tail-events", "2"])).code, 0);
+  refuses = true;
+  const refused = await place.call(["run", "--json", "-s", "s"]);
+  const error = assertError(refused, { code: "request_refused", exit: 13, says: /"shot\.png" of seq 1/ });
+  const commands = commandsIn(String(error.hint)).map((command) => (shellWords(command) ?? []).slice(1));
+  assert.deepEqual(commands.slice(0, 2).map(([verb]) => verb), ["uncompact", "omit"]);
+  for (const command of commands.filter(([verb]) => verb !== "run")) {
+    const called = await place.call(command);
+    assert.equal(called.code, 0, `${command.join(" ")}: ${called.stderr}`);
+  }
+  const went = await place.call(["run", "-s", "s"]);
+  assert.equal(went.code, 0, went.stderr);
+});
