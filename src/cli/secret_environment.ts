@@ -5,7 +5,7 @@
  * @module
  */
 import { redactText } from "../domain/redact.ts";
-import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
+import { type KnownValue, ofNames, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
 import { allVariables } from "./environment.ts";
 
 /** The secrets of the environment that the program was started in. */
@@ -13,6 +13,8 @@ export interface SecretEnvironment {
   readonly values: readonly KnownValue[];
   /** The variables with the name of a secret and a value too short to search for. */
   readonly tooShort: readonly string[];
+  /** Values of the variables that are no secrets. */
+  readonly open: readonly KnownValue[];
 }
 
 /**
@@ -22,7 +24,8 @@ export interface SecretEnvironment {
 export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvironment {
   const all = Object.entries(allVariables());
   const environment = Object.fromEntries(all.filter(([name]) => !notSecret.includes(name)));
-  return { values: secretValues(environment), tooShort: tooShortSecrets(environment) };
+  const open = ofNames(notSecret.length === 0 ? [] : secretValues(Object.fromEntries(all)), notSecret);
+  return { values: secretValues(environment), tooShort: tooShortSecrets(environment), open };
 }
 
 /** A text without the secrets of the environment and without what looks like a secret, for names that are shown everywhere. */

@@ -250,8 +250,7 @@ function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {
 
 /** Removes the secrets of the environment and the run's key from a recording. */
 export function recordingScrubber(key: ApiKey | null, notSecret: readonly string[] | undefined): Scrubber {
-  const { values } = secretEnvironment(notSecret);
-  const scrubber = createScrubber({ values });
+  const scrubber = createScrubber(secretEnvironment(notSecret));
   if (key !== null) scrubber.learn("the API key", key.value);
   return scrubber;
 }

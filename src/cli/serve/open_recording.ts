@@ -116,17 +116,18 @@ async function begun(
 ): Promise<OpenRecording> {
   const { files, clock } = ports;
   const before = readVerified(files, path, { isSettled: lock !== null });
-  const { match, not_secret: open = [] } = before?.header ?? {};
+  const { match, not_secret: known = [] } = before?.header ?? {};
   checkRules(mergeRules(match, declared), refusedFlag);
   const player = missing === null ? null : await playerOf({ before, path }, { test, missing });
   // Players keep the values of both lists, so the new exchanges must have them too.
-  const { values, tooShort } = secretEnvironment([...open, ...flags.notSecret ?? []]);
+  const { values, tooShort, open } = secretEnvironment([...known, ...flags.notSecret ?? []]);
   const writer = FixtureWriter.append(files, path, before, {
     created: clock.now(),
     producer: `reprise ${VERSION}`,
     provider: flags.provider,
     scrubber: createScrubber({
       values: flags.token === undefined ? values : [...values, { name: "--token", value: flags.token }],
+      open,
     }),
     notSecret: flags.notSecret,
     keepCut: flags.keepCut === true,

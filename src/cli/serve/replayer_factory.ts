@@ -12,7 +12,7 @@ import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts
 import { createReplayer } from "../../fixture/serve/replayer.ts";
 import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { SuiteOptions } from "../../fixture/serve/suite.ts";
-import { withoutNames } from "../../fixture/secrets/secret_values.ts";
+import { ofNames, withoutNames } from "../../fixture/secrets/secret_values.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { Output } from "../output.ts";
 import type { ServeFlags } from "./command.ts";
@@ -90,7 +90,10 @@ function scrubbers(): (notSecret: readonly string[]) => Scrubber {
   const known = new Map<string, Scrubber>();
   return (notSecret) => {
     const key = JSON.stringify(notSecret);
-    const scrubber = known.get(key) ?? createScrubber({ values: withoutNames(values, notSecret) });
+    const scrubber = known.get(key) ?? createScrubber({
+      values: withoutNames(values, notSecret),
+      open: ofNames(values, notSecret),
+    });
     known.set(key, scrubber);
     return scrubber;
   };
