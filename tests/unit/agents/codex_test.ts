@@ -196,7 +196,7 @@ Deno.test("lines that are damaged in the middle are named as lost, and so are re
   assert.deepEqual(turns.map(({ kind }) => kind), ["user", "harness"]);
 });
 
-Deno.test("a line over the cap and too many lines are refused; blank lines do not count", () => {
+test.long("a line over the cap and too many lines are refused; blank lines do not count", () => {
   const split = (text: string, count: number) =>
     splitLines(encodeUtf8(text.repeat(count)), { name: "x.jsonl", isRecord: () => false });
   assert.throws(() => split(" ", 33 * 1024 * 1024), /line 1 has more than 33554432 bytes/);
