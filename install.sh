@@ -67,9 +67,14 @@ main() {
   if [ -z "$actual" ] || [ "$actual" != "$expected" ]; then
     fail "The checksum of $name.tar.gz is \"$actual\", and SHA256SUMS has \"$expected\"" "Run the script again"
   fi
-  tar -xzof "$work/$name.tar.gz" -C "$work"
-  version=$("$work/$name/reprise" --version) ||
-    fail "The downloaded reprise does not start" "On Linux it needs glibc, not musl"
+  tar -xzof "$work/$name.tar.gz" -C "$work" || fail "Cannot unpack $name.tar.gz" "Check the disk, and run the script again"
+  # A cut executable fails in its runtime, with pages about it, or with a signal.
+  { version=$("$work/$name/reprise" --version); } 2>/dev/null ||
+    fail "The downloaded reprise does not start" "It is damaged, or this system is too old; on Linux it needs glibc, not musl"
+  case $("$work/$name/reprise" doctor --json 2>/dev/null) in
+    *'"name":"executable","level":"ok"'*) ;;
+    *) fail "The downloaded reprise does not fit its own checksum" "Run the script again" ;;
+  esac
   mv -f "$work/$name/reprise" "$folder/reprise"
   printf 'Installed reprise %s: %s\n' "$version" "$folder/reprise"
   case :$PATH: in *:"$folder":*) ;; *) printf 'Add %s to PATH\n' "$folder" ;; esac

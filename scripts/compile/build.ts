@@ -12,6 +12,7 @@ import { PRICE_PACKAGE, priceListModule } from "./price_list.ts";
 import { RUNTIME_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { type PartName } from "../../src/cli/start/begin.ts";
 import { codeFile, scriptFile, type ScriptName, ZOD_MODULES } from "../../src/cli/start/embedded_script.ts";
+import { withSum } from "../../src/cli/start/executable_sum.ts";
 import { withFiles } from "../../src/cli/start/part_files.ts";
 import { hostTarget, type Target, TARGETS } from "./targets.ts";
 import { answeringServer, warmUpCalls } from "./warm_up_calls.ts";
@@ -218,11 +219,12 @@ async function runtimeVariables(options: BuildOptions): Promise<Record<string, s
   return { DENORT_BIN: runtime.path };
 }
 
-/** Puts the files of the parts after the image of an executable of Linux. */
+/** Puts the files of the parts and a checksum after the image of an executable of Linux. */
 async function putAfterImage(executable: string, parts: string): Promise<void> {
   const names = Array.from(Deno.readDirSync(parts), ({ name }) => name).sort();
   const files = new Map(names.map((name) => [name, Deno.readFileSync(join(parts, name))]));
-  await Deno.writeFile(executable, new Blob(withFiles(Deno.readFileSync(executable), files)).stream());
+  const pieces = withSum(withFiles(Deno.readFileSync(executable), files));
+  await Deno.writeFile(executable, new Blob(pieces).stream());
 }
 
 /**

@@ -1,6 +1,7 @@
 /** doctor: its exit code says whether a run could start, and no broken setting hides the rest. */
 import assert from "node:assert/strict";
-import { needing } from "../support/needs.ts";
+import { lacksBinary, lacksLinux, needing } from "../support/needs.ts";
+import { PROGRAM } from "../support/reprise.ts";
 import { LACKS_MODES, Place, readsThenAnswers, WITH_MODES } from "./harness.ts";
 
 interface Report {
@@ -42,6 +43,30 @@ Deno.test("doctor exits with 0 if a run could start", async () => {
   await using place = new Place(readsThenAnswers);
   await assertSameAsRun(place, { code: 0, wrong: [] }, {});
   assert.match((await place.call(["doctor"])).stdout, /\nA run could start\n$/);
+});
+
+Deno.test({
+  ...needing("doctor reports an executable that differs from what was built", lacksBinary(), lacksLinux()),
+  fn: async () => {
+    await using place = new Place([]);
+    const [program = ""] = PROGRAM;
+    const path = `${place.sandbox.directory}/reprise`;
+    const bytes = Deno.readFileSync(program);
+    const checked = async () => {
+      Deno.writeFileSync(path, bytes, { mode: 0o755 });
+      // The harness starts the program as the last arguments of this one.
+      const { checks, code } = await report(place, {
+        through: ["/bin/sh", "-c", `shift; exec ${path} "$@"`, "sh"],
+      });
+      return { code, level: checks.find(({ name }) => name === "executable")?.level };
+    };
+    assert.deepEqual(await checked(), { code: 0, level: "ok" });
+    // Blank at the end of the index: only the checksum knows it.
+    const mark = new TextEncoder().encode("reprise-parts 1\n{");
+    const index = bytes.findIndex((_, at) => mark.every((byte, offset) => bytes[at + offset] === byte));
+    bytes[index + 1023] = 0x21;
+    assert.deepEqual(await checked(), { code: 1, level: "failed" });
+  },
 });
 
 Deno.test("doctor exits as the run that could not start: without a key, a model, a base URL", async () => {

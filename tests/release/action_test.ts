@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { parse } from "yaml";
 import { type Finished, outputOf, run } from "../../scripts/process.ts";
 import { blocksOf } from "../support/page.ts";
-import { Mirror } from "./mirror.ts";
+import { Mirror, programOf } from "./mirror.ts";
 
 const { inputs, runs } = parse(Deno.readTextFileSync("action.yml"));
 const [install, start] = runs.steps as readonly { readonly run: string }[];
@@ -35,7 +35,7 @@ class Runner implements AsyncDisposable {
 Deno.test("the input, else the tag of the action, names the version that is installed and put in PATH", async () => {
   await using runner = new Runner();
   for (const version of ["1.0.0", "1.1.0"]) {
-    await runner.mirror.publish(version, `#!/bin/sh\necho ${version}\n`);
+    await runner.mirror.publish(version, programOf(version));
   }
   for (
     const [REPRISE_VERSION, ACTION_REF, expected] of [

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { join, resolve } from "node:path";
 import { type Finished, run } from "../../scripts/process.ts";
-import { archiveOf, Mirror, NAME } from "./mirror.ts";
+import { PROGRAM } from "../support/reprise.ts";
+import { archiveOf, Mirror, NAME, programOf } from "./mirror.ts";
 
 const SCRIPT = resolve("install.sh");
 /** Programs that the script needs beside one for checksums. */
@@ -27,7 +28,7 @@ class Machine implements AsyncDisposable {
       Deno.symlinkSync(stdout.trim(), join(machine.programs, name));
     }
     for (const version of ["0.9.0", "1.0.0"]) {
-      await machine.mirror.publish(version, `#!/bin/sh\necho ${version}\n`);
+      await machine.mirror.publish(version, programOf(version));
     }
     return machine;
   }
@@ -125,10 +126,40 @@ Deno.test("install.sh refuses files that are missing, and a binary that does not
   await using machine = await Machine.create();
   await machine.mirror.publish("1.0.0", "#!/bin/sh\nexit 127\n");
   await machine.refuses(/^error: The downloaded reprise does not start$/m);
+  for (const checked of ["", '{"name":"executable","level":"failed"}']) {
+    await machine.mirror.publish("1.0.0", programOf("1.0.0").replace(/'{.*}'/, `'${checked}'`));
+    await machine.refuses(/^error: The downloaded reprise does not fit its own checksum$/m);
+  }
   for (const name of [`${NAME}.tar.gz`, "SHA256SUMS"]) {
     machine.mirror.files.delete(`/releases/latest/download/${name}`);
     await machine.refuses(new RegExp(`^error: Cannot download http://127\\S+/${name}$`, "m"));
   }
+});
+
+Deno.test({
+  name: "install.sh names a binary that was cut or changed before it was packed in two lines",
+  ignore: PROGRAM.length > 1 || Deno.build.os !== "linux",
+  fn: async () => {
+    await using machine = await Machine.create();
+    const [program = ""] = PROGRAM;
+    const bytes = Deno.readFileSync(program);
+    const middle = bytes.length >> 1;
+    for (
+      const damaged of [
+        bytes.subarray(0, -1),
+        bytes.subarray(0, middle),
+        bytes.with(middle, bytes[middle]! ^ 1),
+      ]
+    ) {
+      await machine.mirror.publish("1.0.0", damaged);
+      await machine.refuses(
+        /^error: The downloaded reprise does not (?:start|fit its own checksum)\nhint: .*\n$/,
+      );
+    }
+    await machine.mirror.publish("1.0.0", bytes);
+    const { code, stderr } = await machine.install();
+    assert.equal(code, 0, stderr);
+  },
 });
 
 Deno.test("install.sh takes the archive of the machine, and refuses systems without one", async () => {
@@ -148,7 +179,7 @@ Deno.test("install.sh takes the archive of the machine, and refuses systems with
     Deno.writeTextFileSync(join(machine.programs, "uname"), script, { mode: 0o755 });
     if (found === null) await machine.refuses(new RegExp(`^error: No binary for ${system} on ${name}$`, "m"));
     else {
-      await machine.mirror.publish("1.0.0", `#!/bin/sh\necho ${found}\n`, `reprise-${found}`);
+      await machine.mirror.publish("1.0.0", programOf(found), `reprise-${found}`);
       await machine.installs(found);
     }
   }

@@ -39,8 +39,8 @@ export class Mirror implements AsyncDisposable {
     }
   }
 
-  /** Adds an archive whose executable is the script `program`, and its checksum. */
-  async publish(version: string, program: string, name = NAME): Promise<void> {
+  /** Adds an archive with this executable, and its checksum. */
+  async publish(version: string, program: string | Uint8Array, name = NAME): Promise<void> {
     const archive = await archiveOf(name, program);
     this.add(version, `${name}.tar.gz`, archive);
     this.addSums(version, `${sha256Hex(archive)}  ${name}.tar.gz\n${"0".repeat(64)}  other.tar.gz\n`);
@@ -66,12 +66,22 @@ export class Mirror implements AsyncDisposable {
   }
 }
 
-/** Returns an archive of a release: the folder `name` with an executable script `reprise`. */
-export async function archiveOf(name: string, program: string): Promise<Uint8Array<ArrayBuffer>> {
+/** A script that prints `version`, and reports to `doctor --json` that it is intact. */
+export function programOf(version: string): string {
+  const intact = `'{"name":"executable","level":"ok"}'`;
+  return `#!/bin/sh\nif [ "$1" = doctor ]; then echo ${intact}; else echo ${version}; fi\n`;
+}
+
+/** Returns an archive of a release: the folder `name` with the executable `reprise`. */
+export async function archiveOf(
+  name: string,
+  program: string | Uint8Array,
+): Promise<Uint8Array<ArrayBuffer>> {
   const directory = Deno.makeTempDirSync({ prefix: "reprise-archive-" });
   try {
     Deno.mkdirSync(`${directory}/${name}`);
-    Deno.writeTextFileSync(`${directory}/${name}/reprise`, program, { mode: 0o755 });
+    const bytes = typeof program === "string" ? new TextEncoder().encode(program) : program;
+    Deno.writeFileSync(`${directory}/${name}/reprise`, bytes, { mode: 0o755 });
     const packed = await run("tar", ["-cf", "archive.tar", name], { cwd: directory });
     if (packed.code !== 0) throw new Error(outputOf(packed));
     return new Uint8Array(gzipSync(Deno.readFileSync(`${directory}/archive.tar`)));

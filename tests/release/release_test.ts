@@ -6,7 +6,7 @@ import { binaryName, type Target, TARGETS } from "../../scripts/compile/targets.
 import { LICENSES } from "../../scripts/pack/manifests.ts";
 import { type Finished, outputOf, run } from "../../scripts/process.ts";
 import { bytesBelow } from "../support/files.ts";
-import { Mirror } from "./mirror.ts";
+import { Mirror, programOf } from "./mirror.ts";
 
 const { version: VERSION, name: PACKAGE } = JSON.parse(Deno.readTextFileSync("deno.json"));
 const DIRECTORY = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "reprise-release-" }));
@@ -29,7 +29,7 @@ async function stdoutOf(program: string, args: readonly string[], cwd = DIRECTOR
 
 Deno.mkdirSync(BINARIES);
 for (const target of Object.keys(TARGETS) as Target[]) {
-  const script = `#!/bin/sh\n# ${target}\necho ${VERSION}\n`;
+  const script = `${programOf(VERSION)}# ${target}\n`;
   Deno.writeTextFileSync(join(BINARIES, binaryName(target)), script, { mode: 0o755 });
 }
 /** A release that the tests read. */

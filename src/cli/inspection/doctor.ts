@@ -15,6 +15,7 @@ import { keySetting, keyVariable } from "../run/api_key.ts";
 import type { DoctorFlags } from "./command.ts";
 import { type Config, NO_CONFIG, readConfig, readConfigObject, withProfile } from "../config_file.ts";
 import { makeOutput } from "../context.ts";
+import { isIntact } from "../start/executable_sum.ts";
 import {
   endpointSetting,
   providerSetting,
@@ -58,7 +59,7 @@ interface Check {
 export async function doctorVerb(live: ProgramPorts, given: DoctorFlags): Promise<ExitCode> {
   const output = makeOutput(live, given);
   const detail = `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}`;
-  const checks: Check[] = [{ name: "version", level: "ok", detail }];
+  const checks: Check[] = [{ name: "version", level: "ok", detail }, check("executable", executableText)];
   try {
     const call = readCall(live, given);
     const session = call.selector === null ? null : calledSession(call);
@@ -86,6 +87,20 @@ export async function doctorVerb(live: ProgramPorts, given: DoctorFlags): Promis
     output.text(failure === undefined ? "A run could start\n" : `A run could not start: ${failure.name}\n`);
   }
   return exitCode;
+}
+
+/**
+ * Describes the executable of this process.
+ *
+ * @throws {RepriseError} `damaged_executable` if it differs from what was built.
+ */
+function executableText(): string {
+  const intact = isIntact();
+  if (intact === null) return "it has no checksum";
+  if (intact) return "it fits its checksum";
+  throw new RepriseError("unexpected", `${Deno.execPath()} does not fit its checksum`, {
+    hint: "Install it again: its file was cut or changed",
+  });
 }
 
 /** Settings that {@linkcode settingChecks} looks at, each as far as it can be read. */

@@ -2,8 +2,9 @@
  * Files of the program's parts. On Linux they are in the executable itself, right after the image of the runtime: of the
  * files that `deno compile` embeds, the runtime reads all in every call, and a call needs those of one part.
  *
- * The image is followed by an index of {@linkcode INDEX_BYTES} bytes, and that by the files. The index begins with a line
- * that names the format, and a line of JSON: by name, the place of each file, counted from the end of the index, and its length, in bytes.
+ * The image is followed by an index of {@linkcode INDEX_BYTES} bytes, and that by the files. The index begins with three
+ * lines: the format; JSON with, by name, the place of each file, counted from the end of the index, and its length, in
+ * bytes; and the checksum of the executable (`executable_sum.ts`).
  *
  * @module
  */
@@ -15,6 +16,8 @@ type Places = Readonly<Record<string, readonly [number, number]>>;
 
 const INDEX_BYTES = 1024;
 const FORMAT = "reprise-parts 1";
+/** Represents the checksum while it is computed. */
+export const NO_SUM = "0".repeat(64);
 
 const ELF_HEADER_BYTES = 64;
 const ELF_MAGIC = 0x7f454c46;
@@ -37,11 +40,10 @@ export function readFromExecutable(
 ): Uint8Array<ArrayBuffer>[] | null {
   if (Deno.build.os !== "linux") return null;
   using file = Deno.openSync(path, { read: true });
-  const start = endOfImage(readAt(file, 0, ELF_HEADER_BYTES));
-  if (start === null) return null;
-  const [format, index = ""] = new TextDecoder().decode(readAt(file, start, INDEX_BYTES)).split("\n");
-  if (format !== FORMAT) return null;
-  const places = JSON.parse(index) as Places;
+  const index = indexIn(file);
+  if (index === null) return null;
+  const { start } = index;
+  const places = JSON.parse(index.places) as Places;
   return names.map((name) => {
     const place = places[name];
     if (place === undefined) throw new Deno.errors.NotFound(name);
@@ -50,8 +52,28 @@ export function readFromExecutable(
   });
 }
 
+/** The index of an executable. */
+export interface ExecutableIndex {
+  /** Its place, in bytes. */
+  readonly start: number;
+  /** JSON of {@linkcode Places}. */
+  readonly places: string;
+  readonly sum: string;
+  /** The place of the checksum, in bytes. */
+  readonly sumAt: number;
+}
+
+/** Reads the index of an executable; `null` if it has none. */
+export function indexIn(file: Deno.FsFile): ExecutableIndex | null {
+  const start = endOfImage(readAt(file, 0, ELF_HEADER_BYTES));
+  if (start === null) return null;
+  const text = new TextDecoder().decode(readAt(file, start, INDEX_BYTES));
+  const [format, places = "", sum = ""] = text.split("\n");
+  return format !== FORMAT ? null : { start, places, sum, sumAt: start + FORMAT.length + places.length + 2 };
+}
+
 /**
- * Puts files after the image of an executable of Linux.
+ * Puts files after the image of an executable of Linux. The checksum is {@linkcode NO_SUM}.
  *
  * @returns the bytes of the new executable, in pieces.
  * @throws {TypeError} for any other file.
@@ -68,7 +90,9 @@ export function withFiles(
     places[name] = [at, length];
     at += length;
   }
-  const index = new TextEncoder().encode(`${FORMAT}\n${JSON.stringify(places)}\n`.padEnd(INDEX_BYTES));
+  const index = new TextEncoder().encode(
+    `${FORMAT}\n${JSON.stringify(places)}\n${NO_SUM}\n`.padEnd(INDEX_BYTES),
+  );
   if (index.length !== INDEX_BYTES) throw new RangeError(`An index of ${index.length} bytes`);
   return [executable.subarray(0, end), index, ...files.values(), executable.subarray(end)];
 }
@@ -83,7 +107,7 @@ function endOfImage(header: Uint8Array<ArrayBuffer>): number | null {
 }
 
 /** Reads `length` bytes at `position`, fewer only at the end of the file. */
-function readAt(file: Deno.FsFile, position: number, length: number): Uint8Array<ArrayBuffer> {
+export function readAt(file: Deno.FsFile, position: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   file.seekSync(position, Deno.SeekMode.Start);
   let filled = 0;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { isIntact, withSum } from "../../../../src/cli/start/executable_sum.ts";
 import { filesIn, readFromExecutable, withFiles } from "../../../../src/cli/start/part_files.ts";
 
 const ignore = Deno.build.os !== "linux";
@@ -40,6 +41,29 @@ Deno.test({
       assert.deepEqual(written.subarray(-24), bytesOf("embedded by the compiler"));
       const read = readFromExecutable(["a.code", "empty", "a.js"], path);
       assert.deepEqual(read, [bytesOf("second"), bytesOf(""), bytesOf("first")]);
+    }),
+});
+
+Deno.test({
+  name: "an executable with a checksum is intact until any byte of it is changed, missing or added",
+  ignore,
+  fn: () =>
+    withPath((path) => {
+      const pieces = withSum(withFiles(executable("embedded by the compiler"), FILES));
+      const whole = new Uint8Array(pieces.flatMap((piece) => [...piece]));
+      const found = (bytes: Uint8Array) => {
+        Deno.writeFileSync(path, bytes);
+        return isIntact(path);
+      };
+      assert.equal(found(whole), true);
+      // The header tells where the index is, and the format that there is one.
+      for (const at of [70, 227, 228 + 20, 228 + 120, 228 + 1000, 228 + 1024, whole.length - 1]) {
+        assert.equal(found(whole.with(at, whole[at]! ^ 1)), false, `byte ${at}`);
+      }
+      for (const bytes of [whole.subarray(0, -1), whole.subarray(0, 900), new Uint8Array([...whole, 0])]) {
+        assert.equal(found(bytes), false);
+      }
+      assert.equal(found(executable("embedded by the compiler")), null);
     }),
 });
 
