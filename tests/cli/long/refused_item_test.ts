@@ -1,21 +1,14 @@
 /** Refusals of an item: the error names it, and its commands lead to a session that answers again. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../../src/domain/json.ts";
 import { shellWords } from "../../../src/tools/permission/shell_words.ts";
-import {
-  answer,
-  httpError,
-  message,
-  reasoning,
-  type RecordedRequest,
-} from "../../support/responses_server.ts";
-import { functionCall, rawItem, type ScriptedResponse } from "../../support/responses_server/script.ts";
-import { refuseInDetail } from "../../support/responses_server/refusing.ts";
+import { httpError } from "../../support/responses_server.ts";
+import { answer, functionCall } from "../../support/responses_server/script.ts";
+import { Sandbox } from "../../support/reprise.ts";
 import { commandsIn } from "../../unit/cli/commands_in_texts.ts";
 import { PDF, PNG } from "../attached_files.ts";
-import { assertError, Place } from "../harness.ts";
+import { assertError, HELLO, Place } from "../harness.ts";
+import { type Behaviour, REFUSING_APIS } from "./refusing_apis.ts";
 
-const HELLO = answer([reasoning("Thinking"), message("Hello.")]);
 const BAD = "a forbidden text";
 
 interface Row {
@@ -23,11 +16,13 @@ interface Row {
   readonly before?: readonly string[];
   /** The prompt that is refused, with its files. */
   readonly args: readonly string[];
-  /** The refused content; its place in the request is `at`, `part`. */
-  readonly bad: (item: JsonObject) => boolean;
-  readonly refusal: (at: number, part: number) => ScriptedResponse;
-  /** The model's answer to a prompt that is not refused. */
-  readonly answer?: (request: RecordedRequest) => ScriptedResponse;
+  readonly bad: RegExp;
+  /** Refusal at a place. */
+  readonly refusal: Behaviour["refusal"];
+  /** True if the prompt is answered with a call. */
+  readonly calls?: boolean;
+  /** True for servers without WebSockets. */
+  readonly overHttp?: true;
   readonly says: RegExp;
   readonly code?: string;
   readonly exit?: number;
@@ -35,117 +30,119 @@ interface Row {
   readonly commands: readonly string[];
 }
 
-const holds = (text: string) => (item: JsonObject) => JSON.stringify(item).includes(text);
 const IMAGE = ["--attach", "shot.png"];
-const isImage = (item: JsonObject) => /input_image|"type":"image"/.test(JSON.stringify(item));
-const BIG = "x".repeat(2_000_000);
-/** Answers the first prompt to read with `first`, and all else with a message. */
-function once(first: ScriptedResponse): (request: RecordedRequest) => ScriptedResponse {
-  let isDone = false;
-  return ({ input }) => {
-    if (isDone || !JSON.stringify(input.at(-1)).includes("Read")) return HELLO;
-    isDone = true;
-    return first;
-  };
-}
+const IS_IMAGE = /input_image|"type":"image"/;
+/** As text, and as base64. */
+const IS_BIG = /x{9999}|(?:eHh4){9999}/;
+const READ = { before: ["Hi"], args: ["Read a.txt"], calls: true } as const;
 
 const ROWS: Readonly<Record<string, Row>> = {
-  "an image of the first prompt, named by param": {
+  "an image of the first prompt, named by its place": {
     args: [...IMAGE, "Look"],
-    bad: isImage,
-    refusal: (at, part) =>
-      httpError(400, { message: "The image cannot be decoded.", param: `input[${at}].content[${part}]` }),
+    bad: IS_IMAGE,
+    refusal: (param) => ({ status: 400, message: `${param}: The image cannot be decoded.`, param }),
     says: /It names the image "shot\.png" of seq 1 \(turn 1\)/,
     commands: ["omit", "run", "run"],
   },
   "an image of a later prompt, named in the text": {
     before: ["Hi", "And you?"],
     args: ["--attach", "notes.txt", ...IMAGE, "Look"],
-    bad: isImage,
-    refusal: (at, part) => httpError(400, { message: `Invalid 'input[${at}].content[${part}].image_url'.` }),
+    bad: IS_IMAGE,
+    refusal: (place) => ({ status: 400, message: `${place}.image: Invalid image.` }),
     says: /It names the image "shot\.png" of seq \d+ \(turn 7\)/,
     commands: ["omit", "fork", "run"],
   },
   "an image that only the words mention": {
     before: ["Hi"],
     args: [...IMAGE, "Look"],
-    bad: isImage,
-    refusal: () => httpError(400, { message: "Could not process image" }),
+    bad: IS_IMAGE,
+    refusal: () => ({ status: 400, message: "Could not process image" }),
     says: /It is likely about the image "shot\.png" of seq \d+ \(turn 4\)/,
     commands: ["omit", "fork", "run"],
   },
-  "a document that a server of FastAPI refuses": {
+  "a document, named by its place": {
     before: ["Hi"],
     args: ["--attach", "spec.pdf", "Read"],
-    bad: holds("input_file"),
-    refusal: (at, part) =>
-      refuseInDetail(422, [{
-        type: "value_error",
-        loc: ["body", "input", at, "content", part],
-        msg: "no PDF",
-      }]),
+    bad: /input_file|"type":"document"/,
+    refusal: (param) => ({ status: 400, message: `${param}: The document cannot be read.`, param }),
     says: /It names the file "spec\.pdf"/,
     commands: ["omit", "fork", "run"],
+  },
+  "a document, named as servers of FastAPI do": {
+    before: ["Hi"],
+    args: ["--attach", "spec.pdf", "Read"],
+    bad: /input_file|"type":"document"/,
+    refusal: (place) => ({ status: 422, message: `${place}: no PDF`, inDetail: true }),
+    overHttp: true,
+    says: /It names the file "spec\.pdf"/,
+    commands: ["omit", "fork", "run"],
+  },
+  "a call that the server names by its id": {
+    ...READ,
+    bad: /"type":"(?:function_call|tool_use)"/,
+    refusal: () => ({ status: 400, message: "Cannot render the tool call call_b12345" }),
+    says: /It names the call of read_file of seq \d+/,
+    commands: ["omit", "fork", "run", "run"],
   },
   "a prompt that a filter refuses": {
     before: ["Hi"],
     args: [BAD],
-    bad: holds(BAD),
-    refusal: () =>
-      httpError(400, {
-        message: "The response was filtered due to the prompt triggering a content management policy.",
-        param: "prompt",
-        code: "content_filter",
-      }),
+    bad: new RegExp(BAD),
+    refusal: () => ({
+      status: 400,
+      message: "The response was filtered due to the prompt triggering a content management policy.",
+      param: "prompt",
+      code: "content_filter",
+    }),
     says: /It is likely about the prompt of seq \d+ \(turn 4\)/,
     commands: ["omit", "fork", "run"],
   },
   "a first prompt that a filter refuses": {
     args: [BAD],
-    bad: holds(BAD),
-    refusal: () => httpError(400, { message: "Invalid prompt: it was flagged.", code: "invalid_prompt" }),
+    bad: new RegExp(BAD),
+    refusal: () => ({
+      status: 400,
+      message: "Invalid prompt: it was flagged by a content filter.",
+      code: "invalid_prompt",
+    }),
     says: /It is likely about the prompt of seq 1 \(turn 1\)/,
     commands: ["omit", "run", "run"],
   },
   "a result that a filter refuses": {
-    before: ["Hi"],
-    args: ["Read a.txt"],
-    bad: (item) => item.type === "function_call_output",
-    refusal: () => httpError(400, { message: "The input was flagged.", code: "content_policy_violation" }),
-    answer: once(answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })])),
+    ...READ,
+    bad: /function_call_output|tool_result/,
+    refusal: () => ({
+      status: 400,
+      message: "The input was flagged by a content filter.",
+      code: "content_policy_violation",
+    }),
     says: /It is likely about the result of read_file/,
     commands: ["omit", "fork", "run"],
-  },
-  "a call that the server names by its id": {
-    before: ["Hi"],
-    args: ["Read a.txt"],
-    bad: ({ type }) => type === "function_call",
-    refusal: () => httpError(400, { message: "Cannot render the tool call call_b12345" }),
-    answer: once(
-      answer([rawItem({
-        type: "function_call",
-        call_id: "call_b12345",
-        name: "read_file",
-        arguments: '{"path":"a.txt"}',
-        status: "completed",
-      })]),
-    ),
-    says: /It names the call of read_file of seq \d+/,
-    commands: ["omit", "fork", "run", "run"],
   },
   "a body of 2 MB": {
     before: ["Hi"],
     args: ["--attach", "big.txt", "Read"],
-    bad: (item) => JSON.stringify(item).length > 1_000_000,
-    refusal: () => httpError(413, { message: "Request body too large", code: "request_too_large" }),
+    bad: IS_BIG,
+    refusal: () => ({ status: 413, message: "Request body too large", code: "request_too_large" }),
     says: /The largest item is the file "big\.txt" of seq \d+ \(turn 4\), 2\.0 MB/,
     commands: ["omit", "fork", "run"],
+  },
+  "a first body of 2 MB": {
+    args: ["--attach", "big.txt", "Read"],
+    bad: IS_BIG,
+    refusal: () => ({ status: 413, message: "Request body too large", code: "request_too_large" }),
+    says: /The largest item is the file "big\.txt" of seq 1 \(turn 1\), 2\.0 MB/,
+    commands: ["omit", "run", "run"],
   },
   "a history that is too long": {
     before: ["Hi"],
     args: ["--attach", "big.txt", "Read"],
-    bad: (item) => JSON.stringify(item).length > 1_000_000,
-    refusal: () => httpError(400, { message: "Too long.", code: "context_length_exceeded" }),
+    bad: IS_BIG,
+    refusal: () => ({
+      status: 400,
+      message: "prompt is too long: 500000 tokens > 200000 maximum",
+      code: "context_length_exceeded",
+    }),
     says: /The largest item is the file "big\.txt"/,
     code: "context_overflow",
     exit: 11,
@@ -153,54 +150,64 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-for (const [name, row] of Object.entries(ROWS)) {
-  Deno.test(`${name}: the error names it, and each command in the hint works as printed`, async () => {
-    await using place = new Place((request) => {
-      const at = request.input.findIndex(row.bad);
-      if (at < 0) return row.answer?.(request) ?? HELLO;
-      const { content } = request.input[at] ?? {};
-      const part = Array.isArray(content) ? content.findIndex((one) => row.bad(one as JsonObject)) : 0;
-      return row.refusal(at, part);
-    }, { rules: "none" });
-    const { workspace } = place.sandbox;
-    Deno.writeFileSync(`${workspace}/shot.png`, PNG);
-    Deno.writeFileSync(`${workspace}/spec.pdf`, PDF);
-    Deno.writeTextFileSync(`${workspace}/notes.txt`, "notes");
-    Deno.writeTextFileSync(`${workspace}/big.txt`, BIG);
-    const run = async (...args: readonly string[]) => {
-      const called = await place.call(["run", "--json", ...args]);
-      assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
-    };
-    const prompts = row.before ?? [];
-    for (const [index, prompt] of prompts.entries()) {
-      await run(...(index === 0 ? ["--new"] : []), "-s", "s", prompt);
-    }
-    const begins = prompts.length === 0 ? ["--new"] : [];
-    const refused = await place.call(["run", "--json", ...begins, "-s", "s", ...row.args]);
-    const { code = "request_refused", exit = 13 } = row;
-    const error = assertError(refused, { code, exit, says: row.says });
-    const commands = commandsIn(String(error.hint)).map((command) => (shellWords(command) ?? []).slice(1));
-    assert.deepEqual(commands.map(([verb]) => verb), row.commands, String(error.hint));
-    const of = (verb: string) => commands.find(([first]) => first === verb) ?? [];
-    if (row.commands.includes("fork")) {
-      const forked = await place.call(of("fork"));
-      assert.equal(forked.code, 0, forked.stderr);
-      await run("-s", forked.stdout.trim(), "Hi again");
-    }
-    const omitted = await place.call(of("omit"));
-    assert.equal(omitted.code, 0, omitted.stderr);
-    const went = await place.call(of("run"));
-    assert.equal(went.code, 0, went.stderr);
-    await run("-s", "s", "And now?");
-    assert.ok(place.server.requests.at(-1)?.input.every((item) => !row.bad(item)));
-    for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0, verb);
-  });
+for (const [api, start] of Object.entries(REFUSING_APIS)) {
+  for (const [name, row] of Object.entries(ROWS)) {
+    if (row.overHttp === true && api === "Responses over a WebSocket") continue;
+    Deno.test(`${api}, ${name}: the error names it, and each command in the hint works as printed`, async () => {
+      const { before = [], args, bad, refusal, calls = false } = row;
+      await using server = await start({ bad, refusal, calls });
+      await using sandbox = new Sandbox();
+      const { workspace } = sandbox;
+      Deno.writeFileSync(`${workspace}/shot.png`, PNG);
+      Deno.writeFileSync(`${workspace}/spec.pdf`, PDF);
+      for (
+        const [file, text] of [["notes.txt", "notes"], ["a.txt", "alpha"], ["big.txt", "x".repeat(2_000_000)]]
+      ) {
+        Deno.writeTextFileSync(`${workspace}/${file}`, text as string);
+      }
+      const call = (given: readonly string[]) => sandbox.call(given, { env: server.env });
+      const run = async (...given: readonly string[]) => {
+        const called = await call(["run", "--json", ...given]);
+        assert.equal(called.code, 0, `${given.join(" ")}: ${called.stdout}${called.stderr}`);
+      };
+      for (const [index, prompt] of before.entries()) {
+        await run(...(index === 0 ? ["--new"] : []), "-s", "s", prompt);
+      }
+      const refused = await call([
+        "run",
+        "--json",
+        ...(before.length === 0 ? ["--new"] : []),
+        "-s",
+        "s",
+        ...args,
+      ]);
+      const { code = "request_refused", exit = 13 } = row;
+      const error = assertError(refused, { code, exit, says: row.says });
+      const commands = commandsIn(String(error.hint)).map((command) => (shellWords(command) ?? []).slice(1));
+      assert.deepEqual(commands.map(([verb]) => verb), row.commands, String(error.hint));
+      const of = (verb: string) => commands.find(([first]) => first === verb) ?? [];
+      if (row.commands.includes("fork")) {
+        const forked = await call(of("fork"));
+        assert.equal(forked.code, 0, forked.stderr);
+        await run("-s", forked.stdout.trim(), "Hi again");
+      }
+      const omitted = await call(of("omit"));
+      assert.equal(omitted.code, 0, omitted.stderr);
+      const went = await call(of("run"));
+      assert.equal(went.code, 0, went.stderr);
+      await run("-s", "s", "And now?");
+      assert.doesNotMatch(server.newest(), bad);
+      for (const verb of ["fsck", "verify"]) assert.equal((await call([verb, "s"])).code, 0, verb);
+    });
+  }
 }
 
 Deno.test("a refused image in a message that a checkpoint keeps: the checkpoint is withdrawn first", async () => {
   let refuses = false;
   await using place = new Place(({ input }) => {
-    if (refuses && input.some(isImage)) return httpError(400, { message: "Could not process image" });
+    if (refuses && IS_IMAGE.test(JSON.stringify(input))) {
+      return httpError(400, { message: "Could not process image" });
+    }
     return refuses
       ? HELLO
       : answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })]);
