@@ -48,6 +48,7 @@ function withoutSync(which: string): Files {
         },
       };
     },
+    syncFiles: (paths) => denoFiles.syncFiles(paths.filter((path) => !path.includes(`/${which}s/`))),
     syncDirectory(path) {
       if (`/${path}`.endsWith(`/${which}`)) return;
       denoFiles.syncDirectory(path);

@@ -48,13 +48,13 @@ for (const blank of ["\n", "\r\n", "\0\n"]) {
 }
 
 soak(
-  "the disk takes less than three times as long as the work in an import of 120,000 messages",
+  "an import of 120,000 messages takes less than six times as long as a dry run, which writes nothing",
   async (sandbox) => {
     const path = `${sandbox.workspace}/x.jsonl`;
     Deno.writeTextFileSync(path, RUN.repeat(60_000));
     const work = await secondsOf(sandbox, ["import", path, "--dry-run"]);
     const all = await secondsOf(sandbox, ["import", path]);
-    assert.ok(all < 4 * work, `${all} s, of which ${work} s are work`);
+    assert.ok(all < 6 * work, `${all} s, of which ${work} s are work`);
   },
 );
 

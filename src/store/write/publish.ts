@@ -36,9 +36,7 @@ export function writeTemporary(
   const { path, file } = createTemporary(ports, directory);
   try {
     try {
-      if (!keepingMode.has(directory) && fixMode(ports.files, path, FILE_MODE)) {
-        keepingMode.add(directory);
-      }
+      fixFileMode(ports.files, path, directory);
       writeAll(file, bytes);
       if (sync) orSyncFailed(() => file.sync());
     } catch (error) {
@@ -148,6 +146,11 @@ export function ensureDirectory(files: Files, path: string): boolean {
   return true;
 }
 
+/** Restores the permission bits of a new file of ours, unless an earlier one in its directory needed none. */
+function fixFileMode(files: Files, path: string, directory: string): void {
+  if (!keepingMode.has(directory) && fixMode(files, path, FILE_MODE)) keepingMode.add(directory);
+}
+
 /**
  * Restores the permission bits that the umask removed from a file or directory that we just created. Returns true if none
  * was removed.
@@ -208,7 +211,7 @@ export class NewFile {
     this.#sync = sync;
     this.#file = ports.files.createExclusive(path, FILE_MODE);
     try {
-      fixMode(ports.files, path, FILE_MODE);
+      fixFileMode(ports.files, path, path.slice(0, path.lastIndexOf("/")));
     } catch (error) {
       closeQuietly(this.#file);
       throw error;
