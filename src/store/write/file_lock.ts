@@ -137,8 +137,12 @@ export async function inspectFileLock(ports: Ports, path: string): Promise<LockS
  */
 export function isLocked(ports: Ports, path: string): boolean {
   if (lookForFile(ports, path).status !== "ok") return false;
-  using file = Deno.openSync(path, { read: true });
-  return !file.tryLockSync(false);
+  const file = Deno.openSync(path, { read: true });
+  try {
+    return !file.tryLockSync(false);
+  } finally {
+    file.close();
+  }
 }
 
 /** Names the owner of a lock, for messages. */
