@@ -64,8 +64,8 @@ Deno.test({
       assert.ok(first.output.success);
       assert.deepEqual(judgeOrder(sessionCalls(first.trace), directory), {
         violations: [],
-        published: 10,
-        acknowledged: 10,
+        published: 11,
+        acknowledged: 11,
       });
       const second = await traceCommand(runArgs(`${directory}/home`, "second"));
       assert.ok(second.output.success);
@@ -127,7 +127,7 @@ Deno.test({
         return true;
       });
       assert.equal(code, 0, stderr);
-      assert.equal(reportedIn(calls.map(asDriver)).saved.size, 10);
+      assert.equal(reportedIn(calls.map(asDriver)).saved.size, 11);
       assert.ok(points >= 60, `${points} points`);
     }),
 });
