@@ -1,19 +1,29 @@
 /** `completions`: what shells and `man` read. Shells themselves are in tests/cli/long/completions_test.ts. */
 import assert from "node:assert/strict";
 import { FIXTURE_VERBS, VERBS } from "../../src/cli/verbs.ts";
+import type { FlagTable } from "../../src/cli/declare.ts";
 import { Sandbox } from "../support/reprise.ts";
 
-Deno.test("completions and the man page name every flag of every verb", async () => {
-  await using sandbox = new Sandbox();
-  const flags = [...VERBS, ...FIXTURE_VERBS].flatMap((verb) =>
-    Object.values(verb.flags).map(({ spec }) => spec.replace(/^.*--/, "").replace(/ .*$/, ""))
+/** The names of flags, without dashes. */
+function namesOf(tables: readonly FlagTable[]): string[] {
+  return tables.flatMap((flags) =>
+    Object.values(flags).map(({ spec }) => spec.replace(/^.*--/, "").replace(/ .*$/, ""))
   );
-  for (const shell of ["bash", "zsh", "fish", "man"]) {
-    const { code, stdout, stderr } = await sandbox.call(["completions", shell]);
+}
+
+Deno.test("the man page names every flag of every verb, and completions every flag of a verb", async () => {
+  await using sandbox = new Sandbox();
+  const { run: ofRun = {} } = Object.fromEntries(VERBS.map((verb) => [verb.name, verb.flags]));
+  for (
+    const [args, named] of [
+      [["man"], namesOf([...VERBS, ...FIXTURE_VERBS].map((verb) => verb.flags))],
+      [["words", "--", "run", "--"], namesOf([ofRun])],
+    ] as const
+  ) {
+    const { code, stdout, stderr } = await sandbox.call(["completions", ...args]);
     assert.deepEqual([code, stderr], [0, ""]);
     const text = stdout.replaceAll("\\-", "-");
-    const missing = flags.filter((flag) => !new RegExp(`(--|-l )${flag}\\b`).test(text));
-    assert.deepEqual(missing, [], shell);
+    assert.deepEqual(named.filter((flag) => !new RegExp(`--${flag}\\b`).test(text)), [], args[0]);
     assert.doesNotMatch(stdout, /undefined|\[object/);
   }
 });

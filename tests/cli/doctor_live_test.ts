@@ -70,10 +70,10 @@ Deno.test("doctor --live sends one tiny request and says how it went: no key is 
 });
 
 Deno.test("doctor --live sends one tiny request and says how it went: the stream fails", async () => {
-  const error = { code: "server_error", message: "Broken" };
+  const error = { code: "insufficient_quota", message: "Pay first" };
   await using place = new Place([answer([], { end: { kind: "failed", error } })]);
   const { level, report } = live(await place.call(LIVE));
-  assert.deepEqual([level, report.exit_code], ["failed", 10]);
+  assert.deepEqual([level, report.exit_code], ["failed", 9]);
 });
 
 Deno.test("doctor --live sends one tiny request and says how it went: people get a line, and nothing is sent without --live", async () => {

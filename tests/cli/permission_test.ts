@@ -47,7 +47,7 @@ Deno.test("a run may only read, unless flags allow more: the decisions are durab
   const lines = events(called).map((event) => event.type === "turn.saved" ? event.kind : event.type);
   assert.ok(lines.indexOf("harness") < lines.indexOf("tool.started"), lines.join(" "));
   assert.deepEqual(place.sandbox.turns("s").map(({ kind }) => kind), [
-    ...["user", "model", "harness", "tools", "model", "harness"],
+    ...["user", "model", "harness", "tools", "tools", "tools", "model", "harness"],
   ]);
 });
 

@@ -51,7 +51,7 @@ const reasoningOf = (exchange: Exchange) => inputOf(exchange).filter(({ type }) 
 /** Number of reasoning items in each request, a list for each step. */
 const REASONING: Readonly<Record<string, readonly (readonly number[])[]>> = {
   "loop-xai": [[0, 1]],
-  "refused-by-name": [[0], [2], [1], [4]],
+  "refused-by-name": [[0], [2], [0], [4]],
   "refused-without-name": [[0], [2, 0], [4, 0], [4]],
   "refused-for-good": [[0], [2, 0], [2]],
 };

@@ -38,7 +38,7 @@ Deno.test("the demo prints each command and the command's own output, and keeps 
       "192 cents: 64 for each of the three lines.",
       "000013.json",
       '{"format":"reprise.turn/1"',
-      "demo: 13 turns, ok",
+      "demo: 14 turns, ok",
       `The session is kept in ${kept}. Look at it:`,
     ]
   ) assert.ok(text.includes(sign), `${sign} is missing in: ${text}`);
@@ -50,7 +50,7 @@ Deno.test("the demo prints each command and the command's own output, and keeps 
   const offered = text.slice(text.indexOf("Look at it:") + "Look at it:".length);
   const looked = await run("sh", ["-e", "-c", offered], { cwd: sandbox.workspace, env: { PAGER: "cat" } });
   assert.equal(looked.code, 0, looked.stderr);
-  assert.match(looked.stdout, /13 turns in 2 runs[^]*000013\.json/);
+  assert.match(looked.stdout, /14 turns in 2 runs[^]*000014\.json/);
   assert.match(Deno.readTextFileSync(`${kept}/page.html`), /^<!doctype html>/i);
 
   assert.deepEqual([...Deno.readDirSync(temporary)], [], "nothing else is left");

@@ -133,7 +133,7 @@ function endedAtOnce(first: keyof typeof EXIT_OF, second: keyof typeof EXIT_OF) 
     await assertSound(place);
     const next = await assertGoesOn(place, []);
     assert.ok(next.stdout.includes('"kind":"run_closed"'), "the next writer closed it");
-    assert.deepEqual(statuses(place), ["orphaned", "orphaned", "orphaned"]);
+    assert.deepEqual(statuses(place), ["ok", "orphaned", "not_run"]);
     assert.deepEqual(eventsOf(place, "run_ended").map(({ state }) => state), ["interrupted", "completed"]);
   };
 }

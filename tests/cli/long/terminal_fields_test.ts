@@ -247,5 +247,5 @@ Deno.test("names of files and words of the call are shown on a terminal, and ste
   const directory = `${place.sandbox.directory}/.config/reprise`;
   Deno.mkdirSync(directory, { recursive: true });
   Deno.writeTextFileSync(`${directory}/config.json`, JSON.stringify({ [EVIL]: EVIL }));
-  await assertShown(place, ["ls"]);
+  await assertShown(place, ["doctor"]);
 });
