@@ -46,7 +46,7 @@ export async function omitVerb(ports: ProgramPorts, selector: string, flags: Omi
     ? `seq ${seqs.join(", ")}`
     : `part ${named.part} of seq ${seqs.join(", ")}`;
   const would = undo ? "would be sent again" : "would be omitted";
-  const done = undo ? "is sent again" : "is omitted from later requests";
+  const done = undo ? "sent again" : "omitted from later requests";
   const sizes = `the next request has ${counted(after.entries, "item")} instead of ${before.entries}, about ${
     counted(after.tokens, "token")
   } instead of ${before.tokens}`;
