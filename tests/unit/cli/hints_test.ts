@@ -1,20 +1,14 @@
 import assert from "node:assert/strict";
 import { commandsIn, literalsOf, refusalOf } from "./commands_in_texts.ts";
+import { textsBelow } from "../../support/files.ts";
 import { test } from "../../support/test.ts";
-
-/** The sources below a folder. */
-function* sources(folder: string): Generator<string> {
-  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
-    if (isDirectory) yield* sources(`${folder}/${name}`);
-    else if (name.endsWith(".ts")) yield `${folder}/${name}`;
-  }
-}
 
 test.long("every command that a text of the program names is accepted by its parser", () => {
   const refused: string[] = [];
   let count = 0;
-  for (const path of sources("src")) {
-    for (const text of literalsOf(Deno.readTextFileSync(path))) {
+  for (const [path, source] of textsBelow("src")) {
+    if (!path.endsWith(".ts")) continue;
+    for (const text of literalsOf(source)) {
       for (const command of commandsIn(text)) {
         count++;
         const why = refusalOf(command);

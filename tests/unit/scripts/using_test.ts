@@ -1,12 +1,5 @@
 import assert from "node:assert/strict";
-
-/** The sources below a folder. */
-function* sources(folder: string): Generator<string> {
-  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
-    if (isDirectory) yield* sources(`${folder}/${name}`);
-    else if (name.endsWith(".ts")) yield `${folder}/${name}`;
-  }
-}
+import { textsBelow } from "../../support/files.ts";
 
 /** The rest of the block that holds `at`. */
 function restOfBlock(text: string, at: number): string {
@@ -27,7 +20,7 @@ function lost(text: string): string[] {
 }
 
 Deno.test("no value that is declared with using is used once: minified, it would never be closed", () => {
-  for (const path of sources("src")) assert.deepEqual(lost(Deno.readTextFileSync(path)), [], path);
+  for (const [path, text] of textsBelow("src")) assert.deepEqual(lost(text), [], path);
   assert.deepEqual(lost("{ using file = open(); return file.size; }").length, 1);
   assert.deepEqual(lost("{ using file = open(); file.a(); return file.size; }").length, 0);
 });
