@@ -45,7 +45,7 @@ export interface FoundViolation<Name extends string> {
   readonly rule: Name;
   readonly message: string;
   /**
-   * What the request did, without its place, if it is more or less than the message says: equal texts are one thing, which
+   * Deed of the request, without its place, if it is more or less than the message says: equal texts are one thing, which
    * an API takes or refuses.
    */
   readonly shape?: string;

@@ -52,7 +52,7 @@ export interface OmittedItems {
   readonly parts: ReadonlySet<string>;
 }
 
-/** What the omissions of `standing` take out of a history, by default all that are in force. */
+/** The items and parts that the omissions of `standing` take out of a history, by default all that are in force. */
 export function omittedItems(
   turns: readonly Turn[],
   standing: readonly StandingOmission[] = standingOmissionsOf(turns),

@@ -35,7 +35,7 @@ export interface RefusedHistory {
   readonly session: ContinuedSession;
   /** True if the request held reasoning, and the error may be about it. */
   readonly mayBeReasoning: boolean;
-  /** Whether `compact` would make the history much smaller. */
+  /** True if `compact` would make the history much smaller. */
   readonly shrinks: () => boolean;
 }
 
@@ -209,7 +209,7 @@ function eventOf(
   return turn === undefined || event === undefined ? null : { turn, event };
 }
 
-/** What `omit` takes out. */
+/** The item or part that `omit` takes out. */
 interface OmitTarget {
   readonly seq: number;
   /** For `--part`, from 1; `null` for the whole event. */

@@ -54,7 +54,7 @@ export interface ExchangeOptions {
   readonly limits?: SseLimits;
 }
 
-/** What a reader made of a stream. */
+/** Result of a reader of a stream. */
 export interface StreamRead<T> {
   readonly result: T;
   /** The failure that the server reported in the stream before it began an answer; `null` for none. */

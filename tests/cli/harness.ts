@@ -161,7 +161,7 @@ export function assertError(called: Called, expected: ExpectedError): JsonObject
 export const WITH_MODES: readonly string[] = Deno.uid() === 0
   ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
   : [];
-/** What is missing for {@linkcode WITH_MODES}. */
+/** Lack of what {@linkcode WITH_MODES} needs. */
 export const LACKS_MODES: Lack = await lacksCommand([...WITH_MODES, "true"], "file modes do not count");
 
 /** Changes a sealed file's text and seals it again, as another version of this program might have written it. */

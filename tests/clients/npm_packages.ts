@@ -20,7 +20,7 @@ export const CLAUDE_CODE: Packages = ["@anthropic-ai/claude-code@2.1.197"];
 /** pi. */
 export const PI: Packages = ["@mariozechner/pi-coding-agent@0.73.1"];
 
-/** What is missing for the packages: they are known to have programs for one system that run without more. */
+/** Lack of a system for the packages: they are known to have programs for one system that run without more. */
 export const LACKS_AGENTS: Lack = Deno.build.os === "linux" && Deno.build.arch === "x86_64"
   ? null
   : "only on Linux x64";

@@ -30,7 +30,7 @@ interface Recipe {
   readonly exchanges: number;
   /** Output of its commands, in any order. */
   readonly prints: readonly string[];
-  /** What is missing here. */
+  /** Missing part of the machine. */
   readonly lacks?: Lack;
 }
 

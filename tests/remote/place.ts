@@ -8,7 +8,7 @@ import { type Lack } from "../support/needs.ts";
 import { S3Store } from "../../src/remote/s3.ts";
 import { ACCESS_KEY, Gateway, hasCeph, SECRET_KEY } from "../../scripts/remote/gateway.ts";
 
-/** What is missing for a gateway. */
+/** Lack of a gateway. */
 export const LACKS_CEPH: Lack = hasCeph() ? null : "Ceph not installed";
 
 /** Starts a gateway with the bucket `tests` for one test. */

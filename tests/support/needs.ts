@@ -6,7 +6,7 @@
  */
 import { PROGRAM } from "./reprise.ts";
 
-/** What is missing, as the end of a sentence; `null` if it is there. */
+/** Missing part of the machine, as words in brackets after a name; `null` if it is there. */
 export type Lack = string | null;
 
 /** Options of a test that needs what `lacks` looked for. */

@@ -77,7 +77,7 @@ interface NamedItems {
   readonly part?: number;
 }
 
-/** What a call would write, and its effect on the next request. */
+/** The event that a call would write, and its effect on the next request. */
 interface OmissionPlan {
   readonly drafts: readonly EventDraft[];
   /** Everything that requests no longer hold, or hold again. */

@@ -16,7 +16,7 @@ import {
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 
-/** What is missing to give one process a file system of its own; many containers forbid it. */
+/** Lack of a way to give one process a file system of its own; many containers forbid it. */
 const LACKS_MOUNTS = await lacksCommand(
   ["unshare", "-rm", "sh", "-c", "mount -t tmpfs reprise-test /mnt"],
   "cannot mount tmpfs",

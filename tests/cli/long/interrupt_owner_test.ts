@@ -91,7 +91,7 @@ Deno.test(
 
 Deno.test(
   needing(
-    "interrupt never signals a process that only has the number of the lock's owner: the owner has ended, and somebody else holds the lock",
+    "interrupt never signals a process that only has the number of the lock's owner: the owner has ended, and another process holds the lock",
     lacksLinux(),
   ),
   async () => {

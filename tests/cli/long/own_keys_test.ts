@@ -10,7 +10,7 @@ import { KEY, Place } from "../harness.ts";
 /** Values without the shape of a secret: only the names of the variables show that they are secrets. */
 const VALUES = {
   AWS_ACCESS_KEY_ID: "plainidofsomebody",
-  AWS_SECRET_ACCESS_KEY: "/plain+secret/of/somebody=",
+  AWS_SECRET_ACCESS_KEY: "/plain+secret/of/a+user=",
   AWS_SESSION_TOKEN: "plaintokenofsomebody//",
 };
 
