@@ -35,7 +35,6 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   search: viewing,
   input: inspection,
   explain: inspection,
-  verify: inspection,
   stats: inspection,
   doctor: inspection,
   repair: maintenance,

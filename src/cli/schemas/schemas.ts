@@ -56,7 +56,6 @@ export const SCHEMAS = {
   "show-html": documented(inspection.showHtml, "the document of show --html", "show"),
   "input": documented(anyObject, "the body of the next request, as the provider defines it", "input"),
   "explain": documented(inspection.explain, "the document of explain", "explain"),
-  "verify": documented(inspection.verify, "the document of verify", "verify"),
   "stats": documented(inspection.stats, "the document of stats without a session", "stats"),
   "stats-session": documented(inspection.statsSession, "the document of stats ID", "stats"),
   "doctor": documented(inspection.doctor, "the document of doctor", "doctor"),

@@ -27,11 +27,10 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "show": [["s"], ["s", "--turns"], ["s", "--events"], ["s", "--html", "s.html"], ["s.jsonl"]],
   "input": [["s"]],
   "explain": [["s"]],
-  "verify": [["s"], ["--all"]],
   "stats": [[], ["s"]],
   "doctor": [[]],
   "repair": [["s"], ["s", "--dry-run"], ["--all"], ["--all", "--dry-run"], ["s", "--lift-quarantine"]],
-  "fsck": [["--all"]],
+  "fsck": [["--all"], ["s", "--requests"]],
   "rename": [["s", "Title", "--dry-run"], ["s", "Title"]],
   "export": [["gone", "gone.jsonl"], ["s", "--dry-run", "--redact"], [
     "s",
