@@ -4,17 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import {
-  anyObject,
-  count,
-  counts,
-  doneOrDry,
-  exitCode,
-  ordinal,
-  sha256,
-  text,
-  time,
-} from "./parts.ts";
+import { anyObject, count, counts, doneOrDry, exitCode, ordinal, sha256, text, time } from "./parts.ts";
 
 const recordings = z.array(z.object({
   created: time,
