@@ -28,7 +28,6 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   run: running,
   interrupt: running,
   compact: running,
-  uncompact: running,
   omit: running,
   fork: running,
   ls: viewing,

@@ -11,7 +11,6 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   "run": ["run", "-s", "s", "More"],
   "interrupt": ["interrupt", "s"],
   "compact": ["compact", "s", "--tail-events", "0"],
-  "uncompact": ["uncompact", "compacted"],
   "omit": ["omit", "s", "--seq", "2"],
   "fork": ["fork", "s"],
   "repair": ["repair", "s"],

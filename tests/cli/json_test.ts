@@ -103,11 +103,11 @@ Deno.test("the command in resume keeps the limits of the run, and its fixture: w
   const recorded = `${place.sandbox.directory}/rec`;
   await place.call(["run", "--json", "--new", "-s", "kept", "--record", recorded, "Hi"]);
   const { length } = place.server.requests;
-  const flags = ["--fixture", recorded, "--match", "conversation", "--ignore", "$.metadata"];
+  const flags = ["--fixture", recorded, "--match", "conversation"];
   const missed = ending(await place.call(["run", "--json", "--new", "-s", "played", ...flags, "Bye"]));
   assert.equal(
     missed.resume,
-    `reprise run -s played --fixture ${recorded} --match conversation --ignore '$.metadata'`,
+    `reprise run -s played --fixture ${recorded} --match conversation`,
   );
   assert.equal(place.server.requests.length, length);
 });

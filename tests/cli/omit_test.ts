@@ -100,7 +100,7 @@ Deno.test("omit refuses what it cannot do with exit 2 and the reason", async () 
     code: "usage",
     exit: 2,
     says: /which the checkpoint up to seq \d+ replaces/,
-    hint: /reprise uncompact s/,
+    hint: /reprise compact s --undo/,
   });
   const last = place.turnPath("s", place.sandbox.turnNames("s").length);
   Deno.removeSync(last);

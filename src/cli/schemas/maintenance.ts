@@ -32,7 +32,7 @@ export const interrupt = z.union([
 const size = z.object({ entries: count, bytes: count, tokens: count });
 const PLAN = {
   session: text,
-  strategy: z.enum(["deterministic", "model", "remote"]),
+  strategy: z.enum(["deterministic", "model"]),
   range: z.object({
     from_turn: ordinal,
     to_turn: ordinal,
@@ -52,6 +52,19 @@ const PLAN = {
 };
 const nothing = { session: text, message: text, details: anyObject };
 
+const checkpoint = z.object({
+  turn: ordinal,
+  seq: ordinal,
+  to_turn: ordinal,
+  to_seq: ordinal,
+  opening_turn: ordinal.nullable(),
+}).nullable();
+const WITHDRAWN = {
+  session: text,
+  withdrawn: checkpoint,
+  restored_results: z.array(ordinal).describe("seq of each result that is sent whole again"),
+  in_force: checkpoint,
+};
 /** The document of `compact`. */
 export const compact = z.union([
   z.object({
@@ -63,6 +76,7 @@ export const compact = z.union([
     verification: anyObject.describe("claims of the model, compared with the log").exactOptional(),
   }),
   z.object({ type: z.literal("nothing_to_compact"), ...nothing }),
+  z.object({ type: z.literal("compaction_withdrawn"), ...WITHDRAWN }),
   dryRun({
     ...PLAN,
     summary: text.exactOptional(),
@@ -73,25 +87,7 @@ export const compact = z.union([
       .exactOptional(),
   }),
   dryRun(nothing),
-]);
-
-const checkpoint = z.object({
-  turn: ordinal,
-  seq: ordinal,
-  to_turn: ordinal,
-  to_seq: ordinal,
-  opening_turn: ordinal.nullable(),
-}).nullable();
-const UNCOMPACTED = {
-  session: text,
-  withdrawn: checkpoint,
-  restored_results: z.array(ordinal).describe("seq of each result that is sent whole again"),
-  in_force: checkpoint,
-};
-/** The document of `uncompact`. */
-export const uncompact = z.union([
-  z.object({ type: z.literal("uncompacted"), ...UNCOMPACTED }),
-  dryRun(UNCOMPACTED),
+  dryRun(WITHDRAWN),
 ]);
 
 const OMISSION = {

@@ -45,7 +45,6 @@ export const SCHEMAS = {
   "run-dry-run": documented(inspection.runDryRun, "the document of run --dry-run", "run"),
   "interrupt": documented(maintenance.interrupt, "the document of interrupt", "interrupt"),
   "compact": documented(maintenance.compact, "the document of compact", "compact"),
-  "uncompact": documented(maintenance.uncompact, "the document of uncompact", "uncompact"),
   "omit": documented(maintenance.omit, "the document of omit", "omit"),
   "fork": documented(maintenance.fork, "the document of fork", "fork"),
   "ls": documented(inspection.ls, "the document of ls", "ls"),

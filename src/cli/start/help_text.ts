@@ -12,7 +12,6 @@ Commands:
   run [options] [prompt]                        run the agent once, in a new session or in an existing one
   interrupt [options] <id>                      stop the process of this machine that writes to a session, or close a killed run
   compact [options] <id>                        write a checkpoint that replaces the older events in later requests
-  uncompact [options] <id>                      withdraw the latest checkpoint: the events that it replaced are sent again
   omit [options] <id>                           take items out of later requests, each with what belongs to it; they stay on disk
   fork [options] <id>                           start a new session from the beginning of another, which stays unchanged
   ls [options]                                  list sessions, newest first

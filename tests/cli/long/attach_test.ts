@@ -177,7 +177,7 @@ Deno.test("a checkpoint names attached files instead of sending them; those of a
   assert.match(plan.summary, /shot\.png.*image\/png/);
   await ok(place, ["run", "-s", "s", "And now?"]);
   assert.ok(!place.server.requests.at(-1)?.text.includes("data:"));
-  await ok(place, ["uncompact", "s"]);
+  await ok(place, ["compact", "s", "--undo"]);
   assert.equal((await place.call(["run", "-s", "s", "--max-steps", "1", ...files, "More"])).code, 4);
   await ok(place, ["compact", "s", "--tail-events", "2"]);
   await ok(place, ["run", "-s", "s"]);

@@ -122,7 +122,7 @@ for (const shell of ["bash", "zsh", "fish"] as const) {
       Deno.mkdirSync(`${sandbox.directory}/elsewhere/sessions/far-1abc`, { recursive: true });
       Deno.mkdirSync(`${sandbox.workspace}/tapes/chat`, { recursive: true });
       await using terminal = await Terminal.open(sandbox, shell);
-      await terminal.completes("reprise unc", /reprise uncompact\b/);
+      await terminal.completes("reprise omi", /reprise omit\b/);
       await terminal.completes("reprise run --provider az", /--provider azure\b/);
       await terminal.completes("reprise run --max-st", /--max-steps\b/);
       await terminal.completes("reprise show oth", /show other-9xyz\b/);

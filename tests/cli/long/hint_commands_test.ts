@@ -46,7 +46,7 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["input", "s", "-s", "s"],
     ["verify"],
     ["fsck"],
-    ["uncompact", "s"],
+    ["compact", "s", "--undo"],
     ["compact", "s", "--strategy", "remote", "-p", "anthropic"],
     ["fork", "s", "--to-seq", "99"],
     ["export", "s"],

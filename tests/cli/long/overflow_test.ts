@@ -70,7 +70,7 @@ Deno.test("after an overflow by one result, the command of the hint succeeds, an
   const forked = await place.call(["fork", "s"]);
   assert.equal(forked.code, 0, forked.stderr);
   assert.equal((await place.call(["verify", "--all"])).code, 0);
-  const undone = JSON.parse((await place.call(["uncompact", "s", "--json"])).stdout);
+  const undone = JSON.parse((await place.call(["compact", "s", "--undo", "--json"])).stdout);
   assert.deepEqual(undone.restored_results, [event.result_seq]);
   assert.ok(
     (await place.call(["input", "s"])).stdout.includes(JSON.stringify(result?.output).slice(1, 2_000)),

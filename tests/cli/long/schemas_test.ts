@@ -13,8 +13,13 @@ const LONG = `Look at a.txt. ${"It matters a lot. ".repeat(300)}`;
 const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "run": [["Look at a.txt"], ["-s", "s", "More", "--dry-run"], ["-s", "s"]],
   "interrupt": [["s"], ["s", "--dry-run"]],
-  "compact": [["s", "--tail-events", "0", "--dry-run"], ["s", "--tail-events", "0"], ["short"]],
-  "uncompact": [["s", "--dry-run"], ["s"]],
+  "compact": [
+    ["s", "--tail-events", "0", "--dry-run"],
+    ["s", "--tail-events", "0"],
+    ["short"],
+    ["s", "--undo", "--dry-run"],
+    ["s", "--undo"],
+  ],
   "omit": [["s", "--seq", "2", "--dry-run"], ["s", "--seq", "2"], ["s", "--undo"]],
   "fork": [["s", "--dry-run"], ["s"]],
   "ls": [[], ["--tree", "--cost"], ["--remote", "s3://sessions"]],

@@ -73,7 +73,7 @@ const VERBS: readonly (readonly string[])[] = [
   ["verify", "s"],
   ["input", "s", "--prompt", "go on"],
   ["run", "-s", "s", "go on"],
-  ["uncompact", "s"],
+  ["compact", "s", "--undo"],
   ["run", "-s", "s", "and on"],
   ["fsck", "s"],
 ];
