@@ -23,7 +23,6 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   "config": ["config", "set", "model", "gpt-5.6"],
   "record": ["record", "--out", "new", "--", "true"],
   "fixture redact": ["fixture", "redact", "recorded"],
-  "fixture learn": ["fixture", "learn", "recorded", "recorded"],
   "fixture seal": ["fixture", "seal", "recorded"],
   "fixture import": ["fixture", "import", "answer.sse", "imported"],
 };

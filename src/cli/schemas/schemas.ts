@@ -97,7 +97,6 @@ export const SCHEMAS = {
   "fixture-seal": documented(fixtures.fixtureSeal, "the document of fixture seal", "fixture seal"),
   "fixture-import": documented(fixtures.fixtureImport, "the document of fixture import", "fixture import"),
   "fixture-diff": documented(fixtures.fixtureDiff, "the document of fixture diff", "fixture diff"),
-  "fixture-learn": documented(fixtures.fixtureLearn, "the document of fixture learn", "fixture learn"),
   "fixture-prune": documented(fixtures.fixturePrune, "the document of fixture prune", "fixture prune"),
   "completions": documented(
     z.object({ shell: text, text }),

@@ -131,7 +131,7 @@ for (const shell of ["bash", "zsh", "fish"] as const) {
       await terminal.completes(`reprise --home ${sandbox.directory}/elsewhere show fa`, /show far-1abc\b/);
       await terminal.completes(`reprise show --home ${sandbox.directory}/elsewhere fa`, /far-1abc\b/);
       await terminal.completes("reprise show @l", /show @last\b/);
-      await terminal.completes("reprise fixture le", /fixture learn\b/);
+      await terminal.completes("reprise fixture se", /fixture seal\b/);
       await terminal.completes("reprise fixture lint --max", /--max-age\b/);
       await terminal.completes("reprise fixture show tap", /show tapes\//);
       await terminal.completes("reprise serve tapes --pa", /--pace\b/);

@@ -58,7 +58,6 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "fixture seal": [["recorded", "--dry-run"], ["recorded"]],
   "fixture import": [["answer.sse", "imported", "--dry-run"], ["answer.sse", "imported"]],
   "fixture diff": [["recorded", "recorded"]],
-  "fixture learn": [["recorded", "recorded"], ["recorded", "recorded", "--dry-run"]],
   "fixture prune": [["proxied", "--events", "used.jsonl", "--dry-run"], [
     "proxied",
     "--events",
