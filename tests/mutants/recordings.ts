@@ -65,7 +65,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/import/plan.ts",
-    text: "    options.scrubber.learnHeaders(Object.entries(requestHeaders));\n",
+    text: "    scrubber.learnHeaders(Object.entries(requestHeaders));\n",
     replacement: "",
     promise: "promises.md: no known secret gets into a recording, also if another exchange's body repeats it",
     area: ["unit/fixture/import"],
