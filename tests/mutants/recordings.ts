@@ -71,7 +71,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["unit/fixture/import"],
   },
   {
-    file: "src/fixture/import/vcr.ts",
+    file: "src/fixture/import/cassette.ts",
     text: "Number(length) !== body.bytes.length;",
     replacement: "Number(length) < body.bytes.length;",
     promise: "fixtures.md: an import says what its source lacks, such as a part of a request",
