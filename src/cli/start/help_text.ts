@@ -25,9 +25,7 @@ Commands:
   rename [options] <id> <title>                 give a session a title
   export [options] <id> [file]                  write a session to one checksummed file
   import [options] <file>                       restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session
-  rm [options] <ids...>                         delete sessions; their forks stay complete
-  prune [options]                               delete sessions by age, number or size
-  gc [options]                                  remove unused blobs, and leftovers of killed processes
+  rm [options] [ids...]                         delete sessions, named or chosen by age, number or size; their forks stay complete
   config [options] <action> [name] [values...]  print or change the user's config.json
   push [options] [id]                           put the turns that a remote lacks; changes nothing if it went another way
   pull [options] [id]                           fetch the turns that a remote has and this home lacks
