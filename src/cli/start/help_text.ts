@@ -30,7 +30,7 @@ Commands:
   push [options] [id]                           put the turns that a remote lacks; changes nothing if it went another way
   pull [options] [id]                           fetch the turns that a remote has and this home lacks
   record [options]                              record the traffic of APIs through a local proxy; with -- CMD, only while CMD runs
-  serve [options] <dirs...>                     play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs
+  serve [options] [dirs...]                     play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs
   test [options] <dirs...>                      play recorded sessions again, and compare requests and turn files
   completions [options] <shell>                 print the completions of a shell, or the man page
   schema [options] [name]                       print the JSON Schema of a --json document; without a name, list them
