@@ -117,25 +117,32 @@ export const fixtureSeal = doneOrDry({
 
 /** The document of `fixture import`. */
 export const fixtureImport = doneOrDry({
-  format: text.describe("format of the source"),
-  fixtures: z.array(z.object({
-    path: text,
-    provider: text,
-    base_url: text,
-    models: z.array(text),
-    created: time,
-    redactions: counts,
-    exchanges: z.array(z.object({
-      number: ordinal,
-      method: text,
+  imported: z.array(z.object({
+    file: text,
+    format: text,
+    fixtures: z.array(z.object({
       path: text,
-      status: z.int(),
-      bytes: count,
-      terminal: z.boolean(),
+      provider: text,
+      base_url: text,
+      models: z.array(text),
+      created: time,
+      redactions: counts,
+      exchanges: z.array(z.object({
+        number: ordinal,
+        method: text,
+        path: text,
+        status: z.int(),
+        bytes: count,
+        terminal: z.boolean(),
+      })),
     })),
+    lost: z.array(z.object({ what: text, why: text, exchanges: z.array(ordinal) })),
+    skipped: z.array(text).describe("entries of the file that cannot become an exchange"),
   })),
-  lost: z.array(z.object({ what: text, why: text, exchanges: z.array(ordinal) })),
-  skipped: z.array(text),
+  refused: z.array(z.object({ file: text, code: text, message: text, hint: text.nullable() }))
+    .describe("recordings of a folder; a single one that is refused is an error"),
+  ignored: count.describe("files of a folder with other names than recordings have"),
+  exit_code: exitCode,
 });
 
 const pair = <Shape extends z.ZodType>(each: Shape) => z.object({ a: z.array(each), b: z.array(each) });

@@ -14,6 +14,7 @@ import {
   exitCode,
   ordinal,
   range,
+  sha256,
   text,
   time,
 } from "./parts.ts";
@@ -132,13 +133,19 @@ const finding = z.object({
 
 /** The document of `fsck`. */
 export const fsck = z.object({
-  ok: z.boolean().describe("false if a session is damaged"),
+  ok: z.boolean().describe("false if a session is damaged, or a request differs"),
   exit_code: exitCode,
   sessions: z.array(z.object({
     id: text,
     findings: z.array(finding),
     turns: count,
     in_use: z.boolean().describe("the open tail of the session was not checked"),
+    requests: z.array(z.object({
+      turn: ordinal,
+      verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired", "imported"]),
+      recorded: sha256,
+      refolded: sha256.nullable(),
+    })).describe("with --requests, if the files are sound").exactOptional(),
   })),
   strays: z.array(finding).describe("with --all: names among the sessions that are no ids"),
   skipped: z.array(z.object({ id: text, why: text })),
@@ -150,7 +157,9 @@ export const fsck = z.object({
     errors: count,
     warnings: count,
     infos: count,
+    differing: count.describe("requests that fold to other bytes than were sent"),
   }),
+  remote: text.describe("with --remote: its address").exactOptional(),
 });
 
 const REPAIRED = {

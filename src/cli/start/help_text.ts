@@ -17,13 +17,11 @@ Commands:
   ls [options]                                  list sessions, newest first
   search [options] <text>                       find a text in prompts, answers, tool calls and their outputs
   show [options] <id>                           print a session as a transcript
-  input [options] [id]                          print the exact request body that a run with the same flags would send
   explain [options] <id>                        list for each reasoning item whether it is sent, and why
-  verify [options] [id]                         rebuild every recorded request and compare it with the sent one
   stats [options] [id]                          count tokens and costs by run, session, model and day
   doctor [options]                              show the environment, and the source of each setting
   repair [options] [id]                         repair what fsck finds; replaced files are kept in quarantine/
-  fsck [options] [id]                           check a session's files; read-only
+  fsck [options] [id]                           check files of sessions and, with --requests, what was sent; read-only
   rename [options] <id> <title>                 give a session a title
   export [options] <id> [file]                  write a session to one checksummed file
   import [options] <file>                       restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session

@@ -48,7 +48,7 @@ function files(place: Place): string[] {
 }
 
 async function input(place: Place): Promise<string> {
-  return (await place.call(["input", "s", "--prompt", "Next"])).stdout;
+  return (await place.call(["run", "-s", "s", "--dry-run", "--body", "Next"])).stdout;
 }
 
 Deno.test("compact with nothing to gain exits 0, says so, and writes nothing", async () => {
@@ -101,7 +101,7 @@ Deno.test("compact: --tail-events is an upper bound, a plan is printed, and noth
       code: "nothing_to_withdraw",
       exit: 2,
     });
-    for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+    assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
   }));
 
 Deno.test("compact: the contract is printed without a key and a request; the model's summary is checked against the log", () =>
@@ -139,7 +139,7 @@ Deno.test("compact: --auto-compact reports its work, and the run completes", () 
     const notices = events(called).filter((event) => event.type === "notice" && event.kind === "compacted");
     assert.ok(notices.length >= 1, called.stdout);
     assert.ok(place.sandbox.turns("s").some(({ kind }) => kind === "compaction"));
-    for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+    assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
   }));
 
 Deno.test("an answer of the model that cannot be used leaves the session untouched: no JSON", () =>

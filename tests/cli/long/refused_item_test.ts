@@ -197,7 +197,7 @@ for (const [api, start] of Object.entries(REFUSING_APIS)) {
       assert.equal(went.code, 0, went.stderr);
       await run("-s", "s", "And now?");
       assert.doesNotMatch(server.newest(), bad);
-      for (const verb of ["fsck", "verify"]) assert.equal((await call([verb, "s"])).code, 0, verb);
+      assert.equal((await call(["fsck", "s", "--requests"])).code, 0);
     });
   }
 }
