@@ -103,11 +103,11 @@ Deno.test("the command in resume keeps the limits of the run, and its fixture: w
   const recorded = `${place.sandbox.directory}/rec`;
   await place.call(["run", "--json", "--new", "-s", "kept", "--record", recorded, "Hi"]);
   const { length } = place.server.requests;
-  const flags = ["--fixture", recorded, "--match", "conversation", "--ignore", "$.metadata"];
+  const flags = ["--fixture", recorded, "--match", "conversation"];
   const missed = ending(await place.call(["run", "--json", "--new", "-s", "played", ...flags, "Bye"]));
   assert.equal(
     missed.resume,
-    `reprise run -s played --fixture ${recorded} --match conversation --ignore '$.metadata'`,
+    `reprise run -s played --fixture ${recorded} --match conversation`,
   );
   assert.equal(place.server.requests.length, length);
 });
@@ -141,8 +141,7 @@ Deno.test("every other verb prints one JSON document with --json: each of them",
     [["show", "s", "--turns"], ["session", "turns"]],
     [["show", "s", "--events"], ["session", "events"]],
     [["explain", "s"], ["session", "next", "reasoning", "dropped", "repairs", "refusals"]],
-    [["verify", "s"], ["ok", "exit_code", "sessions"]],
-    [["verify", "--all"], ["ok", "exit_code", "sessions"]],
+    [["fsck", "--all", "--requests"], ["ok", "exit_code", "sessions"]],
     [["repair", "s", "--lift-quarantine"], ["session", "lifted", "dry_run"]],
     [["interrupt", "s"], ["session", "interrupted", "closed_run", "answered_calls"]],
     [["interrupt", "s", "--dry-run"], ["type", "session", "pid", "plan"]],

@@ -55,13 +55,13 @@ Deno.test("omit takes a call out with its group, and --undo sends the same bytes
   await ok(place, ["omit", "s", "--seq", `${result}`]);
   await ok(place, ["run", "-s", "s", "Go on"]);
   assert.ok(!JSON.stringify(place.server.requests.at(-1)?.input).includes(String(items(before)[2]?.call_id)));
-  for (const args of [["fsck", "s"], ["verify", "s"]]) await ok(place, args);
+  await ok(place, ["fsck", "s", "--requests"]);
   const explained = JSON.parse(await ok(place, ["explain", "s", "--json"]));
   const omitted = [...explained.reasoning, ...explained.dropped].filter(({ reason }) => reason === "omitted");
   assert.deepEqual(omitted.map(({ seq }) => seq), plan.seqs);
   await ok(place, ["omit", "s", "--undo"]);
   assert.ok((await ok(place, ["input", "s"])).startsWith(before.slice(0, before.lastIndexOf("]"))));
-  await ok(place, ["verify", "s"]);
+  await ok(place, ["fsck", "s", "--requests"]);
 });
 
 Deno.test("omit --part leaves a note in place of a file or a text, by the seq of the message or of the file", async () => {
@@ -100,7 +100,7 @@ Deno.test("omit refuses what it cannot do with exit 2 and the reason", async () 
     code: "usage",
     exit: 2,
     says: /which the checkpoint up to seq \d+ replaces/,
-    hint: /reprise uncompact s/,
+    hint: /reprise compact s --undo/,
   });
   const last = place.turnPath("s", place.sandbox.turnNames("s").length);
   Deno.removeSync(last);
@@ -139,7 +139,7 @@ Deno.test("views mark what is omitted, copies say that they hold it, and --redac
   const request = await ok(place, ["input", "s"]);
   await ok(place, ["rm", "s", "--yes"]);
   await ok(place, ["import", "r.export"]);
-  await ok(place, ["verify", "s"]);
+  await ok(place, ["fsck", "s", "--requests"]);
   assert.equal(await ok(place, ["input", "s"]), request);
 });
 

@@ -4,18 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import {
-  anyObject,
-  count,
-  counts,
-  doneOrDry,
-  dryRun,
-  exitCode,
-  ordinal,
-  sha256,
-  text,
-  time,
-} from "./parts.ts";
+import { anyObject, count, counts, doneOrDry, exitCode, ordinal, sha256, text, time } from "./parts.ts";
 
 const recordings = z.array(z.object({
   created: time,
@@ -189,33 +178,6 @@ export const fixtureDiff = z.object({
   only: pair(ordinal).describe("exchanges that the other recording does not have"),
   retries: pair(z.object({ exchange: ordinal, failure: text })),
 });
-
-const learned = z.object({
-  exchanges: z.tuple([ordinal, ordinal]),
-  requests: count,
-  path: text,
-  a: text,
-  b: text,
-});
-const LEARNED = {
-  a: text,
-  b: text,
-  exit_code: exitCode,
-  match: z.object({
-    normalize: z.array(text).optional(),
-    ignore: z.array(text).optional(),
-    replace: z.array(z.object({ pattern: text, with: text })).optional(),
-  }).describe("rules to add to both recordings"),
-  rules: z.array(z.object({ rule: text, differences: count, example: learned })),
-  pairs: count,
-  matching: count,
-  unexplained: z.array(learned),
-  withheld: z.array(z.object({ rule: text, fixture: text, exchanges: z.tuple([ordinal, ordinal]) })),
-  only: pair(ordinal),
-  written: z.boolean(),
-};
-/** The document of `fixture learn`. */
-export const fixtureLearn = z.union([z.object(LEARNED), dryRun(LEARNED)]);
 
 /** The document of `fixture prune`. */
 export const fixturePrune = doneOrDry({

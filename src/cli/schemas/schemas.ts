@@ -45,7 +45,6 @@ export const SCHEMAS = {
   "run-dry-run": documented(inspection.runDryRun, "the document of run --dry-run", "run"),
   "interrupt": documented(maintenance.interrupt, "the document of interrupt", "interrupt"),
   "compact": documented(maintenance.compact, "the document of compact", "compact"),
-  "uncompact": documented(maintenance.uncompact, "the document of uncompact", "uncompact"),
   "omit": documented(maintenance.omit, "the document of omit", "omit"),
   "fork": documented(maintenance.fork, "the document of fork", "fork"),
   "ls": documented(inspection.ls, "the document of ls", "ls"),
@@ -57,7 +56,6 @@ export const SCHEMAS = {
   "show-html": documented(inspection.showHtml, "the document of show --html", "show"),
   "input": documented(anyObject, "the body of the next request, as the provider defines it", "input"),
   "explain": documented(inspection.explain, "the document of explain", "explain"),
-  "verify": documented(inspection.verify, "the document of verify", "verify"),
   "stats": documented(inspection.stats, "the document of stats without a session", "stats"),
   "stats-session": documented(inspection.statsSession, "the document of stats ID", "stats"),
   "doctor": documented(inspection.doctor, "the document of doctor", "doctor"),
@@ -99,7 +97,6 @@ export const SCHEMAS = {
   "fixture-seal": documented(fixtures.fixtureSeal, "the document of fixture seal", "fixture seal"),
   "fixture-import": documented(fixtures.fixtureImport, "the document of fixture import", "fixture import"),
   "fixture-diff": documented(fixtures.fixtureDiff, "the document of fixture diff", "fixture diff"),
-  "fixture-learn": documented(fixtures.fixtureLearn, "the document of fixture learn", "fixture learn"),
   "fixture-prune": documented(fixtures.fixturePrune, "the document of fixture prune", "fixture prune"),
   "completions": documented(
     z.object({ shell: text, text }),

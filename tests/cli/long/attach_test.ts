@@ -42,7 +42,7 @@ Deno.test("attached files reach the model byte for byte, in the shapes of both S
   assert.deepEqual(messages[0].content, EXPECTED_BLOCKS);
   const again = await run("openai", "/v1", ["-s", "s", "Once more"]);
   assert.deepEqual(again.input[0].content, EXPECTED_PARTS);
-  assert.match(await ok(place, ["verify", "s"]), /same/);
+  assert.match(await ok(place, ["fsck", "s", "--requests"]), /same/);
 });
 
 Deno.test("a turn keeps an attached file's name, type and hash, and no path; its bytes are one blob", async () => {
@@ -146,7 +146,7 @@ Deno.test("export and import carry attached files; gc removes none of them", asy
   await ok(place, ["export", "s", "s.jsonl"]);
   await ok(place, ["rm", "s", "--yes"]);
   await ok(place, ["import", "s.jsonl"]);
-  assert.match(await ok(place, ["verify", "s"]), /same/);
+  assert.match(await ok(place, ["fsck", "s", "--requests"]), /same/);
   await ok(place, ["run", "-s", "s", "And now?"]);
   assert.deepEqual(contents(place)[0], EXPECTED_PARTS);
 });
@@ -177,7 +177,7 @@ Deno.test("a checkpoint names attached files instead of sending them; those of a
   assert.match(plan.summary, /shot\.png.*image\/png/);
   await ok(place, ["run", "-s", "s", "And now?"]);
   assert.ok(!place.server.requests.at(-1)?.text.includes("data:"));
-  await ok(place, ["uncompact", "s"]);
+  await ok(place, ["compact", "s", "--undo"]);
   assert.equal((await place.call(["run", "-s", "s", "--max-steps", "1", ...files, "More"])).code, 4);
   await ok(place, ["compact", "s", "--tail-events", "2"]);
   await ok(place, ["run", "-s", "s"]);
@@ -198,7 +198,7 @@ Deno.test("a lost attached file is damage; after repair, requests say that it is
   const [lost, kept] = contents(place)[0] as readonly JsonObject[];
   assert.deepEqual(lost, { type: "input_text", text: '[The attached file "shot.png" (image/png) is lost]' });
   assert.equal(kept?.type, "input_file");
-  const verdicts = await ok(place, ["verify", "s", "--json"]);
+  const verdicts = await ok(place, ["fsck", "s", "--requests", "--json"]);
   assert.match(verdicts, /"repaired"/);
   assert.doesNotMatch(verdicts, /"differs"/);
 });

@@ -123,5 +123,5 @@ Deno.test("effort and summary are kept from run to run, and what changes is drif
   assert.deepEqual(await reasoningOf(["--effort", "low"]), [low, [["effort", "high", "low"]]]);
   const taken = await reasoningOf(["--effort", "", "--summary", ""]);
   assert.deepEqual(taken, [undefined, [["effort", "low", null], ["summary", "auto", null]]]);
-  assert.equal((await place.call(["verify", "s"])).code, 0);
+  assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
 });

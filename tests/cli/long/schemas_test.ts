@@ -13,8 +13,13 @@ const LONG = `Look at a.txt. ${"It matters a lot. ".repeat(300)}`;
 const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "run": [["Look at a.txt"], ["-s", "s", "More", "--dry-run"], ["-s", "s"]],
   "interrupt": [["s"], ["s", "--dry-run"]],
-  "compact": [["s", "--tail-events", "0", "--dry-run"], ["s", "--tail-events", "0"], ["short"]],
-  "uncompact": [["s", "--dry-run"], ["s"]],
+  "compact": [
+    ["s", "--tail-events", "0", "--dry-run"],
+    ["s", "--tail-events", "0"],
+    ["short"],
+    ["s", "--undo", "--dry-run"],
+    ["s", "--undo"],
+  ],
   "omit": [["s", "--seq", "2", "--dry-run"], ["s", "--seq", "2"], ["s", "--undo"]],
   "fork": [["s", "--dry-run"], ["s"]],
   "ls": [[], ["--tree", "--cost"], ["--remote", "s3://sessions"]],
@@ -22,11 +27,10 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "show": [["s"], ["s", "--turns"], ["s", "--events"], ["s", "--html", "s.html"], ["s.jsonl"]],
   "input": [["s"]],
   "explain": [["s"]],
-  "verify": [["s"], ["--all"]],
   "stats": [[], ["s"]],
   "doctor": [[]],
   "repair": [["s"], ["s", "--dry-run"], ["--all"], ["--all", "--dry-run"], ["s", "--lift-quarantine"]],
-  "fsck": [["--all"]],
+  "fsck": [["--all"], ["s", "--requests"]],
   "rename": [["s", "Title", "--dry-run"], ["s", "Title"]],
   "export": [["gone", "gone.jsonl"], ["s", "--dry-run", "--redact"], [
     "s",
@@ -54,7 +58,6 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "fixture seal": [["recorded", "--dry-run"], ["recorded"]],
   "fixture import": [["answer.sse", "imported", "--dry-run"], ["answer.sse", "imported"]],
   "fixture diff": [["recorded", "recorded"]],
-  "fixture learn": [["recorded", "recorded"], ["recorded", "recorded", "--dry-run"]],
   "fixture prune": [["proxied", "--events", "used.jsonl", "--dry-run"], [
     "proxied",
     "--events",
