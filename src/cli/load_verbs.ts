@@ -33,7 +33,6 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   ls: viewing,
   show: viewing,
   search: viewing,
-  input: inspection,
   explain: inspection,
   stats: inspection,
   doctor: inspection,

@@ -54,7 +54,6 @@ export const SCHEMAS = {
   "show-turns": documented(inspection.showTurns, "the document of show --turns", "show"),
   "show-events": documented(inspection.showEvents, "the document of show --events", "show"),
   "show-html": documented(inspection.showHtml, "the document of show --html", "show"),
-  "input": documented(anyObject, "the body of the next request, as the provider defines it", "input"),
   "explain": documented(inspection.explain, "the document of explain", "explain"),
   "stats": documented(inspection.stats, "the document of stats without a session", "stats"),
   "stats-session": documented(inspection.statsSession, "the document of stats ID", "stats"),

@@ -17,7 +17,6 @@ Commands:
   ls [options]                                  list sessions, newest first
   search [options] <text>                       find a text in prompts, answers, tool calls and their outputs
   show [options] <id>                           print a session as a transcript
-  input [options] [id]                          print the exact request body that a run with the same flags would send
   explain [options] <id>                        list for each reasoning item whether it is sent, and why
   stats [options] [id]                          count tokens and costs by run, session, model and day
   doctor [options]                              show the environment, and the source of each setting

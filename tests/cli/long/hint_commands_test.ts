@@ -42,8 +42,6 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["run", "--allow", "nothing", "Hi"],
     ["run", "--base-url", "http://example.com/v1", "Hi"],
     ["show", "unknown"],
-    ["input"],
-    ["input", "s", "-s", "s"],
     ["fsck"],
     ["compact", "s", "--undo"],
     ["fork", "s", "--to-seq", "99"],

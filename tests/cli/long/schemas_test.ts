@@ -25,7 +25,6 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "ls": [[], ["--tree", "--cost"], ["--remote", "s3://sessions"]],
   "search": [["matters"]],
   "show": [["s"], ["s", "--turns"], ["s", "--events"], ["s", "--html", "s.html"], ["s.jsonl"]],
-  "input": [["s"]],
   "explain": [["s"]],
   "stats": [[], ["s"]],
   "doctor": [[]],
