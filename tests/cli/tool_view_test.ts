@@ -82,7 +82,7 @@ Deno.test("the command that continues a session repeats the flags that the sessi
   const { workspace, home } = place.sandbox;
   const kept = ["-m", "gpt-5.6", "--effort", "low", "--deny", "shell"];
   const repeated = [
-    ...["--home", home, "--replay", "family", "--replay-window", "4", "-w", workspace],
+    ...["--home", home, "--replay", "family", "-w", workspace],
     ...["--allow", "write:src/**", "--allow", "shell:true", "--ask", "--max-steps", "9"],
     ...["--max-tokens", "90000", "--auto-compact", "80000", "--timeout", "60"],
   ];
