@@ -17,8 +17,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+RECORDING_MODES = ("new", "missing", "all")
 MAX_NAME = 80
 ID_DIGITS = 8
+#: Property of a test report with a note for the end of the session.
+NOTE = "reprise"
 
 
 class ReplayError(Exception):
@@ -165,6 +168,8 @@ def pytest_runtest_makereport(item, call):
         message = run.end(allow_unused=run.allow_unused or not report.passed)
     except ReplayError as error:
         message = str(error)
+    # xdist passes properties on to the process that prints.
+    report.user_properties += [(NOTE, note) for note in run.notes]
     if message is None:
         return
     if report.passed:
@@ -172,6 +177,14 @@ def pytest_runtest_makereport(item, call):
         report.longrepr = message
     else:
         report.sections.append(("reprise", message))
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    for report in reports:
+        for name, note in getattr(report, "user_properties", ()):
+            if name == NOTE and report.when == "call":
+                terminalreporter.write_line(note)
 
 
 class _Run:
@@ -184,7 +197,7 @@ class _Run:
         file = os.path.relpath(node.path, folder.resolve()).replace(os.sep, "/")
         names = node.nodeid.split("::")[1:]
         self._name = recording_name(node.name, id or " > ".join([file, *names]))
-        self._out, self._is_ended = folder, False
+        self._out, self._is_ended, self.notes = folder, False, []
         args = self._plan(upstreams or {}, serve, record)
         self._server = _server(args)
         variables = {name: _with_test(value, self._name) for name, value in self._server.variables.items()}
@@ -195,23 +208,25 @@ class _Run:
         """Returns the arguments of the server."""
         mode = os.environ.get("REPRISE_RECORD", "")
         is_recorded = (self._folder / self._name / "fixture.json").exists()
-        if mode == "" or (mode == "new" and is_recorded):
+        if mode not in RECORDING_MODES or (mode == "new" and is_recorded):
             return ("serve", str(self._folder), "--suite", "--json", "--quiet", *serve)
         if mode == "all":
             # Recorded beside the folder, and moved when it is complete.
             self._out = self._folder.parent / f".{self._folder.name}.recording-{os.getpid()}"
         named = [part for name, url in upstreams.items() for part in ("--env", f"{name}={url}")]
-        return ("record", "--missing", "--allow-live", "--out", str(self._out), "--suite", "--json", *named, *record)
+        return ("record", "--missing", "--out", str(self._out), "--suite", "--json", *named, *record)
 
     def end(self, allow_unused):
         """Ends the test once. Returns a message if it does not match its recording."""
         if self._is_ended:
             return None
         self._is_ended = True
-        request = {"type": "end", "test": self._name, "allow_unused": allow_unused}
+        prune = os.environ.get("REPRISE_RECORD") == "prune"
+        request = {"type": "end", "test": self._name, "allow_unused": allow_unused, "prune": prune}
         stray, report = _gateway().ask(request), self._server.ask(request)
         report["exit_code"] = report["exit_code"] or stray["exit_code"]
         report["messages"] = stray["messages"] + report["messages"]
+        self.notes = report["notes"]
         if self._out != self._folder:
             self._replace(report)
         if report["exit_code"] == 0:
