@@ -149,7 +149,6 @@ Deno.test("every other verb prints one JSON document with --json: each of them",
     [["fsck", "--all"], ["ok", "exit_code", "sessions"]],
     [["doctor"], ["ok", "exit_code", "checks"]],
     [["run", "-s", "s", "Hi", "--dry-run"], ["type", "session", "new", "run", "continues", "url"]],
-    [["input", "s"], ["model", "store", "stream", "include"]],
   ];
   for (const [args, members] of rows) {
     const called = await place.call([...args, "--json"]);
@@ -162,7 +161,7 @@ Deno.test("every other verb prints one JSON document with --json: each of them",
 
 Deno.test("every other verb prints one JSON document with --json: an error is that one document", async () => {
   await using place = new Place([]);
-  for (const verb of ["show", "explain", "fsck", "input"]) {
+  for (const verb of ["show", "explain", "fsck"]) {
     const called = await place.call([verb, "nowhere", "--json"]);
     assert.match(called.stdout, /^\{"type":"error"[^\n]+\n$/);
     assert.equal(called.stderr, "");
@@ -239,7 +238,7 @@ const EXIT_CODES = `
  141 broken pipe
  143 SIGTERM`;
 
-const VERBS = ["run", "interrupt", "ls", "show", "input", "explain", "fsck", "doctor"];
+const VERBS = ["run", "interrupt", "ls", "show", "explain", "fsck", "doctor"];
 
 Deno.test("help says what there is: reprise --help lists every verb and every exit code", async () => {
   await using sandbox = new Sandbox();

@@ -5,16 +5,8 @@
  */
 import { argument, type FlagsOf, text, toggle, type Verb, verb, without } from "../declare.ts";
 import { COMMON_FLAGS, REMOTE, SESSION } from "../flags.ts";
-import { FIRST_REQUEST_FLAGS, RUN_FLAGS } from "../run/command.ts";
+import { FIRST_REQUEST_FLAGS } from "../run/command.ts";
 import { VIEWING_VERBS } from "./viewing.ts";
-
-const INPUT_FLAGS = {
-  ...FIRST_REQUEST_FLAGS,
-  attach: RUN_FLAGS.attach,
-  prompt: text("--prompt <text>", "the next prompt"),
-};
-/** The flags of `input`. */
-export type InputFlags = FlagsOf<typeof INPUT_FLAGS>;
 
 const EXPLAIN_FLAGS = without(FIRST_REQUEST_FLAGS, [
   "session",
@@ -46,18 +38,6 @@ export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;
 /** The declarations. */
 export const INSPECTION_VERBS: readonly Verb[] = [
   ...VIEWING_VERBS,
-  verb({
-    name: "input",
-    about: "print the exact request body that a run with the same flags would send",
-    step: true,
-    arguments: [argument("[id]", `${SESSION.about}; none: the session that -s, -c or --new names`)],
-    flags: INPUT_FLAGS,
-    examples: [
-      "reprise input @last | jq '.input | length'",
-      'reprise input -c --allow write --prompt "And now?"',
-    ],
-    load: async () => (await import("./input.ts")).inputVerb,
-  }),
   verb({
     name: "explain",
     about: "list for each reasoning item whether it is sent, and why",

@@ -82,7 +82,7 @@ function requireCompaction(id: string, turns: readonly Turn[]): LatestCompaction
     "nothing_to_withdraw",
     `Cannot undo compact in session "${id}": it has no checkpoint`,
     {
-      hint: `The whole history is sent: see it with "reprise input ${id}"`,
+      hint: `The whole history is sent: see it with "reprise run -s ${id} --dry-run --body"`,
     },
   );
 }

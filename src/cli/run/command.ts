@@ -144,6 +144,7 @@ export const RUN_FLAGS = {
     "a variable whose value is not secret: --record and the outputs of tools keep it",
   ),
   dryRun: again(DRY_RUN, "print what would be sent; change and send nothing"),
+  body: toggle("--body", "with --dry-run: print the exact body of the next request"),
 };
 /** The values of {@linkcode RUN_FLAGS}. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
@@ -169,6 +170,7 @@ export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
   "record",
   "notSecret",
   "dryRun",
+  "body",
 ]);
 
 const INTERRUPT_FLAGS = {
@@ -251,6 +253,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
       'git diff | reprise run "Review this"',
       'reprise run --attach shot.png --attach spec.pdf "Does the page follow the spec?"',
       'reprise run -c --allow write --allow "shell:deno task test" "Fix it"',
+      'reprise run -c --dry-run --body "And now?" | jq .',
     ],
     load: async () => (await import("./run.ts")).runVerb,
   }),

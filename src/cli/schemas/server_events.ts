@@ -49,7 +49,7 @@ const played = [
     message: text,
     nearest: z.object({ fixture: text, number: ordinal, ...DIFFERENCE }).nullable(),
     differences: z.array(difference),
-    would_match: z.array(text).exactOptional(),
+    cure: text,
   }),
   z.object({ type: z.literal("refused"), ...ABOUT, status, rule: text, grade, message: text }),
   z.object({

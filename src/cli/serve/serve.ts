@@ -1,4 +1,5 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests by its rules. */
+import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { parseFaults } from "../../fixture/faults/plan.ts";
@@ -64,15 +65,16 @@ export async function serveVerb(
   const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
   requireYoung(fixtures, flags.maxAge, ports);
   noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
+  const commandText = shownCommand(command);
   const suite = await openSuite({
     files: ports.files,
     fixtures,
     folders,
     createReplayer: await replayerFactory(ports, {
-      ...{ flags, output, wraps: leadsClients },
+      ...{ flags, output, wraps: leadsClients, command: commandText },
       ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
     }),
-    ...(isSuite ? { recordCommand: RECORD_NEW } : {}),
+    ...{ command: commandText, ...(isSuite ? { recordCommand: RECORD_NEW } : {}) },
   });
   const view = new ServeView(output);
   // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the server.
@@ -168,6 +170,15 @@ export async function serveVerb(
     }
   }
   return exitCode;
+}
+
+/** Longest command that a message repeats. */
+const MAX_COMMAND = 300;
+
+/** Returns the command as a line for a message; `undefined` if there is none, or none of one short line. */
+function shownCommand(command: readonly string[]): string | undefined {
+  const line = commandLine(command);
+  return line === "" || line.length > MAX_COMMAND || /[\n\r]/.test(line) ? undefined : line;
 }
 
 /** Ends a test, and writes its report. */

@@ -17,7 +17,6 @@ Commands:
   ls [options]                                  list sessions, newest first
   search [options] <text>                       find a text in prompts, answers, tool calls and their outputs
   show [options] <id>                           print a session as a transcript
-  input [options] [id]                          print the exact request body that a run with the same flags would send
   explain [options] <id>                        list for each reasoning item whether it is sent, and why
   stats [options] [id]                          count tokens and costs by run, session, model and day
   doctor [options]                              show the environment, and the source of each setting
@@ -26,9 +25,7 @@ Commands:
   rename [options] <id> <title>                 give a session a title
   export [options] <id> [file]                  write a session to one checksummed file
   import [options] <file>                       restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session
-  rm [options] <ids...>                         delete sessions; their forks stay complete
-  prune [options]                               delete sessions by age, number or size
-  gc [options]                                  remove unused blobs, and leftovers of killed processes
+  rm [options] [ids...]                         delete sessions, named or chosen by age, number or size; their forks stay complete
   config [options] <action> [name] [values...]  print or change the user's config.json
   push [options] [id]                           put the turns that a remote lacks; changes nothing if it went another way
   pull [options] [id]                           fetch the turns that a remote has and this home lacks

@@ -97,7 +97,7 @@ Deno.test("the first request of a run holds no reasoning of accounts that its ke
   await using place = await begun();
   const env = { OPENAI_API_KEY: B };
   const preview = ok(await place.call(["run", "--dry-run", "--json", "-s", "s", "Go"], { env }));
-  const shown = ok(await place.call(["input", "s", "--prompt", "Go"], { env }));
+  const shown = ok(await place.call(["run", "-s", "s", "--dry-run", "--body", "Go"], { env }));
   ok(await place.run(B));
   const sent = place.server.requests.at(-1) as RecordedRequest;
   assert.deepEqual(JSON.parse(shown.stdout), sent.body);

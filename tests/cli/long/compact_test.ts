@@ -48,7 +48,7 @@ function files(place: Place): string[] {
 }
 
 async function input(place: Place): Promise<string> {
-  return (await place.call(["input", "s", "--prompt", "Next"])).stdout;
+  return (await place.call(["run", "-s", "s", "--dry-run", "--body", "Next"])).stdout;
 }
 
 Deno.test("compact with nothing to gain exits 0, says so, and writes nothing", async () => {

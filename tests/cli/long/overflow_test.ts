@@ -36,7 +36,7 @@ Deno.test("after an overflow by one result, the command of the hint succeeds, an
   await using place = smallWindow();
   const first = await place.call(["run", "--json", "--new", "-s", "s", "Read a.txt"]);
   const error = assertError(first, { code: "context_overflow", exit: 11, hint: /reprise compact s/ });
-  const before = await place.call(["input", "s"]);
+  const before = await place.call(["run", "-s", "s", "--dry-run", "--body"]);
   const files = place.sandbox.turnNames("s").length;
   const plan = await place.call(["compact", "s", "--dry-run", "--json"]);
   assert.equal(place.sandbox.turnNames("s").length, files);
@@ -75,7 +75,9 @@ Deno.test("after an overflow by one result, the command of the hint succeeds, an
   const undone = JSON.parse((await place.call(["compact", "s", "--undo", "--json"])).stdout);
   assert.deepEqual(undone.restored_results, [event.result_seq]);
   assert.ok(
-    (await place.call(["input", "s"])).stdout.includes(JSON.stringify(result?.output).slice(1, 2_000)),
+    (await place.call(["run", "-s", "s", "--dry-run", "--body"])).stdout.includes(
+      JSON.stringify(result?.output).slice(1, 2_000),
+    ),
   );
   assert.ok(before.stdout.length > WINDOW);
 });

@@ -66,12 +66,12 @@ const VERBS: readonly (readonly string[])[] = [
   ["fsck", "s"],
   ["fsck", "s", "--requests"],
   ["explain", "s"],
-  ["input", "s", "--prompt", "go on"],
+  ["run", "-s", "s", "--dry-run", "--body", "go on"],
   ["export", "s", "-"],
   ["export", "s", "--redact", "-"],
   ["compact", "s", "--tail-events", "0"],
   ["fsck", "s", "--requests"],
-  ["input", "s", "--prompt", "go on"],
+  ["run", "-s", "s", "--dry-run", "--body", "go on"],
   ["run", "-s", "s", "go on"],
   ["compact", "s", "--undo"],
   ["run", "-s", "s", "and on"],
@@ -139,7 +139,7 @@ Deno.test("lost instructions are replaced: by those of a new session, which run,
     verified.sessions[0].requests.map(({ verdict }: { verdict: string }) => verdict),
     ["repaired", "repaired"],
   );
-  const input = await place.call(["input", "s", "--prompt", "go on"]);
+  const input = await place.call(["run", "-s", "s", "--dry-run", "--body", "go on"]);
   assert.equal(JSON.parse(input.stdout).instructions, DEFAULT_INSTRUCTIONS);
   assert.match(input.stderr, /the instructions of session "s" are lost; the default ones replace them/);
   const run = await place.call(["run", "-s", "s", "--json", "go on"]);

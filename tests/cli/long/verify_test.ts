@@ -153,7 +153,9 @@ Deno.test("explain says whether the next request continues the last one: it does
     const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--no-reasoning-replay"], 1]] as const
   ) {
     const { prefix } = JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout);
-    const next = new TextEncoder().encode((await place.call(["input", "s", ...flags])).stdout);
+    const next = new TextEncoder().encode(
+      (await place.call(["run", "-s", "s", "--dry-run", "--body", ...flags])).stdout,
+    );
     const last = new TextEncoder().encode(place.server.requests.at(-1)?.text);
     const byte = last.findIndex((value, index) => value !== next[index]);
     assert.deepEqual(prefix, { extends: false, item, byte });
