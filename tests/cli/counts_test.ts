@@ -77,7 +77,7 @@ Deno.test("no verb counts one thing in the plural: of a session with one request
     assert.doesNotMatch(stdout + stderr, WRONG, args.join(" "));
     return stdout + stderr;
   };
-  assert.match(await said("verify", "s"), /^s: 1 request$/m);
+  assert.match(await said("fsck", "s", "--requests"), /^s: \d turns, ok, 1 request$/m);
   await said("explain", "s");
   await said("show", "s");
   await said("ls");

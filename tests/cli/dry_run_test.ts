@@ -11,7 +11,6 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   "run": ["run", "-s", "s", "More"],
   "interrupt": ["interrupt", "s"],
   "compact": ["compact", "s", "--tail-events", "0"],
-  "uncompact": ["uncompact", "compacted"],
   "omit": ["omit", "s", "--seq", "2"],
   "fork": ["fork", "s"],
   "repair": ["repair", "s"],
@@ -24,7 +23,6 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   "config": ["config", "set", "model", "gpt-5.6"],
   "record": ["record", "--out", "new", "--", "true"],
   "fixture redact": ["fixture", "redact", "recorded"],
-  "fixture learn": ["fixture", "learn", "recorded", "recorded"],
   "fixture seal": ["fixture", "seal", "recorded"],
   "fixture import": ["fixture", "import", "answer.sse", "imported"],
 };

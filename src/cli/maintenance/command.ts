@@ -34,7 +34,12 @@ const REPAIR_FLAGS = {
 /** The flags of `repair`. */
 export type RepairFlags = FlagsOf<typeof REPAIR_FLAGS>;
 
-const FSCK_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "check every session") };
+const FSCK_FLAGS = {
+  ...COMMON_FLAGS,
+  all: toggle("--all", "check every session"),
+  requests: toggle("--requests", "also fold every recorded request again, and compare it with the sent one"),
+  remote: again(ON_REMOTE, `check the copies ${ON_REMOTE.about}`),
+};
 /** The flags of `fsck`. */
 export type FsckFlags = FlagsOf<typeof FSCK_FLAGS>;
 
@@ -122,11 +127,11 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "fsck",
-    about: "check a session's files; read-only",
+    about: "check files of sessions and, with --requests, what was sent; read-only",
     step: true,
     arguments: [argument("[id]", SESSION.about)],
     flags: FSCK_FLAGS,
-    examples: ["reprise fsck --all"],
+    examples: ["reprise fsck --all", "reprise fsck @last --requests"],
     load: async () => (await import("./fsck.ts")).fsckVerb,
   }),
   verb({

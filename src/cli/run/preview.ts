@@ -1,5 +1,5 @@
 /**
- * Previews of the next request: `run --dry-run`, and code that `input`, `explain` and `doctor` share with it.
+ * Previews of the next request: `run --dry-run`, and code that `explain` and `doctor` share with it.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { requestAccount } from "../../fold/fold.ts";
 import type { ReadBlob } from "../../run/attachments.ts";
 import { type PreviewedRun, type PreviewedSession, previewRequest } from "../../run/preview.ts";
-import { requireUnfinished, type RunStart } from "../../run/recover.ts";
+import { isUnfinished, requireUnfinished, type RunStart } from "../../run/recover.ts";
 import { comparePrefix, type PrefixReport } from "../../run/verify.ts";
 import { lostBlobsIn } from "../../store/blobs.ts";
 import { type Home, openHome, resolveSession } from "../../store/home.ts";
@@ -35,13 +35,14 @@ import { dryRunOf, each } from "../dry_run.ts";
 const UNNAMED = "new-session";
 
 /**
- * Performs `run --dry-run`: reports the next request; changes and sends nothing.
+ * Performs `run --dry-run`: reports the next request, or with `body` prints its exact bytes; changes and sends nothing.
  *
  * @param complete Adds the settings that the budgets need.
  */
 export async function previewRun(
   call: SettingCall,
-  { fresh, start, complete }: {
+  { body, fresh, complete, ...given }: {
+    readonly body: boolean;
     readonly fresh: ResolvedRun | null;
     readonly start: RunStart;
     readonly complete: (resolved: ResolvedRun) => Promise<ResolvedRun>;
@@ -50,22 +51,29 @@ export async function previewRun(
   const { output } = call.context;
   const session = calledSession(call);
   const { manifest } = session;
-  if (start.kind === "continue") requireUnfinished(session.id, manifest);
-  const resolved = await complete(
-    fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint: "named" }),
-  );
+  // The body of a finished session without a prompt is its history alone.
+  const start = body && given.start.kind === "continue" && !isUnfinished(manifest) ? null : given.start;
+  if (start?.kind === "continue") requireUnfinished(session.id, manifest);
+  const endpoint = body ? "any" : "named";
+  const resolved = await complete(fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint }));
   if (resolved.lost !== null) output.note(resolved.lost);
   const settings = requestSettings(resolved, session);
   const { built, folded, target } = await previewRequest(settings, session, start);
   const { sent, left } = requestAccount(folded);
   const prefix = await judgeReadablePrefix(resolved, session, start);
+  const advice = keepAdvice(prefix);
+  if (body) {
+    output.jsonText(built.body);
+    if (advice !== null) output.note(`notice: ${advice}`);
+    return 0;
+  }
   const { model } = settings;
   const url = resolved.endpoint.urlOf(built.path);
   const report = {
     session: manifest === null ? call.flags.session ?? null : session.id,
     new: manifest === null,
     run: (manifest?.run ?? 0) + 1,
-    continues: start.kind === "continue",
+    continues: start?.kind === "continue",
     url,
     transport: resolved.transport.value,
     provider: settings.provider,
@@ -98,7 +106,6 @@ export async function previewRun(
         `for run ${report.run} of ${manifest === null ? "a new session" : `session ${report.session}`}, ` +
         `fingerprint ${report.fingerprint}. Nothing was sent or written.\n`,
     );
-    const advice = keepAdvice(prefix);
     if (advice !== null) output.text(`${advice}.\n`);
   }
   return 0;

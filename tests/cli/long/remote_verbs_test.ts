@@ -155,20 +155,21 @@ Deno.test("prune --remote removes old sessions from the remote only", async () =
   assert.ok(place.turns("a").length > 0);
 });
 
-Deno.test("verify --remote checks the copy there, and puts nothing into the home", async () => {
+Deno.test("fsck --remote checks the copy there, and puts nothing into the home", async () => {
   await using place = await pushed();
-  const verified = await place.call("b", "verify", ID, "--remote");
-  const here = await place.call("a", "verify", ID);
+  const verified = await place.call("b", "fsck", ID, "--requests", "--remote");
+  const here = await place.call("a", "fsck", ID, "--requests");
   assert.deepEqual([verified.code, verified.stdout], [here.code, here.stdout]);
   assert.match(verified.stdout, /turn 2: /);
   assert.throws(() => place.turns("b"), Deno.errors.NotFound);
   place.damage(2);
-  const damaged = await place.call("b", "verify", ID, "--remote");
+  const damaged = await place.call("b", "fsck", ID, "--requests", "--remote");
   assert.equal(damaged.code, 12);
-  assert.match(damaged.stderr, /turn 2 on s3:\/\/sessions/);
-  const all = await place.call("b", "verify", "--all", "--remote", "--json");
+  assert.match(damaged.stdout, /turn 2 on s3:\/\/sessions/);
+  const all = await place.call("b", "fsck", "--all", "--requests", "--remote", "--json");
   assert.equal(all.code, 12);
-  assert.equal((json(all).damaged as JsonObject[])[0]?.code, "session_damaged");
+  const [session] = json(all).sessions as JsonObject[];
+  assert.deepEqual((session?.findings as JsonObject[]).map(({ code }) => code), ["remote_damage"]);
 });
 
 Deno.test("repair takes the remote's intact turn and blob before it makes a replacement", async () => {

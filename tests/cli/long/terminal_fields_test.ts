@@ -74,8 +74,8 @@ for (
     ["show", "s", "--json"],
     ["show", "s", "--raw", "1"],
     ["show", "s", "--raw", "2"],
-    ["input", "s"],
-    ["input", "s", "--prompt", EVIL],
+    ["run", "-s", "s", "--dry-run", "--body"],
+    ["run", "-s", "s", "--dry-run", "--body", EVIL],
     ["explain", "s"],
     ["explain", "s", "--json"],
     ["explain", "s", "--model", `other-${EVIL}`],
@@ -97,7 +97,9 @@ Deno.test("content of a session is shown on a terminal, and controls it in no ve
 
 Deno.test("content of a session is shown on a terminal, and controls it in no verb: a turn file as bytes is unaltered in a pipe", async () => {
   await using place = await evilSession();
-  for (const args of [["show", "s", "--raw", "1"], ["input", "s"], ["export", "s"]]) {
+  for (
+    const args of [["show", "s", "--raw", "1"], ["run", "-s", "s", "--dry-run", "--body"], ["export", "s"]]
+  ) {
     const { stdout } = await place.call(args);
     assert.ok(stdout.includes("\u009b31m\u202etxt.exe\u200b"), stdout);
   }

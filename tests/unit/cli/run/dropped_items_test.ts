@@ -198,7 +198,7 @@ for (const [reason, { before = [GREETING], verb, last, dropped, sent }] of Objec
     assert.deepEqual([exit, state], [0, "completed"]);
     assert.deepEqual(session.dropped(), dropped);
     assert.equal(typesOf(requests.at(-1) ?? {}), sent);
-    for (const verb of ["fsck", "verify"]) assert.equal((await session.call(verb, "s")).exit, 0, verb);
+    assert.equal((await session.call("fsck", "s", "--requests")).exit, 0);
   });
 }
 

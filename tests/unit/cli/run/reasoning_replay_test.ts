@@ -81,6 +81,6 @@ async function requestsOf(runs: readonly GivenRun[]): Promise<readonly (readonly
     assert.deepEqual([played.exit, played.state], [0, "completed"]);
     requests.push(played.requests);
   }
-  assert.equal((await session.call("verify", "s")).exit, 0);
+  assert.equal((await session.call("fsck", "s", "--requests")).exit, 0);
   return requests;
 }

@@ -1,4 +1,4 @@
-/** The verb `uncompact`: withdraws the latest checkpoint, so that the events that it replaced are sent again. */
+/** `compact --undo`: withdraws the latest checkpoint, so that the events that it replaced are sent again. */
 import { type LatestCompaction, latestCompaction } from "../../compaction/plan.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { EventDraft } from "../../domain/event.ts";
@@ -6,17 +6,17 @@ import type { Turn } from "../../domain/turn.ts";
 import { closeKilledRun } from "../../run/recover.ts";
 import { readSession } from "../../store/read/session.ts";
 import { openWriter } from "../remote/open_writer.ts";
-import type { UncompactFlags } from "../run/command.ts";
+import type { CompactFlags } from "../run/command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
-/** Performs `uncompact`. */
-export async function uncompactVerb(
+/** Performs `compact --undo`. */
+export async function undoCompact(
   ports: ProgramPorts,
   selector: string,
-  flags: UncompactFlags,
+  flags: CompactFlags,
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
@@ -31,8 +31,10 @@ export async function uncompactVerb(
       restored_results: elided.map(({ result_seq }) => result_seq),
       in_force: restored,
     };
-    output.json<"uncompact">(
-      dryRun ? dryRunOf("uncompact", each("append", "turn", [id]), facts) : { type: "uncompacted", ...facts },
+    output.json<"compact">(
+      dryRun
+        ? dryRunOf("compact", each("append", "turn", [id]), facts)
+        : { type: "compaction_withdrawn", ...facts },
     );
     return 0;
   }
@@ -76,7 +78,11 @@ function withdrawals({ checkpoint, restored, elided }: LatestCompaction): EventD
 function requireCompaction(id: string, turns: readonly Turn[]): LatestCompaction {
   const latest = latestCompaction(turns);
   if (latest !== null) return latest;
-  throw new RepriseError("nothing_to_withdraw", `Cannot uncompact session "${id}": it has no checkpoint`, {
-    hint: `The whole history is sent: see it with "reprise input ${id}"`,
-  });
+  throw new RepriseError(
+    "nothing_to_withdraw",
+    `Cannot undo compact in session "${id}": it has no checkpoint`,
+    {
+      hint: `The whole history is sent: see it with "reprise run -s ${id} --dry-run --body"`,
+    },
+  );
 }
