@@ -15,7 +15,14 @@ import {
 } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
 import { editIn } from "../../edits.ts";
-import { type Block, type CallBlock, note, type ReasoningBlock, type ResultBlock } from "./blocks.ts";
+import {
+  type Block,
+  blockLine,
+  type CallBlock,
+  note,
+  type ReasoningBlock,
+  type ResultBlock,
+} from "./blocks.ts";
 import { objectsIn, partsText, plain } from "./words.ts";
 
 /** An item as blocks. `from` is the role that wrote it, if it does not name one. */
@@ -131,6 +138,11 @@ export function argumentsIn(name: string, given: JsonValue): Pick<CallBlock, "su
     argumentText(member, value as JsonValue, members.length === 1)
   );
   return { ...inLineOrBelow(text.join(", ")), edit };
+}
+
+/** A call in a line. `given` are its arguments as text. */
+export function callLine(name: string, given: string): string {
+  return blockLine({ kind: "call", key: null, name, ...argumentsIn(name, given) });
 }
 
 /** Members that are clear without their name. */
