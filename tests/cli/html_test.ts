@@ -5,6 +5,10 @@ import { assertError, begun, KEY, readsThenAnswers } from "./harness.ts";
 const place = begun(readsThenAnswers, (place) => place.session("look"));
 const FIXTURE = new URL("../../fixtures/demo/first", import.meta.url).pathname;
 
+/** An image of one pixel. */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAAC0lEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
 /** The entries of a page, each as its HTML. */
 const entriesOf = (html: string): string[] => html.match(/<article [^]*?<\/article>/g) ?? [];
 
@@ -92,6 +96,26 @@ Deno.test("with --redact no secret is in a page, and the call says how many were
     const text = (await here.call(["show", "look", form, "--redact"])).stdout;
     assert.ok(text.includes("Use ") && !text.includes(secret) && !text.includes(KEY), `${form}: ${text}`);
   }
+});
+
+Deno.test("an attached image is part of the page; one whose blob is lost, and any other file, is named", async () => {
+  await using here = await place();
+  const { workspace } = here.sandbox;
+  const png = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0));
+  Deno.writeFileSync(`${workspace}/a.png`, png);
+  Deno.writeTextFileSync(`${workspace}/notes.txt`, "Some notes");
+  const files = ["--attach", "a.png", "--attach", "notes.txt"];
+  const ran = await here.call(["run", "--json", "-s", "look", ...files, "Look at these"]);
+  assert.equal(ran.code, 0, ran.stdout);
+  const page = async () => (await here.call(["show", "look", "--html", "-"])).stdout;
+  const html = await page();
+  assert.ok(html.includes(`<img src="data:image/png;base64,${PNG}" alt=""><figcaption>attached a.png`), html);
+  assert.match(html, /<p class="note" id="seq-\d+">attached notes\.txt \(text\/plain, 10 bytes\)<\/p>/);
+  const blobs = `${here.path("look")}/blobs`;
+  for (const { name } of Deno.readDirSync(blobs)) Deno.removeSync(`${blobs}/${name}`);
+  const lost = await page();
+  assert.doesNotMatch(lost, /<img/);
+  assert.match(lost, /<p class="note" id="seq-\d+">attached a\.png \(image\/png, \d+ bytes\)<\/p>/);
 });
 
 Deno.test("a damaged session has a page with what can be read, and exit code 12", async () => {
