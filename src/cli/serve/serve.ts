@@ -1,4 +1,5 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests by its rules. */
+import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { parseFaults } from "../../fixture/faults/plan.ts";
@@ -16,6 +17,7 @@ import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts
 import type { ProgramPorts } from "../live_ports.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
+import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
 import { RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
@@ -26,6 +28,7 @@ import {
   clientEnvironment,
   DUMMY_KEY,
   dummyKeys,
+  REPLAY_VARIABLE,
   runWrapped,
 } from "./wrapped_command.ts";
 
@@ -52,21 +55,24 @@ export async function serveVerb(
   requireRewriting(flags);
   const isSuite = flags.suite === true;
   const wraps = command.length > 0;
+  if (isSuite && !wraps && directories.length === 0) return await gatewayVerb(ports, output);
+  requireFolder(directories);
   // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
   const leadsClients = wraps || isSuite;
   if (isSuite) requireOneFolder(directories, { wraps });
   const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
   requireYoung(fixtures, flags.maxAge, ports);
   noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
+  const commandText = shownCommand(command);
   const suite = await openSuite({
     files: ports.files,
     fixtures,
     folders,
     createReplayer: await replayerFactory(ports, {
-      ...{ flags, output, wraps: leadsClients },
+      ...{ flags, output, wraps: leadsClients, command: commandText },
       ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
     }),
-    ...(isSuite ? { recordCommand: RECORD_NEW } : {}),
+    ...{ command: commandText, ...(isSuite ? { recordCommand: RECORD_NEW } : {}) },
   });
   const view = new ServeView(output);
   // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the server.
@@ -103,7 +109,7 @@ export async function serveVerb(
   const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
   const baseUrls = clientEnvironment(served);
   const environment = {
-    ...{ ...baseUrls, ...representing(ports, served) },
+    ...{ ...baseUrls, ...representing(ports, served), [REPLAY_VARIABLE]: "1" },
     ...(isSuite ? dummyKeys(ports, served, DUMMY_KEY) : {}),
   };
   const missed =
@@ -164,6 +170,15 @@ export async function serveVerb(
   return exitCode;
 }
 
+/** Longest command that a message repeats. */
+const MAX_COMMAND = 300;
+
+/** Returns the command as a line for a message; `undefined` if there is none, or none of one short line. */
+function shownCommand(command: readonly string[]): string | undefined {
+  const line = commandLine(command);
+  return line === "" || line.length > MAX_COMMAND || /[\n\r]/.test(line) ? undefined : line;
+}
+
 /** Ends a test, and writes its report. */
 async function endServed(
   request: TestRequest,
@@ -181,6 +196,14 @@ async function endServed(
   } catch (error) {
     return testReport(request, tests.take(test), { path, unused: [], error: asRepriseError(error) });
   }
+}
+
+/** Refuses a call that names no folder, which only the gateway of test runners does. */
+function requireFolder(directories: readonly string[]): void {
+  if (directories.length > 0) return;
+  throw new RepriseError("usage", "Cannot serve: no folder is given", {
+    hint: "Name a fixture, or a folder with fixtures: reprise serve fixtures/chat -- npm test",
+  });
 }
 
 /** Prints the first notes about fixtures, and the number of the others. */

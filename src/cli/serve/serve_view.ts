@@ -159,7 +159,7 @@ export function missText(event: Extract<ServeEvent, { type: "miss" }>): string {
 }
 
 /** Returns the lines about a miss after the first, which names the first difference. */
-function moreOf({ differences, would_match: rules = [] }: Extract<ServeEvent, { type: "miss" }>): string[] {
+function moreOf({ differences }: Extract<ServeEvent, { type: "miss" }>): string[] {
   const others = differences.slice(1).map(({ path, recorded, received }) =>
     `also differs at ${path}: recorded ${recorded}, received ${received}`
   );
@@ -168,6 +168,5 @@ function moreOf({ differences, would_match: rules = [] }: Extract<ServeEvent, { 
     ...(differences.length < MAX_DIFFERENCES
       ? []
       : [`only the first ${MAX_DIFFERENCES} differences are listed`]),
-    ...(rules.length === 0 ? [] : [`--normalize ${rules.join(",")} would make it match`]),
   ];
 }

@@ -116,22 +116,22 @@ Deno.test("a miss of run --fixture has all differences in its details, and names
   const helped = assertError(await play(dated("2027-11-30")), {
     code: "fixture_miss",
     exit: 7,
-    hint: /^Add --normalize date, or: /,
+    hint: /^To match it: add date to match.normalize in fixture\.json\. Or: /,
   });
   const difference = {
     path: "input[0].content[0].text",
     recorded: JSON.stringify(dated("2026-01-02")),
     received: JSON.stringify(dated("2027-11-30")),
   };
-  const details = { request: 1, exchange: 1, differences: [difference], would_match: ["date"] };
+  const details = { request: 1, exchange: 1, differences: [difference], cure: "add date to match.normalize in fixture.json" };
   assert.deepEqual(helped.details, details);
   const flags = ["--effort", "high", "-m", "gpt-5.6-mini"];
   const says = /, and at \d other places?$/;
   const more = assertError(await play(...flags, "Another prompt"), { code: "fixture_miss", exit: 7, says });
-  const { differences, would_match } = more.details as { differences: { path: string }[]; would_match?: [] };
+  const { differences, cure } = more.details as { differences: { path: string }[]; cure?: string };
   const paths = differences.map(({ path }) => path);
   assert.ok(["model", "reasoning", difference.path].every((path) => paths.includes(path)), paths.join());
-  assert.equal(would_match, undefined, "no rule explains another prompt");
+  assert.equal(cure, undefined, "no rule explains another prompt");
 });
 
 Deno.test("run --fixture reports each request that needed match rules, with these rules", async () => {
