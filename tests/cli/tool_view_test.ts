@@ -43,6 +43,15 @@ Deno.test("denied calls are named at the end of a run, each with the flag that w
   ]);
 });
 
+Deno.test("a terminal shows each call in the words of show, not as JSON", async () => {
+  await using place = new Place(
+    calling(shellArgv("true", "b"), read("a.txt"), edit("a.txt", "alpha", "A")),
+  );
+  const { stdout } = await onTerminal(place, [...RUN, "--allow", "shell,write", "Go"]);
+  const calls = stdout.split("\n").filter((line) => line.startsWith("→ "));
+  assert.deepEqual(calls, ["→ shell true b", "→ read_file a.txt", "→ edit_file a.txt"], stdout);
+});
+
 Deno.test("the flags that the end of a run names allow the calls", async () => {
   const calls = [
     shellArgv("touch", "it's", "*", "", "two words"),
@@ -117,7 +126,7 @@ Deno.test("on a terminal the results of changes and of failed calls are shown; w
   await using place = new Place(calling(edit("a.txt", "alpha", "A"), read("a.txt"), shellArgv("nonsense-1")));
   const called = await onTerminal(place, [...RUN, "--allow", "write,shell", "Go"]);
   assert.match(called.stdout, /\n {2}│ Edited a\.txt: from line 1 on.*\n {2}edit_file: ok/);
-  assert.match(called.stdout, /\n {2}│ Cannot start "nonsense-1": no such program\n {2}shell: error/);
+  assert.match(called.stdout, /\n {2}│ Cannot start "nonsense-1": no such program\n {2}shell: failed/);
   assert.ok(!called.stdout.includes("│ 1\tA"), called.stdout);
 });
 
