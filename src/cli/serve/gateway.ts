@@ -48,7 +48,7 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
     });
   }
   restoreVariables(ports);
-  using shutdown = gracefulShutdown();
+  const shutdown = gracefulShutdown();
   const tests = new TestEvents();
   const gateway = new Gateway({
     ports,
@@ -77,6 +77,7 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
     print: (line) => output.json<"test-report">(line),
   });
   await Promise.all(gateway.servers.map((server) => server.stop()));
+  shutdown[Symbol.dispose]();
   return 0;
 }
 
