@@ -39,6 +39,7 @@ const played = [
     rules: z.array(text).exactOptional(),
     repeat: count.exactOptional(),
     rewritten: z.literal(true).exactOptional(),
+    hurried: z.literal(true).exactOptional(),
     fault: text.exactOptional(),
   }),
   z.object({ type: z.literal("faulted"), ...ABOUT, status, fault: text }),
@@ -113,6 +114,7 @@ export const serveEvent = z.union([
     unopened: z.array(text),
     turned_away: count,
     skipped: count,
+    hurried: count.describe("answers with retry-after 0 in place of a recorded wait"),
     unmet_faults: z.array(text),
   }),
 ]);

@@ -25,7 +25,13 @@ import { absolute, switchVariable } from "../settings.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
 import { RECORD_AGAIN, RECORD_IN_CI, TestEvents, testReport } from "./test_reports.ts";
-import { clientEnvironment, missingKeys, runWrapped, type ServedRoute } from "./wrapped_command.ts";
+import {
+  clientEnvironment,
+  missingKeys,
+  runWrapped,
+  type ServedRoute,
+  unsetKeys,
+} from "./wrapped_command.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
 export async function recordVerb(
@@ -39,6 +45,7 @@ export async function recordVerb(
   const isSuite = flags.suite === true;
   // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
   const leadsClients = wraps || isSuite;
+  const isChatty = !wraps || flags.verbose === true;
   if (isSuite) {
     requireOneFolder([flags.out], { wraps });
     restoreVariables(ports);
@@ -62,7 +69,7 @@ export async function recordVerb(
   // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the recorder.
   using events = openEventOutput<"record-event">(output, flags, { wraps: leadsClients });
   const tests = isSuite ? new TestEvents() : null;
-  const view = new RecordingView(output, events, { wraps, tests });
+  const view = new RecordingView(output, events, { isChatty, tests });
   const folder = await openFolder(ports, out, {
     ...{ flags, declared, wraps: leadsClients, isSuite },
     grows: flags.append === true || plays,
@@ -112,6 +119,7 @@ export async function recordVerb(
     // A recording plays without a key, but most clients do not start without a key.
     const keys = plays && isCi(ports) ? missingKeys(ports, served) : {};
     // One of the routes uses this URL, or the user named another upstream.
+    if (!isChatty) output.hold();
     if (wraps) unsetVariables([OWN_URL_VARIABLE, ...routes.unset]);
     code = wraps
       ? await runWrapped(command, { ...environment, ...keys, ...routes.tokenVariables })
@@ -120,8 +128,12 @@ export async function recordVerb(
     thrown = asRepriseError(error);
   }
   await recorder.stop();
+  if (wraps) output.release();
   return reportEnd({ output, events }, await folder.recordings.close(), {
     ...{ out, plays, code, thrown, counts: view.counts },
+    unsetKeys: wraps && sends
+      ? unsetKeys(ports, servedRoutes(recorder), new Set(played?.baseUrls.keys()))
+      : [],
     variables: wraps ? servedRoutes(recorder).map(({ route }) => route.variable) : null,
     tooShort: [...folder.tooShort],
     isReported: isSuite,

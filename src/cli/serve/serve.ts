@@ -61,6 +61,7 @@ export async function serveVerb(
   requireFolder(directories);
   // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
   const leadsClients = wraps || isSuite;
+  const isChatty = !wraps || flags.verbose === true;
   if (isSuite) requireOneFolder(directories, { wraps });
   const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
   requireYoung(fixtures, flags.maxAge, ports);
@@ -71,19 +72,20 @@ export async function serveVerb(
     fixtures,
     folders,
     createReplayer: await replayerFactory(ports, {
-      ...{ flags, output, wraps: leadsClients, command: commandText },
+      ...{ flags, output: isChatty ? output : null, wraps: leadsClients, command: commandText },
       ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
     }),
     ...{ command: commandText, ...(isSuite ? { recordCommand: RECORD_NEW } : {}) },
   });
-  const view = new ServeView(output);
+  const view = new ServeView(output, { isChatty, judgesOutputs: flags.failOn !== undefined });
   // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the server.
   using events = openEventOutput<"serve-event">(output, flags, { wraps: leadsClients });
   const tests = new TestEvents();
-  const counts = { requests: 0, skipped: 0, turned_away: 0 };
+  const counts = { requests: 0, skipped: 0, turned_away: 0, hurried: 0 };
   const report = (event: ServeEvent) => {
     if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
     else if (event.type !== "warning") counts.requests += 1;
+    if (event.type === "played" && event.hurried === true) counts.hurried += 1;
     events.write(event);
     if (isSuite) tests.add(event);
     else if (!events.onStdout) view.event(event);
@@ -128,6 +130,7 @@ export async function serveVerb(
       if (!wraps) output.json<"serve-event">(ready);
       if (!isSuite) view.ready(address, baseUrls, fixtures);
     }
+    if (!isChatty) output.hold();
     if (wraps) unsetVariables(bypassingVariables(served));
     if (isSuite && shutdown !== null) {
       await answerTests({
@@ -143,12 +146,14 @@ export async function serveVerb(
       : await shutdown?.requested ?? 0;
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
+    if (wraps) output.release();
   }
 
   const summary: ServeSummary = {
     ...suite.summary,
     turned_away: counts.turned_away,
     skipped: counts.skipped,
+    hurried: counts.hurried,
     unmet_faults: faults?.unmet() ?? [],
   };
   const unusedCommand = wraps && counts.requests === 0 && flags.allowUnused !== true
