@@ -112,9 +112,9 @@ export const test = base.extend({ api: withReplay("fixtures/led") });
 };
 
 const SUITES: readonly Suite[] = [
-  ...["python3 -m pytest", "python3 -m pytest -n 2"].map((command) => ({
+  ...["pytest", "pytest -n 2"].map((command) => ({
     name: command,
-    command: `/usr/bin/${command} -p no:cacheprovider`,
+    command,
     files: { ...PYTEST_FILES, "tests/test_led.py": PYTHON_TESTS },
     requests: 8,
     tests: 7,
@@ -218,12 +218,13 @@ const LEFT: readonly (Pick<Suite, "name" | "command" | "files" | "usesNpm"> & {
   /** Rest of the command that selects a part of the tests. */
   readonly part: string;
 })[] = [
-  ...["python3 -m pytest", "python3 -m pytest -n 2"].map((command) => ({
+  ...["pytest", "pytest -n 2"].map((command) => ({
     name: command,
-    command: `/usr/bin/${command} -p no:cacheprovider`,
+    command,
     files: {
       ...PYTEST_FILES,
-      "tests/test_other.py": "import pytest\n\n@pytest.mark.skip\n@pytest.mark.reprise('fixtures/led')\ndef test_skipped(): pass\n",
+      "tests/test_other.py":
+        "import pytest\n\n@pytest.mark.skip\n@pytest.mark.reprise('fixtures/led')\ndef test_skipped(): pass\n",
     },
     path: "tests/test_led.py",
     part: " tests/test_led.py",
@@ -252,7 +253,8 @@ function testsOf(path: string, names: readonly string[]): string {
     return head + names.map((name) => `def test_${name}(): early.ask("${name}")\n`).join("");
   }
   const head = 'import { ask } from "../app.js";\nimport { test } from "./api.ts";\n';
-  return head + names.map((name) => `test("${name}", async ({ api }) => { await ask("${name}"); });\n`).join("");
+  return head +
+    names.map((name) => `test("${name}", async ({ api }) => { await ask("${name}"); });\n`).join("");
 }
 
 for (const { name, command, files, path, part, usesNpm } of LEFT) {
@@ -279,12 +281,18 @@ for (const { name, command, files, path, part, usesNpm } of LEFT) {
       Deno.mkdirSync(`${project.root}/fixtures/led/shared`);
       assert.doesNotMatch(await run(), /to no test/);
       project.write(path, testsOf(path, ["a"]));
-      assert.match(await run(), /^2 recordings in fixtures\/led belong to no test: REPRISE_RECORD=prune removes them$/m);
+      assert.match(
+        await run(),
+        /^2 recordings in fixtures\/led belong to no test: REPRISE_RECORD=prune removes them$/m,
+      );
       assert.doesNotMatch(await run(part), /to no test/);
       await run(part, { REPRISE_RECORD: "prune" });
       Deno.removeSync(`${project.root}/fixtures/led/shared`);
       assert.equal(count(), 3);
-      assert.match(await run("", { REPRISE_RECORD: "prune" }), /^removed fixtures\/led\/.*: it belongs to no test$/m);
+      assert.match(
+        await run("", { REPRISE_RECORD: "prune" }),
+        /^removed fixtures\/led\/.*: it belongs to no test$/m,
+      );
       assert.equal(count(), 1);
       assert.doesNotMatch(await run(), /to no test/);
     },
