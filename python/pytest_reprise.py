@@ -1,6 +1,7 @@
 """Plays the recordings of tests with pytest, or records them. docs/helpers.md shows how to use it.
 
 One file, for Python 3.9 and pytest 7 or later. It needs the program reprise: in REPRISE_BINARY_PATH, or in PATH.
+PYTEST_DONT_REWRITE: conftest.py may import this module before pytest does.
 """
 
 import atexit
@@ -16,7 +17,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-MODES = ("new", "missing", "all")
 MAX_NAME = 80
 ID_DIGITS = 8
 
@@ -69,10 +69,9 @@ class _Server:
         self.variables = self._read()["environment"]
         self.variables.pop("REPRISE_REPRESENTS", None)
 
-    def end(self, test, allow_unused):
-        """Ends a test. Returns its report."""
+    def ask(self, request):
+        """Begins or ends a test. Returns the answer: of a test that ends its report."""
         with self._lock:
-            request = {"type": "end", "test": test, "allow_unused": allow_unused}
             try:
                 self._process.stdin.write(json.dumps(request) + "\n")
                 self._process.stdin.flush()
@@ -107,6 +106,10 @@ def _server(args):
     if args not in _servers:
         _servers[args] = _Server(args)
     return _servers[args]
+
+
+def _gateway():
+    return _server(("serve", "--suite", "--json"))
 
 
 @atexit.register
@@ -186,12 +189,11 @@ class _Run:
         self._server = _server(args)
         variables = {name: _with_test(value, self._name) for name, value in self._server.variables.items()}
         self.api = Api(variables, self._folder / self._name, args[0] == "record")
+        _gateway().ask({"type": "begin", "test": self._name, "environment": variables})
 
     def _plan(self, upstreams, serve, record):
         """Returns the arguments of the server."""
         mode = os.environ.get("REPRISE_RECORD", "")
-        if mode not in ("", *MODES):
-            raise ReplayError(f'Cannot use REPRISE_RECORD="{mode}": it is one of {", ".join(MODES)}, or not set')
         is_recorded = (self._folder / self._name / "fixture.json").exists()
         if mode == "" or (mode == "new" and is_recorded):
             return ("serve", str(self._folder), "--suite", "--json", "--quiet", *serve)
@@ -206,7 +208,10 @@ class _Run:
         if self._is_ended:
             return None
         self._is_ended = True
-        report = self._server.end(self._name, allow_unused)
+        request = {"type": "end", "test": self._name, "allow_unused": allow_unused}
+        stray, report = _gateway().ask(request), self._server.ask(request)
+        report["exit_code"] = report["exit_code"] or stray["exit_code"]
+        report["messages"] = stray["messages"] + report["messages"]
         if self._out != self._folder:
             self._replace(report)
         if report["exit_code"] == 0:
@@ -255,3 +260,10 @@ def _with_test(value, name):
         return value
     url = urlsplit(value)
     return f"{url.scheme}://{url.netloc}/t/{name}{url.path.rstrip('/')}"
+
+
+# Clients lead to the gateway before application code can create any.
+try:
+    os.environ.update(_gateway().variables)
+except ReplayError as error:
+    raise pytest.UsageError(str(error)) from None

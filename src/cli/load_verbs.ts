@@ -42,8 +42,6 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   export: maintenance,
   import: maintenance,
   rm: maintenance,
-  prune: maintenance,
-  gc: maintenance,
   config: maintenance,
   push: remote,
   pull: remote,

@@ -17,8 +17,6 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   "export": ["export", "s", "other.export"],
   "import": ["import", "gone.export"],
   "rm": ["rm", "s"],
-  "prune": ["prune", "--keep", "1"],
-  "gc": ["gc"],
   "rename": ["rename", "s", "Another title"],
   "config": ["config", "set", "model", "gpt-5.6"],
   "record": ["record", "--out", "new", "--", "true"],

@@ -46,6 +46,8 @@ function written(sandbox: Sandbox): void {
   Deno.writeTextFileSync(`${sandbox.directory}/outside.yaml`, cassette());
   Deno.symlinkSync(`${sandbox.directory}/outside.yaml`, `${sandbox.directory}/from/link.yaml`);
   Deno.symlinkSync(`${sandbox.directory}/from`, `${sandbox.directory}/from/loop`);
+  Deno.writeTextFileSync(`${sandbox.directory}/from/huge.sse`, STREAM);
+  Deno.truncateSync(`${sandbox.directory}/from/huge.sse`, 256 * 1024 * 1024 + 1);
 }
 
 /** Folders of fixtures below a directory. */
@@ -63,6 +65,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   "broken.har": /line 1 is not JSON$/,
   "cut.yaml": /the stream of exchange 1 has no terminal event$/,
   "host.yaml": /has a placeholder for the server: "<BASE>\/responses"$/,
+  "huge.sse": /it has more than 268435456 bytes$/,
   "link.yaml": /it is a link$/,
   "stubs.json": /it is of WireMock: /,
 };
@@ -78,7 +81,7 @@ Deno.test("a folder of recordings becomes one fixture each, and those that are r
 
   const told = await call("to");
   assert.equal(told.code, 2);
-  assert.match(told.stderr, /imported 5 recordings \(6 exchanges\), refused 5, ignored 3 other files$/m);
+  assert.match(told.stderr, /imported 5 recordings \(6 exchanges\), refused 6, ignored 3 other files$/m);
   assert.match(
     told.stdout,
     /^to\/sub\/test_it-1: openai at https:\/\/api\.openai\.com\/v1, 1 exchange of from\/sub\//m,

@@ -169,14 +169,16 @@ Deno.test("--suite refuses a command, a second folder, and lines that it does no
         ["record", "--out", `${sandbox.directory}/out`, "--suite", "--", "true"],
         /--suite: a command is given/,
       ],
+      [["serve"], /Cannot serve: no folder is given/],
+      [["serve", "--suite"], /Cannot use REPRISE_RECORD="always"\nhint: It is one of new, missing, all/],
     ] as const
   ) {
-    const { code, stderr } = await sandbox.call(args);
+    const { code, stderr } = await sandbox.call(args, { env: { REPRISE_RECORD: "always" } });
     assert.equal(code, 2, stderr);
     assert.match(stderr, message);
   }
   for (
-    const line of ["end a", '{"type":"end","test":"../a"}', '{"type":"begin","test":"a"}', "x".repeat(9000)]
+    const line of ["end a", '{"type":"end","test":"../a"}', '{"type":"begin","test":"a"}', "x".repeat(70_000)]
   ) {
     const server = await SuiteServer.start(sandbox, ["serve", suite]);
     await server.line(line);

@@ -31,7 +31,6 @@ export function comparedSend(
   const { values } = secretEnvironment(fixture.header.not_secret);
   return createReplaySend(fixture, {
     match,
-    rules: {},
     candidates: machineValues({ ...ports, workingDirectory: () => root }),
     clock: ports.clock,
     scrubber: createScrubber({ values }),

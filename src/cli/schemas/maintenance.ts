@@ -259,14 +259,16 @@ export const imported = doneOrDry({
   }).nullable().describe("the session of another agent; null for an export"),
 });
 
+const removed = z.object({
+  id: text,
+  why: z.enum(["named", "age", "number", "size"]),
+  updated_at: time.exactOptional(),
+  bytes: count.exactOptional(),
+});
 /** The document of `rm`. */
-export const rm = doneOrDry({ removed: z.array(text), would_remove: z.array(text) });
-
-const pruned = z.object({ id: text, updated_at: time, bytes: count, why: z.enum(["age", "number", "size"]) });
-/** The document of `prune`. */
-export const prune = doneOrDry({
-  removed: z.array(pruned),
-  would_remove: z.array(pruned),
+export const rm = doneOrDry({
+  removed: z.array(removed),
+  would_remove: z.array(removed),
   skipped: z.array(z.object({ id: text, why: text })),
 });
 
@@ -274,8 +276,8 @@ const garbage = z.object({
   kind: z.enum(["blob", "temporary", "begun_session", "half_made", "half_removed", "scratch"]),
   path: text,
 });
-/** The document of `gc`. */
-export const gc = doneOrDry({
+/** The document of `rm --unused`. */
+export const rmUnused = doneOrDry({
   removed: z.array(garbage),
   would_remove: z.array(garbage),
   skipped: z.array(z.object({ path: text, code: text, why: text })),

@@ -71,19 +71,22 @@ const READY = {
 };
 const variables = z.record(z.string(), z.string()).describe("variables that lead clients to the server");
 
-/** Answer of `serve --suite` and `record --suite` to a line of stdin that ends a test. */
-export const testReport = z.object({
-  type: z.literal("test.ended"),
-  test: text.describe("name of the test, which is that of its folder"),
-  exit_code: exitCode.describe("0 if all went as recorded; exit code of a process with only this test"),
-  served: count.describe("requests that were answered from the recording"),
-  recorded: count.describe("exchanges that were added to the recording"),
-  missed: count,
-  refused: count.describe("requests that break a rule of the API"),
-  turned_away: count,
-  unused: z.array(ordinal).describe("numbers of recorded exchanges that the test did not use"),
-  messages: z.array(text).describe("reasons for the exit code, for people; empty if it is 0"),
-});
+/** Answers of `serve --suite` and `record --suite` to the lines of stdin; only the gateway answers that a test began. */
+export const testReport = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("test.began"), test: text }),
+  z.object({
+    type: z.literal("test.ended"),
+    test: text.describe("name of the test, which is that of its folder"),
+    exit_code: exitCode.describe("0 if all went as recorded; exit code of a process with only this test"),
+    served: count.describe("requests that were answered from the recording"),
+    recorded: count.describe("exchanges that were added to the recording"),
+    missed: count,
+    refused: count.describe("requests that break a rule of the API"),
+    turned_away: count,
+    unused: z.array(ordinal).describe("numbers of recorded exchanges that the test did not use"),
+    messages: z.array(text).describe("reasons for the exit code, for people; empty if it is 0"),
+  }),
+]);
 
 /** One line of `serve --json`. */
 export const serveEvent = z.union([

@@ -198,7 +198,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
     name: "serve",
     about: "play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs",
     usage: "[options] <dirs...> [-- CMD…]",
-    arguments: [argument("<dirs...>", "fixtures, or folders with fixtures"), WRAPPED_COMMAND],
+    arguments: [argument("[dirs...]", "fixtures, or folders with fixtures"), WRAPPED_COMMAND],
     flags: SERVE_FLAGS,
     examples: [
       "reprise serve fixtures/chat -- npm test",

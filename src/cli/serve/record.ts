@@ -14,6 +14,7 @@ import { beginNote, preview } from "./recording_begin.ts";
 import { lossOf, reportEnd } from "./recording_end.ts";
 import { RecordingView } from "./recording_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
+import { restoreVariables } from "./gateway.ts";
 import type { MissingOptions } from "./open_recording.ts";
 import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.ts";
 import { replayerFactory } from "./replayer_factory.ts";
@@ -44,7 +45,10 @@ export async function recordVerb(
   // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
   const leadsClients = wraps || isSuite;
   const isChatty = !wraps || flags.verbose === true;
-  if (isSuite) requireOneFolder([flags.out], { wraps });
+  if (isSuite) {
+    requireOneFolder([flags.out], { wraps });
+    restoreVariables(ports);
+  }
   const out = absolute(ports, flags.out);
   const declared = parseFlags(flags);
   await checkPatterns(declared, refusedFlag);

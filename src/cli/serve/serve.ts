@@ -17,6 +17,7 @@ import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts
 import type { ProgramPorts } from "../live_ports.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
+import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
 import { RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
@@ -27,6 +28,7 @@ import {
   clientEnvironment,
   DUMMY_KEY,
   dummyKeys,
+  REPLAY_VARIABLE,
   runWrapped,
 } from "./wrapped_command.ts";
 
@@ -53,6 +55,8 @@ export async function serveVerb(
   requireRewriting(flags);
   const isSuite = flags.suite === true;
   const wraps = command.length > 0;
+  if (isSuite && !wraps && directories.length === 0) return await gatewayVerb(ports, output);
+  requireFolder(directories);
   // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
   const leadsClients = wraps || isSuite;
   const isChatty = !wraps || flags.verbose === true;
@@ -107,7 +111,7 @@ export async function serveVerb(
   const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
   const baseUrls = clientEnvironment(served);
   const environment = {
-    ...{ ...baseUrls, ...representing(ports, served) },
+    ...{ ...baseUrls, ...representing(ports, served), [REPLAY_VARIABLE]: "1" },
     ...(isSuite ? dummyKeys(ports, served, DUMMY_KEY) : {}),
   };
   const missed =
@@ -197,6 +201,14 @@ async function endServed(
   } catch (error) {
     return testReport(request, tests.take(test), { path, unused: [], error: asRepriseError(error) });
   }
+}
+
+/** Refuses a call that names no folder, which only the gateway of test runners does. */
+function requireFolder(directories: readonly string[]): void {
+  if (directories.length > 0) return;
+  throw new RepriseError("usage", "Cannot serve: no folder is given", {
+    hint: "Name a fixture, or a folder with fixtures: reprise serve fixtures/chat -- npm test",
+  });
 }
 
 /** Prints the first notes about fixtures, and the number of the others. */

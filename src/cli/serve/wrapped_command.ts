@@ -15,6 +15,9 @@ import { onStopSignals, signalChild } from "../signals.ts";
 /** Key of clients that need no real one. */
 export const DUMMY_KEY = "reprise-plays-this";
 
+/** Variable that tells the program under test that its requests are answered from recordings: it is then `1`. */
+export const REPLAY_VARIABLE = "REPRISE_REPLAY";
+
 /** A route, and the origin of its server: `http://127.0.0.1:PORT`. */
 export interface ServedRoute {
   readonly route: Route;

@@ -133,7 +133,7 @@ Deno.test("a fork keeps the attached files of its turns, and outlives its parent
   const { to_seq: seq, session: fork } = JSON.parse(await ok(place, ["fork", "s", "--json"]));
   assert.ok(seq > 0);
   await ok(place, ["rm", "s", "--yes"]);
-  await ok(place, ["gc"], { TMPDIR: place.sandbox.directory });
+  await ok(place, ["rm", "--unused"], { TMPDIR: place.sandbox.directory });
   await ok(place, ["fsck", fork]);
   await ok(place, ["run", "-s", fork, "And now?"]);
   assert.deepEqual(contents(place)[0], EXPECTED_PARTS);
@@ -142,7 +142,7 @@ Deno.test("a fork keeps the attached files of its turns, and outlives its parent
 Deno.test("export and import carry attached files; gc removes none of them", async () => {
   await using place = new Place(readsThenAnswers);
   await ok(place, ["run", "--new", "-s", "s", ...attaching(place), "Look"]);
-  await ok(place, ["gc"], { TMPDIR: place.sandbox.directory });
+  await ok(place, ["rm", "--unused"], { TMPDIR: place.sandbox.directory });
   await ok(place, ["export", "s", "s.jsonl"]);
   await ok(place, ["rm", "s", "--yes"]);
   await ok(place, ["import", "s.jsonl"]);

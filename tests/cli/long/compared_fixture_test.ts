@@ -116,14 +116,19 @@ Deno.test("a miss of run --fixture has all differences in its details, and names
   const helped = assertError(await play(dated("2027-11-30")), {
     code: "fixture_miss",
     exit: 7,
-    hint: /^Add --normalize date, or: /,
+    hint: /^To match it: add date to match.normalize in fixture\.json\. Or: /,
   });
   const difference = {
     path: "input[0].content[0].text",
     recorded: JSON.stringify(dated("2026-01-02")),
     received: JSON.stringify(dated("2027-11-30")),
   };
-  const details = { request: 1, exchange: 1, differences: [difference], cure: "--normalize date" };
+  const details = {
+    request: 1,
+    exchange: 1,
+    differences: [difference],
+    cure: "add date to match.normalize in fixture.json",
+  };
   assert.deepEqual(helped.details, details);
   const flags = ["--effort", "high", "-m", "gpt-5.6-mini"];
   const says = /, and at \d other places?$/;

@@ -48,7 +48,7 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["export", "s"],
     ["import", "nowhere"],
     ["rm", "s"],
-    ["prune"],
+    ["rm"],
     ["ls", "--since", "never"],
     ["record"],
     ["record", "--out", "there"],
@@ -59,7 +59,7 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["fixture", "ls", "nowhere"],
     ["fixture", "diff", "nowhere"],
     ["fixture", "import", "nowhere", "there"],
-    ["fixture", "prune", "nowhere", "--events", "nowhere"],
+    ["fixture", "rm", "nowhere", "--events", "nowhere"],
   ];
   for (const args of calls) assertCommand(await errorsOf(place, args), args.join(" "));
   assertCommand(await errorsOf(place, ["run", "Hi"], { OPENAI_API_KEY: "" }), "no key");

@@ -96,17 +96,17 @@ Deno.test("a session with a young open run is not removed from the remote", asyn
   place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
   const refused = await place.call("a", "rm", ID, "--remote", "--yes");
   assert.equal(refused.code, 5, refused.stderr);
-  const skipped = json(await place.call("a", "prune", "--remote", "--keep", "0", "--yes", "--json"));
+  const skipped = json(await place.call("a", "rm", "--remote", "--keep", "0", "--yes", "--json"));
   assert.deepEqual((skipped.skipped as JsonObject[]).map(({ id }) => id), [ID]);
   place.server.ages.set(key, 16 * 60 * 1000);
   assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 0);
 });
 
-Deno.test("prune --remote removes the session of a run that was killed", async () => {
+Deno.test("rm --remote removes the session of a run that was killed", async () => {
   await using place = await pushed();
   const key = `${ID}/open.json`;
   place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
-  const args = ["prune", "--remote", "--keep", "0", "--json"];
+  const args = ["rm", "--remote", "--keep", "0", "--json"];
   const dry = async () => json(await place.call("a", ...args, "--dry-run"));
   assert.deepEqual(((await dry()).skipped as JsonObject[]).map(({ id }) => id), [ID]);
   place.server.ages.set(key, 16 * 60 * 1000);
@@ -142,9 +142,9 @@ Deno.test("neither interrupt nor push ends the open run of another home", async 
   assert.equal(place.server.objects.size, before.length + 1);
 });
 
-Deno.test("prune --remote removes old sessions from the remote only", async () => {
+Deno.test("rm --remote removes old sessions from the remote only", async () => {
   await using place = await pushed();
-  const args = ["prune", "--remote", "--older-than", "30d", "--yes", "--json"];
+  const args = ["rm", "--remote", "--older-than", "30d", "--yes", "--json"];
   assert.deepEqual(json(await place.call("a", ...args)).removed, []);
   for (const key of place.server.objects.keys()) place.server.ages.set(key, 31 * DAY_MS);
   assert.deepEqual(

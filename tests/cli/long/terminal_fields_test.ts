@@ -208,7 +208,7 @@ Deno.test("names of files and words of the call are shown on a terminal, and ste
     Deno.mkdirSync(`${place.path("s")}/${name}`, { mode: 0o700, recursive: true });
   }
   Deno.symlinkSync("/dev/null", `${place.path("s")}/quarantine/${EVIL_NAME}`);
-  for (const json of [[], ["--json"]]) await assertShown(place, ["gc", ...json]);
+  for (const json of [[], ["--json"]]) await assertShown(place, ["rm", "--unused", ...json]);
 });
 
 Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the home, in what gc and ls say of it", async () => {
@@ -216,7 +216,7 @@ Deno.test("names of files and words of the call are shown on a terminal, and ste
   const home = `${place.sandbox.directory}/${EVIL_NAME}`;
   await assertShown(place, ["ls", "--home", home]);
   Deno.writeTextFileSync(home, "no directory");
-  for (const verb of ["ls", "gc"]) await assertShown(place, [verb, "--home", home]);
+  for (const verb of [["ls"], ["rm", "--unused"]]) await assertShown(place, [...verb, "--home", home]);
 });
 
 Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the words of a wrong call, and a hint", async () => {
