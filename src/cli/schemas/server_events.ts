@@ -85,6 +85,7 @@ export const testReport = z.discriminatedUnion("type", [
     turned_away: count,
     unused: z.array(ordinal).describe("numbers of recorded exchanges that the test did not use"),
     messages: z.array(text).describe("reasons for the exit code, for people; empty if it is 0"),
+    notes: z.array(text).describe("facts that do not change the exit code, for people"),
   }),
 ]);
 

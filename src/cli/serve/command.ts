@@ -65,6 +65,7 @@ const RECORD_FLAGS = {
   allowLive: toggle(
     "--allow-live",
     "with --missing: send requests without a recording to the API, also under CI=true",
+    { sources: [{ variable: "REPRISE_ALLOW_LIVE" }] },
   ),
   upstream: value(
     "--upstream <url>",

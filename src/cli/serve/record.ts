@@ -15,15 +15,16 @@ import { lossOf, reportEnd } from "./recording_end.ts";
 import { RecordingView } from "./recording_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { restoreVariables } from "./gateway.ts";
+import { markObsolete, obsoleteNotes } from "./obsolete.ts";
 import type { MissingOptions } from "./open_recording.ts";
 import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
-import { absolute } from "../settings.ts";
+import { absolute, switchVariable } from "../settings.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
-import { RECORD_AGAIN, TestEvents, testReport } from "./test_reports.ts";
+import { RECORD_AGAIN, RECORD_IN_CI, TestEvents, testReport } from "./test_reports.ts";
 import {
   clientEnvironment,
   missingKeys,
@@ -53,7 +54,8 @@ export async function recordVerb(
   const declared = parseFlags(flags);
   await checkPatterns(declared, refusedFlag);
   const plays = flags.missing === true;
-  const sends = !plays || flags.allowLive === true || !isCi(ports);
+  const allowsLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true;
+  const sends = !plays || allowsLive || !isCi(ports);
   const played = plays ? contentOf(ports.files, out) : null;
   const routes = await planRoutes(ports, flags, {
     wraps: leadsClients,
@@ -104,7 +106,8 @@ export async function recordVerb(
       await answerTests({
         stdin: ports.stdin,
         stopped: shutdown.requested,
-        end: (request) => endRecorded(request, { tests, recorder, folder, out }),
+        end: (request) =>
+          endRecorded(ports, request, { tests, recorder, folder, out, marks: plays && sends }),
         print: (report) => output.json<"test-report">(report),
       });
       shutdown.request();
@@ -139,12 +142,15 @@ export async function recordVerb(
 
 /** Ends a test, and writes its report. */
 async function endRecorded(
+  ports: ProgramPorts,
   request: TestRequest,
-  { tests, recorder, folder, out }: {
+  { tests, recorder, folder, out, marks }: {
     readonly tests: TestEvents;
     readonly recorder: Recorder;
     readonly folder: RecordingFolder;
     readonly out: string;
+    /** True to mark the exchanges that a passed test did not use as obsolete. */
+    readonly marks: boolean;
   },
 ): Promise<TestReport> {
   const { test } = request;
@@ -165,7 +171,10 @@ async function endRecorded(
     : summary.failure !== null
     ? fileError(summary.failure.error, "record", path)
     : lossOf(summary, facts);
-  return testReport(request, counts, { path, unused, error });
+  const report = testReport(request, counts, { path, unused: marks ? [] : unused, error });
+  if (!marks || request.allowUnused || report.exit_code !== 0) return report;
+  await markObsolete(ports, path, unused);
+  return { ...report, notes: obsoleteNotes(ports, path, unused) };
 }
 
 /** The routes of a wrapped command with their servers. */
@@ -211,13 +220,18 @@ async function missingOptions(
     readonly view: RecordingView;
   },
 ): Promise<MissingOptions> {
+  const isSuite = flags.suite === true;
+  const advice = sends ? RECORD_AGAIN : RECORD_IN_CI;
   const createReplayer = await replayerFactory(ports, {
     // The API itself judges the requests that it gets.
     flags: { ...flags, rules: "none" },
-    ...{ output: null, wraps: wraps || flags.suite === true, notSecret: flags.notSecret },
-    recordCommand: flags.suite === true ? RECORD_AGAIN : missingCommand(flags, { wraps }),
+    ...{ output: null, wraps: wraps || isSuite, notSecret: flags.notSecret },
+    recordCommand: isSuite ? advice : missingCommand(flags, { wraps }),
   });
-  return { sends, createReplayer, onPlayed: (event) => view.played(event) };
+  return {
+    ...{ sends, createReplayer, onPlayed: (event) => view.played(event) },
+    ...(isSuite ? { recordCommand: advice } : {}),
+  };
 }
 
 /** Returns the command that records what a miss lacks. */

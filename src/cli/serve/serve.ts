@@ -7,6 +7,7 @@ import type { Loopback } from "../../fixture/loopback/server.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { openSuite, type Suite, type SuiteFixture } from "../../fixture/serve/suite.ts";
+import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import { startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
@@ -21,6 +22,7 @@ import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
 import { RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
+import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
 import {
@@ -134,7 +136,7 @@ export async function serveVerb(
       await answerTests({
         stdin: ports.stdin,
         stopped: shutdown.requested,
-        end: (request) => endServed(request, { suite, tests, folder: folders[0] ?? "" }),
+        end: (request) => endServed(ports, request, { suite, tests, folder: folders[0] ?? "" }),
         print: (report) => output.json<"test-report">(report),
       });
       shutdown.request();
@@ -186,6 +188,7 @@ function shownCommand(command: readonly string[]): string | undefined {
 
 /** Ends a test, and writes its report. */
 async function endServed(
+  ports: ProgramPorts,
   request: TestRequest,
   { suite, tests, folder }: {
     readonly suite: Suite;
@@ -196,8 +199,16 @@ async function endServed(
   const { test } = request;
   const path = `${folder}/${test}`;
   try {
-    const unused = (await suite.end(test)).map(({ number }) => number);
-    return testReport(request, tests.take(test), { path, unused, error: null });
+    const summary = await suite.end(test);
+    const numbersOf = (listed: ReplaySummary["unused"] = []) => listed.map(({ number }) => number);
+    const [use, ...others] = summary?.fixtures ?? [];
+    const prunes = request.prunes && use !== undefined && others.length === 0;
+    const unused = prunes ? [] : numbersOf(summary?.unused);
+    const report = testReport(request, tests.take(test), { path, unused, error: null });
+    const notes = prunes && report.exit_code === 0 && report.served > 0
+      ? await pruneUnused(ports, use)
+      : obsoleteNotes(ports, path, numbersOf(summary?.obsolete));
+    return { ...report, notes };
   } catch (error) {
     return testReport(request, tests.take(test), { path, unused: [], error: asRepriseError(error) });
   }
