@@ -35,7 +35,7 @@ export function comparedSend(
   return createReplaySend(fixture, {
     match,
     rules: strictMatch === true ? null : parseFlags(rules),
-    candidates: machineValues({ ...ports, workingDirectory: () => root }),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => root }),
     clock: ports.clock,
     scrubber: createScrubber({ values }),
   });

@@ -4,11 +4,12 @@
  * @module
  */
 import type { Ports } from "../../domain/ports.ts";
+import { localDay } from "../../fixture/match/rules/days.ts";
 import type { ContextValue } from "../../fixture/match/rules/named_rules.ts";
 
 /** Returns the directory, the machine and the user that a command started by us sees, at most one value for each rule. */
 export function machineValues(
-  { env, process, workingDirectory }: Pick<Ports, "env" | "process" | "workingDirectory">,
+  { clock, env, process, workingDirectory }: Pick<Ports, "clock" | "env" | "process" | "workingDirectory">,
 ): readonly ContextValue[] {
   const first = (...names: readonly string[]) =>
     names.map(env).find((value) => value !== undefined && value !== "");
@@ -19,6 +20,7 @@ export function machineValues(
     tmp: first("TMPDIR", "TEMP", "TMP") ?? "/tmp",
     user: first("USER", "LOGNAME", "USERNAME"),
     host: process.host,
+    date: localDay(clock.now()),
     timezone: first("TZ")?.replace(/^:/, ""),
   } as const;
   return Object.entries(values).flatMap(([rule, value]) =>

@@ -58,7 +58,7 @@ export async function recordVerb(
   const tests = isSuite ? new TestEvents() : null;
   const view = new RecordingView(output, events, { wraps, tests });
   const folder = await openFolder(ports, out, {
-    ...{ flags, declared, wraps: leadsClients, isSuite },
+    ...{ flags, declared, isSuite },
     grows: flags.append === true || plays,
     missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
     onExchange: (event) => view.exchange(event),
@@ -198,7 +198,7 @@ async function missingOptions(
   const createReplayer = await replayerFactory(ports, {
     // The API itself judges the requests that it gets.
     flags: { ...flags, rules: "none" },
-    ...{ output: null, wraps: wraps || flags.suite === true, notSecret: flags.notSecret },
+    ...{ output: null, notSecret: flags.notSecret },
     recordCommand: flags.suite === true ? RECORD_AGAIN : missingCommand(flags, { wraps }),
   });
   return { sends, createReplayer, onPlayed: (event) => view.played(event) };

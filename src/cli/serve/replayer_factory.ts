@@ -41,8 +41,6 @@ export interface FactoryOptions {
   readonly recordCommand?: string;
   /** Variables whose values are not secret, besides those of the fixtures. @default {none} */
   readonly notSecret?: readonly string[] | undefined;
-  /** True if a command runs against the server. */
-  readonly wraps: boolean;
 }
 
 /**
@@ -50,14 +48,14 @@ export interface FactoryOptions {
  * `usage` for match rules that cannot be used.
  */
 export async function replayerFactory(
-  ports: Pick<Ports, "env" | "process" | "workingDirectory">,
-  { flags, output, recordCommand, notSecret = [], wraps }: FactoryOptions,
+  ports: Pick<Ports, "clock" | "env" | "process" | "workingDirectory">,
+  { flags, output, recordCommand, notSecret = [] }: FactoryOptions,
 ): Promise<SuiteOptions["createReplayer"]> {
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
   const options = {
     match,
-    candidates: wraps ? machineValues(ports) : [],
+    candidates: () => machineValues(ports),
     rules: flags.rules ?? null,
     rewriteContext,
     repeat: flags.repeat === true,

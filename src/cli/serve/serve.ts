@@ -63,7 +63,7 @@ export async function serveVerb(
     fixtures,
     folders,
     createReplayer: await replayerFactory(ports, {
-      ...{ flags, output, wraps: leadsClients },
+      ...{ flags, output },
       ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
     }),
     ...(isSuite ? { recordCommand: RECORD_NEW } : {}),
