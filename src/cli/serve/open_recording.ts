@@ -45,8 +45,6 @@ export interface OpenOptions {
   readonly grows: boolean;
   /** Plays what is there already; `null` to record every request. @default {null} */
   readonly missing?: MissingOptions | null;
-  /** True if the requests come from our command, on this machine. */
-  readonly wraps: boolean;
   readonly onExchange: (event: ExchangeEvent) => void;
 }
 
@@ -109,7 +107,7 @@ export async function openRecording(
 async function begun(
   ports: ProgramPorts,
   path: string,
-  { test = null, flags, declared, wraps, missing = null, onExchange, lock, isNew }: OpenOptions & {
+  { test = null, flags, declared, missing = null, onExchange, lock, isNew }: OpenOptions & {
     /** `null` for a folder that is only read. */
     readonly lock: FixtureLock | null;
     /** True if the recording created the folder. */
@@ -134,10 +132,9 @@ async function begun(
     keepCut: flags.keepCut === true,
     // A kept error would be played from then on, and its request never sent again.
     keepErrors: missing === null || flags.keepErrors === true,
-    // A client that is not our command may run on another machine.
     rules: new RecordedRules(
       declared,
-      wraps ? machineValues(ports) : [],
+      machineValues(ports),
       before === null ? null : rulesBefore(before),
     ),
     open: openPatiently,

@@ -71,7 +71,7 @@ export async function recordVerb(
   const tests = isSuite ? new TestEvents() : null;
   const view = new RecordingView(output, events, { isChatty, tests });
   const folder = await openFolder(ports, out, {
-    ...{ flags, declared, wraps: leadsClients, isSuite },
+    ...{ flags, declared, isSuite },
     grows: flags.append === true || plays,
     missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
     onExchange: (event) => view.exchange(event),
@@ -225,7 +225,7 @@ async function missingOptions(
   const createReplayer = await replayerFactory(ports, {
     // The API itself judges the requests that it gets.
     flags: { ...flags, rules: "none" },
-    ...{ output: null, wraps: wraps || isSuite, notSecret: flags.notSecret },
+    ...{ output: null, notSecret: flags.notSecret },
     recordCommand: isSuite ? advice : missingCommand(flags, { wraps }),
   });
   return {

@@ -72,7 +72,7 @@ export async function serveVerb(
     fixtures,
     folders,
     createReplayer: await replayerFactory(ports, {
-      ...{ flags, output: isChatty ? output : null, wraps: leadsClients, command: commandText },
+      ...{ flags, output: isChatty ? output : null, command: commandText },
       ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
     }),
     ...{ command: commandText, ...(isSuite ? { recordCommand: RECORD_NEW } : {}) },
