@@ -49,7 +49,7 @@ async function checkedRun(scratch: Scratch, model: string, which: Pick<CheckedRu
   const args = [
     ...["run", "--json", "-s", `replay-${replay}`, "-m", model],
     ...(process === 1 ? ["--new"] : []),
-    ...(replay === "off" ? ["--no-reasoning-replay"] : []),
+    ...(replay === "off" ? ["--replay", "none"] : []),
     PROMPTS[process - 1] ?? "",
   ];
   const { code, stdout, stderr } = await reprise(scratch, args);
@@ -160,7 +160,7 @@ function faults(runs: readonly CheckedRun[], verified: boolean): string[] {
     found.push("a run called no tool, so that it shows little: try again, or another model");
   }
   if (!verified) {
-    found.push('a recorded request does not fold to the bytes that were sent ("reprise verify")');
+    found.push('a recorded request does not fold to the bytes that were sent ("reprise fsck --requests")');
   }
   return found;
 }
@@ -204,7 +204,8 @@ await runScript(async () => {
       }
     }
     const failed = runs.find((run) => run.exitCode !== 0);
-    const verified = failed !== undefined || (await reprise(scratch, ["verify", "--all"])).code === 0;
+    const verified = failed !== undefined ||
+      (await reprise(scratch, ["fsck", "--all", "--requests"])).code === 0;
     for (const line of [...table(runs), "", ...cacheLines(runs), ""]) say(line);
     const found = faults(runs, verified);
     for (const fault of found) say(`- ${fault}`);

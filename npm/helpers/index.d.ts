@@ -19,6 +19,8 @@ export interface TestReport {
   readonly unused: readonly number[];
   /** Reasons for the exit code; empty if it is 0. */
   readonly messages: readonly string[];
+  /** Facts that do not change the exit code. */
+  readonly notes: readonly string[];
 }
 
 /** Options of the adapters, which know the name of a test. */
@@ -27,11 +29,6 @@ export interface AdapterOptions {
   readonly id?: string;
   /** True if the test may leave recorded exchanges unused, and may send no request. @default false */
   readonly allowUnused?: boolean;
-  /**
-   * True to set the variables of {@link TestApi.env} in this process until the test ends, for clients that read them
-   * themselves. Such tests must not run at the same time in one process. @default false
-   */
-  readonly setEnv?: boolean;
   /** More APIs to record: the variable that leads clients to each, and its base URL. */
   readonly upstreams?: Readonly<Record<string, string>>;
   /** More flags for `reprise serve`, such as `["--match", "conversation"]`. */

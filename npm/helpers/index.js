@@ -9,15 +9,13 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { recordingName, testId } from "./names.js";
-import { serverFor } from "./server.js";
+import { gateway, serverFor } from "./server.js";
 
-const MODES = ["new", "missing", "all"];
+const RECORDING_MODES = ["new", "missing", "all"];
 const dispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
 /** Recordings in use. Test runners may load this module several times into one process. */
 const inUse = globalThis[Symbol.for("reprise.inUse")] ??= new Set();
-/** Variables of this process that a test has replaced, with their values before; `null` while no test has. */
-let replaced = null;
 
 /** Error of a test whose requests differ from its recording, or could not be recorded. */
 export class ReplayError extends Error {
@@ -39,7 +37,7 @@ export class ReplayError extends Error {
  * @returns {Promise<import("./index.js").TestApi>}
  */
 export async function replay(folder, options) {
-  const { test, file, groups = [], allowUnused = false, setEnv = false } = options;
+  const { test, file, groups = [], allowUnused = false } = options;
   const directory = resolve(folder instanceof URL ? fileURLToPath(folder) : folder);
   const name = recordingName(test, options.id ?? testId(directory, file, [...groups, test]));
   const recording = join(directory, name);
@@ -49,14 +47,14 @@ export async function replay(folder, options) {
   inUse.add(recording);
   try {
     const plan = planFor(directory, name, options);
-    const server = await serverFor(plan.args, { ...process.env, ...replaced });
+    const server = await serverFor(plan.args, process.env);
     const overrides = Object.fromEntries(
       Object.entries(server.environment)
         .filter(([variable]) => variable !== "REPRISE_REPRESENTS")
         .map(([variable, value]) => [variable, withTest(value, name)]),
     );
-    const restore = setEnv ? replaceVariables(overrides) : () => {};
-    return new TestApi({ test, name, recording, plan, server, overrides, allowUnused, restore });
+    await gateway.ask({ type: "begin", test: name, environment: overrides });
+    return new TestApi({ test, name, recording, plan, server, overrides, allowUnused });
   } catch (error) {
     inUse.delete(recording);
     throw error;
@@ -149,13 +147,20 @@ class TestApi {
   async #report(allowUnused) {
     if (this.#isEnded) return null;
     this.#isEnded = true;
-    const { name, recording, plan, server, restore } = this.#parts;
+    const { name, recording, plan, server } = this.#parts;
     try {
-      const report = await server.end(name, { allowUnused });
+      const prune = process.env.REPRISE_RECORD === "prune";
+      const asked = { type: "end", test: name, allow_unused: allowUnused, prune };
+      const [{ exit_code, messages }, own] = [await gateway.ask(asked), await server.ask(asked)];
+      const report = {
+        ...own,
+        exit_code: own.exit_code === 0 ? exit_code : own.exit_code,
+        messages: [...messages, ...own.messages],
+      };
+      for (const note of own.notes) process.stderr.write(`${note}\n`);
       plan.finish(report);
       return report;
     } finally {
-      restore();
       inUse.delete(recording);
     }
   }
@@ -170,17 +175,14 @@ class TestApi {
 /** Returns the arguments of the server for a test, and the step after the test. */
 function planFor(directory, name, { serve = [], record = [], upstreams = {} }) {
   const mode = process.env.REPRISE_RECORD ?? "";
-  if (mode !== "" && !MODES.includes(mode)) {
-    throw new Error(`Cannot use REPRISE_RECORD="${mode}": it is one of ${MODES.join(", ")}, or not set`);
-  }
   const isRecorded = existsSync(join(directory, name, "fixture.json"));
-  if (mode === "" || mode === "new" && isRecorded) {
+  if (!RECORDING_MODES.includes(mode) || mode === "new" && isRecorded) {
     const args = ["serve", shown(directory), "--suite", "--json", "--quiet", ...serve];
     return { args, records: false, finish() {} };
   }
   const out = mode === "all" ? scratchFolder(directory) : directory;
   const env = Object.entries(upstreams).flatMap(([variable, url]) => ["--env", `${variable}=${url}`]);
-  const args = ["record", "--missing", "--allow-live", "--out", shown(out), "--suite", "--json", ...env];
+  const args = ["record", "--missing", "--out", shown(out), "--suite", "--json", ...env];
   const finish = mode === "all" ? (report) => replaceRecording(directory, name, { out, report }) : () => {};
   return { args: [...args, ...record], records: true, finish };
 }
@@ -211,24 +213,6 @@ function withTest(value, name) {
   if (!/^https?:\/\//.test(value)) return value;
   const { origin, pathname } = new URL(value);
   return `${origin}/t/${name}${pathname.replace(/\/$/, "")}`;
-}
-
-/** Sets variables of this process. @returns a function that restores them. */
-function replaceVariables(variables) {
-  if (replaced !== null) {
-    throw new Error(
-      "Two tests at a time set the environment of the process: pass base URLs to clients instead",
-    );
-  }
-  replaced = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
-  Object.assign(process.env, variables);
-  return () => {
-    for (const [name, value] of Object.entries(replaced)) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    replaced = null;
-  };
 }
 
 /** Path as messages show it: relative to the working directory if it is inside. */

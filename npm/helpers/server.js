@@ -1,10 +1,12 @@
 /**
  * Servers that play and record the tests of this process. A server is started for its first test, shared by all later
- * ones, and ends with this process, even if that is killed: then its stdin ends.
+ * ones, and ends with this process, even if that is killed: then its stdin ends. The gateway is started when this module
+ * is loaded, and gets the requests of clients that do not know their test.
  *
  * @module
  */
 import { spawn } from "node:child_process";
+import process from "node:process";
 import resolve from "../resolve.cjs";
 
 /** Servers by their arguments. Test runners may load this module several times into one process. */
@@ -46,7 +48,7 @@ async function start(args, env, onEnd) {
 /** Running server. */
 class Server {
   #child;
-  /** Functions that take the report of a test, or the error that ended the server, by the name of the test. */
+  /** Functions that take the answer about a test, or the error that ended the server, by the name of the test. */
   #waiting = new Map();
   /** @type {Error | null} */
   #ended = null;
@@ -93,18 +95,17 @@ class Server {
   environment = {};
 
   /**
-   * Ends a test.
+   * Begins or ends a test.
    *
-   * @param {string} test Name of its recording.
-   * @param {{ allowUnused: boolean }} options
-   * @returns {Promise<import("./index.js").TestReport>}
+   * @param {{ type: "begin" | "end", test: string }} line With the name of its recording.
+   * @returns {Promise<any>} the answer; the report of a test that ends.
    */
-  end(test, { allowUnused }) {
+  ask(line) {
     const waiting = Promise.withResolvers?.() ?? withResolvers();
     if (this.#ended !== null) waiting.reject(this.#ended);
     else {
-      this.#waiting.set(test, waiting);
-      this.#child.stdin.write(`${JSON.stringify({ type: "end", test, allow_unused: allowUnused })}\n`);
+      this.#waiting.set(line.test, waiting);
+      this.#child.stdin.write(`${JSON.stringify(line)}\n`);
     }
     return held(waiting.promise);
   }
@@ -122,7 +123,7 @@ class Server {
     } else if (event.type === "error") {
       const { message, hint } = event;
       this.#ended = new Error(hint === undefined ? message : `${message}\nhint: ${hint}`);
-    } else if (event.type === "test.ended") {
+    } else {
       this.#waiting.get(event.test)?.resolve(event);
       this.#waiting.delete(event.test);
     }
@@ -144,4 +145,13 @@ function withResolvers() {
   const parts = {};
   parts.promise = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));
   return parts;
+}
+
+/** Gateway. The variables of this process lead clients there before application code can create any. */
+export const gateway = await (globalThis[Symbol.for("reprise.gateway")] ??= lead());
+
+async function lead() {
+  const server = await serverFor(["serve", "--suite", "--json"], process.env);
+  Object.assign(process.env, server.environment);
+  return server;
 }

@@ -89,7 +89,7 @@ export const LIFECYCLE: readonly Story[] = [
       READ_A,
       { args: ["compact", "s", "--tail-events", "0"], exit: 0 },
       reads("And now?", [AGAIN]),
-      { args: ["uncompact", "s"], exit: 0 },
+      { args: ["compact", "s", "--undo"], exit: 0 },
       reads("And then?", [AGAIN]),
       ...SOUND,
     ],

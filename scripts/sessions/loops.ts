@@ -14,7 +14,7 @@ const FILES = { "a.txt": "hello\n", "b.txt": "hello too\n" };
 const LIST = { path: null, pattern: null, depth: null };
 const readArgs = (path: string) => ({ path, offset: null, limit: null });
 const QUESTION = [...START, "What do the files say?"];
-const VERIFY: StoryStep = { args: ["verify", "s"], exit: 0 };
+const VERIFY: StoryStep = { args: ["fsck", "s", "--requests"], exit: 0 };
 const LOOKS = answer([
   reasoning("I list first"),
   message("Let me look.", { phase: "commentary" }),

@@ -25,7 +25,7 @@ import {
 
 const TWO = answer([reasoning("One"), reasoning("Two"), message("Done.")]);
 const READ_ARGS = { path: "a.txt", offset: null, limit: null };
-const VERIFY: StoryStep = { args: ["verify", "s"], exit: 0 };
+const VERIFY: StoryStep = { args: ["fsck", "s", "--requests"], exit: 0 };
 
 /** Refuses the first reasoning item of the request by its name. */
 function naming(shape: RefusalShape) {

@@ -210,8 +210,6 @@ export interface NamedEntry {
 
 /** A wire API that `run` also uses. */
 export interface RunApi extends Api {
-  /** Path of the request for a provider's checkpoint (§8.1); `null` if the API has no such request. */
-  readonly compactionPath: string | null;
   /**
    * The headers of a request; `null` sends no key.
    *

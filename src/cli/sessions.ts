@@ -21,20 +21,27 @@ export function sessionArgument(
 }
 
 /**
- * The sessions of a verb that takes one or `--all`.
+ * Checks that a verb got one session or `--all`.
  *
  * @throws {RepriseError} `usage` when neither or both are given.
  */
+export function requireOneOrAll(
+  selector: string | undefined,
+  { all, verb }: { readonly all: boolean; readonly verb: string },
+): void {
+  if ((selector === undefined) === all) return;
+  throw new RepriseError("usage", `Cannot tell what to ${verb}: give a session or --all`, {
+    hint: `reprise ${verb} ID, or reprise ${verb} --all`,
+  });
+}
+
+/** The sessions of a verb that takes one or all of the home. Throws as {@linkcode requireOneOrAll} does. */
 export function chosenSessions(
   context: Context,
   selector: string | undefined,
-  { all, verb }: { readonly all: boolean; readonly verb: string },
+  choice: { readonly all: boolean; readonly verb: string },
 ): { readonly home: Home; readonly ids: readonly SessionId[] } {
-  if ((selector === undefined) !== all) {
-    throw new RepriseError("usage", `Cannot tell what to ${verb}: give a session or --all`, {
-      hint: `reprise ${verb} ID, or reprise ${verb} --all`,
-    });
-  }
+  requireOneOrAll(selector, choice);
   if (selector !== undefined) {
     const { home, id } = sessionArgument(context, selector);
     return { home, ids: [id] };

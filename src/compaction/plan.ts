@@ -10,7 +10,6 @@ import type {
   CompactionStrategy,
   EventDraft,
   HistoryCompactionEvent,
-  Item,
   ResultElidedEvent,
 } from "../domain/event.ts";
 import { RepriseError } from "../domain/errors.ts";
@@ -39,8 +38,6 @@ export interface CheckpointText {
   readonly limitations: readonly string[];
   readonly verification?: JsonObject;
   readonly request?: JsonObject;
-  readonly items?: readonly Item[];
-  readonly origin?: NonNullable<HistoryCompactionEvent["origin"]>;
 }
 
 /** Request for a plan. */

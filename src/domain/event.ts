@@ -178,8 +178,8 @@ export interface EndpointNoticeEvent extends EventBase {
   readonly without: Omission;
   readonly error?: RunError;
 }
-/** Origin of a checkpoint: a rule, a model's summary, or the provider, which alone can read its own. */
-export type CompactionStrategy = "deterministic" | "model" | "remote";
+/** Origin of a checkpoint: a rule, or a model's summary. */
+export type CompactionStrategy = "deterministic" | "model";
 /** A request field that an endpoint refuses for a model: an `endpoint_notice`, as a checkpoint copies it. */
 export interface StandingNotice {
   readonly endpoint: string;
@@ -202,7 +202,6 @@ export interface HistoryCompactionEvent extends EventBase {
   /** The turn whose user message stays verbatim because the cut lies inside its run; `null` between runs. */
   readonly opening_turn: number | null;
   readonly strategy: CompactionStrategy;
-  /** Empty if `items` replace it. */
   readonly summary: string;
   readonly limitations: readonly string[];
   /** Number of entries that it removed from the request, by kind. */
@@ -219,12 +218,6 @@ export interface HistoryCompactionEvent extends EventBase {
   readonly verification?: JsonObject;
   /** The request that created the checkpoint: `model {asked, answered}`, `body_sha256`, `usage`. */
   readonly request?: JsonObject;
-  /** The provider's own items, verbatim: they replace the summary in requests that `origin` permits. */
-  readonly items?: readonly Item[];
-  readonly origin?: {
-    readonly fingerprint: Fingerprint;
-    readonly model: { readonly asked: string; readonly answered: string | null };
-  };
 }
 /** Position of a checkpoint and the events that it replaces: enough to open a session from it. */
 export interface CheckpointRef {

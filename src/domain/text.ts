@@ -32,6 +32,16 @@ export function sizeText(bytes: number): string {
   return bytes < 999_950 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+/** Writes a word so that a shell reads it unchanged, in quotes if it needs them. */
+export function shellWord(word: string): string {
+  return /^[\w@%+,./:=-]+$/.test(word) ? word : quotedWord(word);
+}
+
+/** Writes a word in the quotes of a shell. */
+export function quotedWord(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
 /** Formats a number of repetitions: `once`, `3 times`. */
 export function times(count: number): string {
   return count === 1 ? "once" : `${count} times`;

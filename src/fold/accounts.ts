@@ -28,7 +28,6 @@ export function knownAccounts(turns: readonly Turn[]): KnownAccount[] {
       for (const entry of event.accounts ?? []) {
         if (!known.has(placeOf(entry))) known.set(placeOf(entry), entry);
       }
-      if (event.origin !== undefined) add(event.origin.fingerprint);
     }
   }
   return [...known.values()];

@@ -114,7 +114,6 @@ export class HistoryFold {
     }
     this.#resultOf = results;
     this.#plans = this.#plan(turns, answered);
-    this.#dropped.push(...overrides.passedOver);
     if (overrides.checkpoint !== null) this.#openAtCheckpoint(turns, overrides.checkpoint);
   }
 
@@ -145,9 +144,7 @@ export class HistoryFold {
       entries: this.#entries,
       seqs: this.#seqs,
       reasoning: this.#reasoning,
-      dropped: this.#overrides.passedOver.length === 0
-        ? this.#dropped
-        : this.#dropped.toSorted((a, b) => a.seq - b.seq),
+      dropped: this.#dropped,
       repairs: this.#repairs,
       version: this.#version,
     };
@@ -262,21 +259,11 @@ export class HistoryFold {
 
   /**
    * Adds the checkpoint as one delimited user message. If it cuts into a run that continues after it, that run's user
-   * message stays verbatim, so that the task is still in the user's own text. A provider's own items replace the
-   * summary, and the user messages among them replace that message.
+   * message stays verbatim, so that the task is still in the user's own text.
    */
   #openAtCheckpoint(turns: readonly Turn[], checkpoint: HistoryCompactionEvent): void {
-    if (checkpoint.items !== undefined) {
-      // Ids of messages are bound to their response, which is not sent here.
-      for (const item of checkpoint.items) {
-        const omit = item.type === "message" ? { omit: ["id"] } : {};
-        this.#push({ kind: "provider_item", item, ...omit }, checkpoint.seq);
-      }
-      if (checkpoint.items.some(({ role }) => role === "user")) return;
-    } else {
-      const text = `<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`;
-      this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, checkpoint.seq);
-    }
+    const text = `<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`;
+    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, checkpoint.seq);
     const next = turns.find(({ seq, kind, events }) =>
       seq[0] > checkpoint.to_seq &&
       (kind === "model" || kind === "tools" || kind === "user" ||

@@ -66,7 +66,7 @@ function emptiedEvent(event: SessionEvent, { turn, omitted, first }: Surrounding
     }
     case "history_compaction": {
       if (event.to_seq < first) return event;
-      const { items: _items, origin: _origin, verification: _verification, ...rest } = event;
+      const { verification: _verification, ...rest } = event;
       return { ...rest, summary: OMITTED, limitations: [] };
     }
   }

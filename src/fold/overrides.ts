@@ -13,9 +13,9 @@ import type {
   StandingOmission,
 } from "../domain/event.ts";
 import { mayBeSameAccount, mayBeSameEndpoint } from "../domain/fingerprint.ts";
-import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
+import type { DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import { groupOf, omissionsAfter } from "./omissions.ts";
-import { encryptedItemMismatch, type FoldTarget, isEncryptedItem } from "./guard.ts";
+import type { FoldTarget } from "./guard.ts";
 
 /** The standing decisions of a history. */
 export interface FoldOverrides {
@@ -27,8 +27,6 @@ export interface FoldOverrides {
   readonly refusedMembers: ReadonlyMap<string, ReadonlySet<string>>;
   /** The checkpoint in force, or `null`. */
   readonly checkpoint: HistoryCompactionEvent | null;
-  /** Later checkpoints that only their provider can read, and that may not go to this target. */
-  readonly passedOver: readonly DroppedItem[];
   /** Texts that replace the outputs of results, by the result's `seq`. */
   readonly elided: ReadonlyMap<number, string>;
   /** Items that are taken out. */
@@ -39,7 +37,7 @@ export interface FoldOverrides {
 
 /**
  * Reads the standing decisions for a request of run `run`; without `run`, no `left_out` action applies. Without a
- * target, every checkpoint and every refusal counts.
+ * target, every refusal counts.
  */
 export function readOverrides(
   turns: readonly Turn[],
@@ -83,31 +81,20 @@ export function readOverrides(
       }
     }
   }
-  const passedOver: DroppedItem[] = [];
-  for (;;) {
-    const checkpoint = checkpoints.pop() ?? null;
-    const reason = checkpoint === null || target === undefined
-      ? null
-      : checkpointMismatch(checkpoint, target);
-    if (checkpoint === null || reason === null) {
-      const otherItems = otherOmissions(turns, checkpoint, omissions);
-      const otherPrefix = begunWith.filter((begun) =>
-        hadOtherPrefix(begun, checkpoint, elisions) || otherItems(begun)
-      ).map(({ turn: { turn } }) => turn);
-      const refusedMembers = membersRefused(refusals, checkpoint, target);
-      return {
-        excluded,
-        stripped,
-        refusedMembers,
-        checkpoint,
-        passedOver,
-        elided: new Map(elisions.map(({ result_seq, kept }) => [result_seq, kept])),
-        omissions,
-        otherPrefix: new Set(otherPrefix),
-      };
-    }
-    passedOver.unshift({ seq: checkpoint.seq, reason });
-  }
+  const checkpoint = checkpoints.at(-1) ?? null;
+  const otherItems = otherOmissions(turns, checkpoint, omissions);
+  const otherPrefix = begunWith.filter((begun) =>
+    hadOtherPrefix(begun, checkpoint, elisions) || otherItems(begun)
+  ).map(({ turn: { turn } }) => turn);
+  return {
+    excluded,
+    stripped,
+    refusedMembers: membersRefused(refusals, checkpoint, target),
+    checkpoint,
+    elided: new Map(elisions.map(({ result_seq, kept }) => [result_seq, kept])),
+    omissions,
+    otherPrefix: new Set(otherPrefix),
+  };
 }
 
 /** Decisions in force when a response was requested. */
@@ -178,25 +165,6 @@ function membersRefused(
  */
 function refusalCounts({ scope }: { readonly scope?: RefusalScope }, target: RefusalScope): boolean {
   return scope === undefined || mayBeSameEndpoint(scope, target) && mayBeSameAccount(scope, target);
-}
-
-/** Reason why a checkpoint of a provider's own items may not go to `target`; `null` for every other checkpoint. */
-function checkpointMismatch(
-  { items, origin }: HistoryCompactionEvent,
-  target: FoldTarget,
-): DropReason | null {
-  if (items === undefined || origin === undefined) return null;
-  for (const item of items) {
-    const reason = isEncryptedItem(item) ? encryptedItemMismatch(item, origin, target) : null;
-    if (reason !== null) return reason;
-  }
-  return null;
-}
-
-/** True if `turns` begin at a checkpoint that may not go to `target`: the fold then needs the older turns too. */
-export function needsOlderTurns(turns: readonly Turn[], target: FoldTarget): boolean {
-  return turns.length !== (turns.at(-1)?.turn ?? 0) &&
-    readOverrides(turns, undefined, target).passedOver.length > 0;
 }
 
 interface Standing {

@@ -77,7 +77,7 @@ export async function fetchTurns(
   }
 }
 
-/** Removes a directory that this call created and that got no turn. May fail: `gc` removes it too. */
+/** Removes a directory that this call created and that got no turn. May fail: `rm --unused` removes it too. */
 function removeEmpty(
   ports: Ports,
   home: Home,

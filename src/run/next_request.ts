@@ -13,7 +13,6 @@ import type { ModelTurn, RequestRecord, Turn, TurnDraft } from "../domain/turn.t
 import { foldHistory, requestAccount } from "../fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../fold/guard.ts";
 import type { Folded } from "../fold/history_fold.ts";
-import { needsOlderTurns } from "../fold/overrides.ts";
 import type { BuiltRequest, RunApi } from "../apis/api.ts";
 import { apiOf, foldNeedsOf } from "../apis/apis.ts";
 import { toolSchemas } from "../tools/registry.ts";
@@ -109,8 +108,7 @@ export function nextRequest(
   facts: SendFacts,
 ): NextRequest {
   const target = targetOf(settings, facts);
-  const saved = needsOlderTurns(history.turns, target) ? history.allTurns() : history.turns;
-  const turns = facts.pending ? [...saved, history.preview(facts.pending)] : saved;
+  const turns = facts.pending ? [...history.turns, history.preview(facts.pending)] : history.turns;
   const folded = withBlobs(foldHistory(turns, target), { readBlob: (sha256) => history.readBlob(sha256) });
   const without = standingOmissions(turns, settings, settings.model);
   return { built: requestOf(settings, folded.entries, { ...facts, without }), folded, target, without };

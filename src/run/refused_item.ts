@@ -73,13 +73,13 @@ export function withRefusedItem(error: RepriseError, refused: RefusedHistory): R
     : `fork before it: "reprise fork ${id} --to-seq ${cut.seq}"`;
   const passed = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
   // `omit` changes nothing before a checkpoint, whose run may still send its message.
-  const first = target.seq <= passed ? `withdraw the checkpoint: "reprise uncompact ${id}", ` : "";
+  const first = target.seq <= passed ? `withdraw the checkpoint: "reprise compact ${id} --undo", ` : "";
   const takeOut = found.event.type === "history_compaction"
-    ? `withdraw it: "reprise uncompact ${id}", then: ${go}`
+    ? `withdraw it: "reprise compact ${id} --undo", then: ${go}`
     : `${first}take it out: "${omit}", then: ${go}`;
   // A whole item may be named for the reasoning before it; a part of a message is not.
   const bare = refused.mayBeReasoning && suspect.basis === "named" && suspect.part === null
-    ? `; or send no earlier reasoning: ${continueCommand(session, "--no-reasoning-replay")}`
+    ? `; or send no earlier reasoning: ${continueCommand(session, "--replay none")}`
     : "";
   const hint = error.code === "context_overflow"
     ? `Shorten the history, then continue the run: ${checkpoint}; or ${takeOut}`

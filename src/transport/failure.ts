@@ -21,7 +21,7 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
   context_overflow:
     'Shorten the history with "reprise compact @last", or use a model with a larger context window',
   fixture_miss: "The output of the server names the differences from the nearest recorded request",
-  request_refused: 'See what was sent with "reprise input @last"',
+  request_refused: 'See what was sent with "reprise run -c --dry-run --body"',
 };
 
 /** Returns a failure as the error to throw or to report; `details` holds its facts in snake case. */

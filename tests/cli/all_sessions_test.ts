@@ -19,7 +19,16 @@ Deno.test("fsck --all ends with totals, on stdout and in its JSON", async () => 
   assert.equal(checked.code, 12);
   const { totals, ok } = JSON.parse(checked.stdout);
   assert.equal(ok, false);
-  assert.deepEqual(totals, { sessions: 4, turns, damaged: 1, in_use: 1, errors: 1, warnings: 1, infos: 0 });
+  assert.deepEqual(totals, {
+    sessions: 4,
+    turns,
+    damaged: 1,
+    in_use: 1,
+    errors: 1,
+    warnings: 1,
+    infos: 0,
+    differing: 0,
+  });
   const text = await place.call(["fsck", "--all"]);
   assert.match(text.stdout, /: 1 damaged, 1 in use; 1 error, 1 warning\n$/);
   assert.doesNotMatch((await place.call(["fsck", "sound"])).stdout, /sessions/, "one session has no totals");

@@ -77,7 +77,7 @@ Deno.test("no verb counts one thing in the plural: of a session with one request
     assert.doesNotMatch(stdout + stderr, WRONG, args.join(" "));
     return stdout + stderr;
   };
-  assert.match(await said("verify", "s"), /^s: 1 request$/m);
+  assert.match(await said("fsck", "s", "--requests"), /^s: \d turns, ok, 1 request$/m);
   await said("explain", "s");
   await said("show", "s");
   await said("ls");
@@ -85,7 +85,7 @@ Deno.test("no verb counts one thing in the plural: of a session with one request
   await said("export", "s", "-o", exported);
   await said("import", exported, "--dry-run");
   await said("run", "--dry-run", "-m", "m", "Hi");
-  await said("prune", "--older-than", "0d", "--dry-run");
+  await said("rm", "--older-than", "0d", "--dry-run");
   await said("compact", "s", "--dry-run", "--keep-events", "1");
   Deno.removeSync(place.turnPath("s", 3));
   await Deno.remove(`${place.path("s")}/manifest.json`);

@@ -97,17 +97,17 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they 
 
 Deno.test("the command in resume keeps the limits of the run, and its fixture: what was played is not sent", async () => {
   await using place = new Place(() => HELLO);
-  const limited = ["--max-cost", "0.5", "--max-session-tokens", "20"];
+  const limited = ["--max-cost", "0.5", "--max-tokens", "20"];
   const spent = ending(await place.call(["run", "--json", "--new", "-s", "s", ...limited, "Hi"]));
-  assert.equal(spent.resume, 'reprise run -s s --max-session-tokens 20 --max-cost 0.5 "…"');
+  assert.equal(spent.resume, 'reprise run -s s --max-tokens 20 --max-cost 0.5 "…"');
   const recorded = `${place.sandbox.directory}/rec`;
   await place.call(["run", "--json", "--new", "-s", "kept", "--record", recorded, "Hi"]);
   const { length } = place.server.requests;
-  const flags = ["--fixture", recorded, "--match", "conversation", "--ignore", "$.metadata"];
+  const flags = ["--fixture", recorded, "--match", "conversation"];
   const missed = ending(await place.call(["run", "--json", "--new", "-s", "played", ...flags, "Bye"]));
   assert.equal(
     missed.resume,
-    `reprise run -s played --fixture ${recorded} --match conversation --ignore '$.metadata'`,
+    `reprise run -s played --fixture ${recorded} --match conversation`,
   );
   assert.equal(place.server.requests.length, length);
 });
@@ -141,8 +141,7 @@ Deno.test("every other verb prints one JSON document with --json: each of them",
     [["show", "s", "--turns"], ["session", "turns"]],
     [["show", "s", "--events"], ["session", "events"]],
     [["explain", "s"], ["session", "next", "reasoning", "dropped", "repairs", "refusals"]],
-    [["verify", "s"], ["ok", "exit_code", "sessions"]],
-    [["verify", "--all"], ["ok", "exit_code", "sessions"]],
+    [["fsck", "--all", "--requests"], ["ok", "exit_code", "sessions"]],
     [["repair", "s", "--lift-quarantine"], ["session", "lifted", "dry_run"]],
     [["interrupt", "s"], ["session", "interrupted", "closed_run", "answered_calls"]],
     [["interrupt", "s", "--dry-run"], ["type", "session", "pid", "plan"]],
@@ -150,7 +149,6 @@ Deno.test("every other verb prints one JSON document with --json: each of them",
     [["fsck", "--all"], ["ok", "exit_code", "sessions"]],
     [["doctor"], ["ok", "exit_code", "checks"]],
     [["run", "-s", "s", "Hi", "--dry-run"], ["type", "session", "new", "run", "continues", "url"]],
-    [["input", "s"], ["model", "store", "stream", "include"]],
   ];
   for (const [args, members] of rows) {
     const called = await place.call([...args, "--json"]);
@@ -163,7 +161,7 @@ Deno.test("every other verb prints one JSON document with --json: each of them",
 
 Deno.test("every other verb prints one JSON document with --json: an error is that one document", async () => {
   await using place = new Place([]);
-  for (const verb of ["show", "explain", "fsck", "input"]) {
+  for (const verb of ["show", "explain", "fsck"]) {
     const called = await place.call([verb, "nowhere", "--json"]);
     assert.match(called.stdout, /^\{"type":"error"[^\n]+\n$/);
     assert.equal(called.stderr, "");
@@ -240,7 +238,7 @@ const EXIT_CODES = `
  141 broken pipe
  143 SIGTERM`;
 
-const VERBS = ["run", "interrupt", "ls", "show", "input", "explain", "fsck", "doctor"];
+const VERBS = ["run", "interrupt", "ls", "show", "explain", "fsck", "doctor"];
 
 Deno.test("help says what there is: reprise --help lists every verb and every exit code", async () => {
   await using sandbox = new Sandbox();

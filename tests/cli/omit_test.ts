@@ -35,7 +35,7 @@ function seqsOf(place: Place, type: string): number[] {
 Deno.test("omit takes a call out with its group, and --undo sends the same bytes again; nothing on disk changes", async () => {
   await using place = new Place(readsThenAnswers);
   await fill(place);
-  const before = await ok(place, ["input", "s"]);
+  const before = await ok(place, ["run", "-s", "s", "--dry-run", "--body"]);
   const turns = place.sandbox.turnNames("s");
   const [first = 0] = seqsOf(place, "tool_call");
   const plan = JSON.parse(await ok(place, ["omit", "s", "--seq", `${first}`, "--dry-run", "--json"]));
@@ -48,37 +48,44 @@ Deno.test("omit takes a call out with its group, and --undo sends the same bytes
     /^s: seq 4, 5, \d+ omitted from later requests; the next request has \d+ items instead of \d+/,
   );
   const items = (text: string): JsonObject[] => JSON.parse(text).input;
-  const short = await ok(place, ["input", "s"]);
+  const short = await ok(place, ["run", "-s", "s", "--dry-run", "--body"]);
   assert.equal(items(before).length - items(short).length, 3);
   await ok(place, ["omit", "s", "--undo"]);
-  assert.equal(await ok(place, ["input", "s"]), before);
+  assert.equal(await ok(place, ["run", "-s", "s", "--dry-run", "--body"]), before);
   await ok(place, ["omit", "s", "--seq", `${result}`]);
   await ok(place, ["run", "-s", "s", "Go on"]);
   assert.ok(!JSON.stringify(place.server.requests.at(-1)?.input).includes(String(items(before)[2]?.call_id)));
-  for (const args of [["fsck", "s"], ["verify", "s"]]) await ok(place, args);
+  await ok(place, ["fsck", "s", "--requests"]);
   const explained = JSON.parse(await ok(place, ["explain", "s", "--json"]));
   const omitted = [...explained.reasoning, ...explained.dropped].filter(({ reason }) => reason === "omitted");
   assert.deepEqual(omitted.map(({ seq }) => seq), plan.seqs);
   await ok(place, ["omit", "s", "--undo"]);
-  assert.ok((await ok(place, ["input", "s"])).startsWith(before.slice(0, before.lastIndexOf("]"))));
-  await ok(place, ["verify", "s"]);
+  assert.ok(
+    (await ok(place, ["run", "-s", "s", "--dry-run", "--body"])).startsWith(
+      before.slice(0, before.lastIndexOf("]")),
+    ),
+  );
+  await ok(place, ["fsck", "s", "--requests"]);
 });
 
 Deno.test("omit --part leaves a note in place of a file or a text, by the seq of the message or of the file", async () => {
   await using place = await placed();
-  const whole = await ok(place, ["input", "s"]);
+  const whole = await ok(place, ["run", "-s", "s", "--dry-run", "--body"]);
   await ok(place, ["omit", "s", "--seq", "3", "--part", "1"]);
   await ok(place, ["omit", "s", "--seq", "2"]);
-  const [message] = JSON.parse(await ok(place, ["input", "s"])).input;
+  const [message] = JSON.parse(await ok(place, ["run", "-s", "s", "--dry-run", "--body"])).input;
   assert.deepEqual(message.content.map(({ text }: JsonObject) => text), [
     "[omitted image/png, 264 bytes]",
     "[omitted text/plain, 23 bytes]",
     SECRET,
   ]);
   await ok(place, ["omit", "s", "--seq", "3"]);
-  assert.doesNotMatch(await ok(place, ["input", "s"]), /hunter2|omitted (image|text)/);
+  assert.doesNotMatch(
+    await ok(place, ["run", "-s", "s", "--dry-run", "--body"]),
+    /hunter2|omitted (image|text)/,
+  );
   await ok(place, ["omit", "s", "--undo", "--seq", "2,3"]);
-  assert.equal(await ok(place, ["input", "s"]), whole);
+  assert.equal(await ok(place, ["run", "-s", "s", "--dry-run", "--body"]), whole);
 });
 
 Deno.test("omit refuses what it cannot do with exit 2 and the reason", async () => {
@@ -100,7 +107,7 @@ Deno.test("omit refuses what it cannot do with exit 2 and the reason", async () 
     code: "usage",
     exit: 2,
     says: /which the checkpoint up to seq \d+ replaces/,
-    hint: /reprise uncompact s/,
+    hint: /reprise compact s --undo/,
   });
   const last = place.turnPath("s", place.sandbox.turnNames("s").length);
   Deno.removeSync(last);
@@ -136,11 +143,11 @@ Deno.test("views mark what is omitted, copies say that they hold it, and --redac
   assert.ok(!text.includes(btoa(SECRET)), "the omitted file is there");
   await ok(place, ["export", "s", "--to", "codex", "-o", "codex.jsonl"]);
   assert.doesNotMatch(Deno.readTextFileSync(`${place.sandbox.workspace}/codex.jsonl`), /hunter2/);
-  const request = await ok(place, ["input", "s"]);
+  const request = await ok(place, ["run", "-s", "s", "--dry-run", "--body"]);
   await ok(place, ["rm", "s", "--yes"]);
   await ok(place, ["import", "r.export"]);
-  await ok(place, ["verify", "s"]);
-  assert.equal(await ok(place, ["input", "s"]), request);
+  await ok(place, ["fsck", "s", "--requests"]);
+  assert.equal(await ok(place, ["run", "-s", "s", "--dry-run", "--body"]), request);
 });
 
 Deno.test("forks and checkpoints bring nothing back that is omitted", async () => {
@@ -150,10 +157,10 @@ Deno.test("forks and checkpoints bring nothing back that is omitted", async () =
   await ok(place, ["omit", "s", "--seq", "1,2,3"]);
   for (const cut of [ended, answered]) {
     const fork = (await ok(place, ["fork", "s", "--to-seq", String(cut), "--summarize"])).trim();
-    assert.doesNotMatch(await ok(place, ["input", fork]), /hunter2|input_image/);
+    assert.doesNotMatch(await ok(place, ["run", "-s", fork, "--dry-run", "--body"]), /hunter2|input_image/);
     await ok(place, ["fsck", fork]);
   }
   const plan = JSON.parse(await ok(place, ["compact", "s", "--tail-events", "2", "--json"]));
   assert.doesNotMatch(JSON.stringify(plan), /hunter2|shot\.png/);
-  assert.doesNotMatch(await ok(place, ["input", "s"]), /hunter2/);
+  assert.doesNotMatch(await ok(place, ["run", "-s", "s", "--dry-run", "--body"]), /hunter2/);
 });

@@ -29,7 +29,7 @@ async function edited(): Promise<Place> {
 
 /** The body of the next request. */
 async function nextBody(place: Place): Promise<string> {
-  const { code, stdout, stderr } = await place.call(["input", ID, "--json"]);
+  const { code, stdout, stderr } = await place.call(["run", "-s", ID, "--dry-run", "--body", "--json"]);
   assert.equal(code, 0, stderr);
   return stdout;
 }

@@ -69,7 +69,7 @@ Deno.test("an answer that does not fit is recorded and sent back once, with its 
   assert.equal((sent.text.format as JsonObject).type, "json_schema");
   const notice = (events(called) as JsonObject[]).find(({ kind }) => kind === "schema_mismatch");
   assert.deepEqual([notice?.errors, notice?.corrected], [["the answer is not JSON"], true]);
-  for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0, verb);
+  assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
 });
 
 Deno.test("two answers that do not fit end the run as incomplete with exit 6; stdout and -o stay empty", async () => {

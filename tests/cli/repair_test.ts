@@ -60,7 +60,7 @@ Deno.test("repair fixes a damaged session, which then continues: a torn turn: an
   const run = await place.call(["run", "--json", "-s", "s", "go on"]);
   assert.equal(run.code, 0, run.stdout);
   assert.match(run.stdout, /"kind":"result_without_call"/);
-  const verified = await place.call(["verify", "s", "--json"]);
+  const verified = await place.call(["fsck", "s", "--requests", "--json"]);
   assert.equal(verified.code, 0, verified.stdout);
   const verdicts = JSON.parse(verified.stdout).sessions[0].requests.map((one: { verdict: string }) =>
     one.verdict

@@ -66,23 +66,27 @@ Deno.test("the report of a miss on stderr and in the events lists all difference
   const elsewhere = await served(moved);
   assert.match(elsewhere.stdout, /^400 .*"code":"fixture_miss"/);
   assert.doesNotMatch(elsewhere.stdout, /srv/);
-  assert.match(elsewhere.stderr, /^1 POST .*: 400, miss: .*\n {2}--normalize cwd would make it match$/m);
-  assert.deepEqual(elsewhere.miss.would_match, ["cwd"]);
+  assert.match(elsewhere.stderr, /^1 POST .*: 400, miss: .*\. To match it: --normalize cwd$/m);
+  assert.equal(elsewhere.miss.cure, "--normalize cwd");
+  assert.match(elsewhere.stdout, /To match it: --normalize cwd"/);
   const strictly = await served(moved, "--strict-match");
-  assert.doesNotMatch(strictly.stderr, /would make it match/);
-  assert(!("would_match" in strictly.miss));
+  assert.doesNotMatch(strictly.stderr, /To match it/);
 
   const { stderr, miss } = await served(body("<cwd>/srv/a</cwd>", { temperature: 1, model: "n" }));
   assert.deepEqual(miss.differences.map(({ path }: { path: string }) => path), [
-    "model",
     "input[0].content",
+    "model",
     "temperature",
   ]);
   assert.match(
     stderr,
-    /differs at model: recorded "m", received "n"\..*\n {2}also differs at input\[0\]\.content: .*\n {2}also differs at temperature: recorded nothing, received 1\n/,
+    /differs at input\[0\]\.content: .*\n {2}also differs at model: recorded "m", received "n"\n {2}also differs at temperature: recorded nothing, received 1\n/,
   );
-  assert(!("would_match" in miss));
+  assert.match(
+    miss.cure,
+    /^(?:OPENAI_BASE_URL=\S+ )?reprise record --missing --out \S+\/fixture -- CMD$/,
+  );
+  assert(stderr.includes(`. To record it: ${miss.cure}\n`), stderr);
 });
 
 Deno.test("--quiet never hides a miss, and without it the counts are the last line before the error", async () => {
@@ -97,7 +101,7 @@ Deno.test("--quiet never hides a miss, and without it the counts are the last li
     sandbox.call(["serve", "--rules", "none", ...flags, fixture, "--", ...client]);
   const quiet = await serve("--quiet");
   assert.equal(quiet.code, 7);
-  assert.match(quiet.stderr, /^1 POST \/v1\/responses: 400, miss: /);
+  assert.match(quiet.stderr, /^\n1 POST \/v1\/responses: 400, miss: /);
   assert.doesNotMatch(quiet.stderr, /serving|0 served/);
   const { stderr } = await serve();
   assert.match(stderr, /^0 served, 1 missed, 0 rejected, 0 warnings\nerror: .*\nhint: .*\n$/m);

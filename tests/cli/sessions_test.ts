@@ -153,7 +153,7 @@ Deno.test("the stories show checkpoints, forks, faults, a switch of provider and
     readSessionFile(denoFiles, `${SUITE}${name}`, checkStepArguments).steps
   );
   const verbs = new Set(steps.map(({ args }) => args[0]));
-  for (const verb of ["run", "compact", "uncompact", "fork", "interrupt", "repair"]) {
+  for (const verb of ["run", "compact", "fork", "interrupt", "repair"]) {
     assert.ok(verbs.has(verb), verb);
   }
   const resumed = steps.filter(({ exit }, index) => exit === 137 && steps[index + 1]?.state === "completed");

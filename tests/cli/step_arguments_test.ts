@@ -14,12 +14,12 @@ const SETUP = {
   model: "gpt-5.6",
   instructions: "Be brief.",
   replay: "exact",
+  window: null,
 } as unknown as RunSetup;
 const FLAGS = {
   color: true,
   remoteAck: "sync",
   blobs: true,
-  reasoningReplay: true,
   stdin: true,
   maxSteps: 50,
   timeout: 1800,
@@ -56,7 +56,6 @@ Deno.test("the value of a flag is no flag, whatever it begins with", () => {
       ["run", "-s", "-w", "Hi"],
       ["run", "-m", "--fixture", "-c"],
       ["compact", "a", "--model", "-o"],
-      ["input", "a", "--prompt", "--workspace"],
     ]
   ) assert.equal(checkStepArguments(args), null, args.join(" "));
 });
@@ -76,7 +75,7 @@ Deno.test("a flag that the player of a step sets is found in each form, before a
       [4, "run", "a prompt", "too", "many", "--record=x"],
       [1, "interrupt", "--quiet"],
       [2, "compact", "a", "--fixture", "x"],
-      [2, "input", "a", "--base-url=http://127.0.0.1:1"],
+      [2, "explain", "a", "--base-url=http://127.0.0.1:1"],
     ] as const
   ) {
     const found = checkStepArguments(args);

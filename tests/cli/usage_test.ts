@@ -13,7 +13,7 @@ Deno.test("a usage error names the help of its own verb, and that command works"
     [["nope"], "reprise --help"],
     // Not the parser's own errors.
     [["run", "-s", "a", "-c", "x"], "reprise run --help"],
-    [["prune"], "reprise prune --help"],
+    [["rm"], "reprise rm --help"],
     [["record", "--nope"], "reprise record --help"],
   ];
   for (const [args, help] of cases) {

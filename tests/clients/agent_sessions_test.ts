@@ -42,7 +42,7 @@ class Place implements AsyncDisposable {
     const text = await this.ok("run", "-c", ...toApi(agent, rules.baseUrl), "And now?");
     assert.match(text, new RegExp(CONTINUED));
     assert.deepEqual(rules.refusals, []);
-    assert.match(await this.ok("verify", session), /: imported/);
+    assert.match(await this.ok("fsck", session, "--requests"), /: imported/);
     assert.match(await this.ok("fsck", session), /ok/);
   }
 

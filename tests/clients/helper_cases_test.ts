@@ -1,7 +1,6 @@
 /** `replay()` of the npm package: outcomes of single tests, played and recorded. */
 import assert from "node:assert/strict";
 import process from "node:process";
-import { replay, ReplayError } from "../../npm/helpers/index.js";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { Sandbox, SHELL_PROGRAM } from "../support/reprise.ts";
@@ -9,6 +8,16 @@ import { answering, RawUpstream, write } from "../unit/fixture/record/recording.
 import { until } from "../cli/harness.ts";
 import { echoing } from "../cli/test_folder.ts";
 
+// The helpers start their gateway when they are loaded.
+const shim = Deno.makeTempFileSync();
+Deno.writeTextFileSync(shim, `#!/bin/sh\nexec ${SHELL_PROGRAM} "$@"\n`);
+Deno.chmodSync(shim, 0o755);
+process.env.REPRISE_BINARY_PATH = shim;
+process.env.REPRISE_RECORD = "new";
+const { replay, ReplayError } = await import("../../npm/helpers/index.js");
+/** Base URL of the gateway. */
+const LED = process.env.OPENAI_BASE_URL ?? "";
+type ReplayError = InstanceType<typeof ReplayError>;
 type Api = Awaited<ReturnType<typeof replay>>;
 
 /** A folder of recordings, an API, and variables of this process until the end of the test. */
@@ -20,10 +29,8 @@ class Case extends Sandbox {
   constructor(upstream: RawUpstream = echoing()) {
     super();
     this.upstream = upstream;
-    const shim = `#!/bin/sh\nexec ${SHELL_PROGRAM} "$@"\n`;
-    Deno.writeTextFileSync(`${this.directory}/reprise`, shim, { mode: 0o755 });
     Object.assign(process.env, {
-      REPRISE_BINARY_PATH: `${this.directory}/reprise`,
+      REPRISE_BINARY_PATH: shim,
       OPENAI_BASE_URL: `${upstream.origin}/v1`,
       OPENAI_API_KEY: "sk-test-4f1d0c7ea9-real",
     });
@@ -31,7 +38,7 @@ class Case extends Sandbox {
   }
 
   /** Sets `REPRISE_RECORD`. */
-  mode(mode: "new" | "missing" | "all" | null): this {
+  mode(mode: "new" | "missing" | "all" | "prune" | null): this {
     if (mode === null) delete process.env.REPRISE_RECORD;
     else process.env.REPRISE_RECORD = mode;
     return this;
@@ -54,6 +61,10 @@ class Case extends Sandbox {
       (request.json as { input: unknown }).input
     );
   }
+
+  /** Numbers of the obsolete exchanges of a recording. */
+  readonly obsolete = (recording: string): readonly number[] =>
+    readFixture(denoFiles, recording).header.obsolete ?? [];
 
   override async [Symbol.asyncDispose](): Promise<void> {
     for (const name of Object.keys(process.env)) if (!(name in this.#before)) delete process.env[name];
@@ -104,7 +115,7 @@ test("new records a test without a recording, and plays one with a recording", a
   assert.equal(requests.length, 2);
 });
 
-test("missing adds requests, and reports exchanges that the test no longer uses", async (place) => {
+test("missing adds requests, marks exchanges that a passed test no longer uses, and prune removes them", async (place) => {
   await place.mode("new").run("a", [1]);
   const api = await place.mode("missing").begin("a");
   assert.equal((await ask(api, 1)).status, 200);
@@ -112,8 +123,43 @@ test("missing adds requests, and reports exchanges that the test no longer uses"
   assert.equal(await failure(api), null);
   assert.deepEqual(place.inputs(api.recording), [1, 2]);
   assert.equal(place.upstream.requests.length, 2);
-  const error = await place.run("a", [2]);
-  assert.match(error?.message ?? "", /did not use exchange 1 .* run it with REPRISE_RECORD=all/);
+  // Without a mark, an unused exchange fails the test.
+  const unused = await place.mode(null).run("a", [2]);
+  assert.match(unused?.message ?? "", /did not use exchange 1 .* run the test with REPRISE_RECORD=prune/);
+  const { obsolete } = place;
+  // A test that failed may have stopped too early, and one with allowUnused says so itself.
+  const failed = await place.mode("missing").begin("a");
+  await ask(failed, 2);
+  await failed.explain(new Error("own"));
+  assert.equal(await place.run("a", [2], { allowUnused: true }), null);
+  assert.deepEqual(obsolete(api.recording), []);
+  assert.equal(await place.run("a", [2]), null);
+  assert.deepEqual(obsolete(api.recording), [1]);
+  assert.equal(await place.mode(null).run("a", [2]), null);
+  assert.equal(await place.run("a", [1, 2]), null);
+  assert.equal(await place.mode("missing").run("a", [1, 2]), null);
+  assert.deepEqual(obsolete(api.recording), []);
+  assert.equal(await place.run("a", [2, 3]), null);
+  assert.deepEqual(obsolete(api.recording), [1]);
+  assert.notEqual(await place.mode("prune").run("a", [2, 4]), null);
+  assert.deepEqual(place.inputs(api.recording), [1, 2, 3]);
+  assert.equal(await place.run("a", [2, 3]), null);
+  assert.deepEqual([place.inputs(api.recording), obsolete(api.recording)], [[2, 3], []]);
+  assert.equal(await place.mode(null).run("a", [2, 3]), null);
+  assert.equal(place.upstream.requests.length, 3);
+});
+
+test("under CI nothing is sent, unless REPRISE_ALLOW_LIVE allows it", async (place) => {
+  process.env.CI = "true";
+  for (const mode of ["new", "missing", "all"] as const) {
+    const error = await place.mode(mode).run(mode, [1]);
+    assert.match(error?.message ?? "", /CI is set, so nothing is sent. REPRISE_ALLOW_LIVE=1 allows it/);
+  }
+  assert.equal(place.upstream.requests.length, 0);
+  process.env.REPRISE_ALLOW_LIVE = "1";
+  // Servers read it when they start.
+  assert.equal(await place.mode("new").run("live", [1], { record: ["--keep-errors"] }), null);
+  assert.equal(place.upstream.requests.length, 1);
 });
 
 test("all replaces a recording when it is complete, and keeps the old one otherwise", async (place) => {
@@ -193,27 +239,22 @@ test("tests at the same time play their own recordings, and one recording serves
   assert.equal(await place.run("test 0", ["test 0", "same"]), null);
 });
 
-test("base URLs and keys are in env, and with setEnv in the process until the test ends", async (place) => {
+test("base URLs and keys are in env, and lead clients without a test to the gateway", async (place) => {
   await place.mode("new").run("a", [1]);
-  const before = process.env.OPENAI_BASE_URL;
-  const api = await place.mode(null).begin("a", { setEnv: true });
+  const api = await place.mode(null).begin("a");
   assert.match(api.openai, /^http:\/\/127\.0\.0\.1:\d+\/t\/a-[0-9a-f]{8}\/v1$/);
   assert.match(api.anthropic, /^http:\/\/127\.0\.0\.1:\d+\/t\/a-[0-9a-f]{8}$/);
-  assert.equal(process.env.OPENAI_BASE_URL, api.openai);
-  assert.equal(process.env.OPENAI_API_KEY, "reprise-plays-this");
+  assert.equal(api.env.OPENAI_API_KEY, "reprise-plays-this");
   assert.deepEqual([api.env.OPENAI_BASE_URL, api.env.PATH], [api.openai, process.env.PATH]);
-  await assert.rejects(place.begin("b", { setEnv: true }), /Two tests at a time set the environment/);
   assert.throws(
-    () => api.url("GROQ_BASE_URL"),
-    /No base URL is known for GROQ_BASE_URL, only for OPENAI_BASE_URL/,
+    () => api.url("HOUSE_BASE_URL"),
+    /No base URL is known for HOUSE_BASE_URL, only for OPENAI_BASE_URL/,
   );
-  await ask(api, 1, process.env.OPENAI_BASE_URL);
+  assert.equal((await ask(api, 1, LED)).status, 200);
   assert.equal(await failure(api), null);
-  assert.deepEqual([process.env.OPENAI_BASE_URL, process.env.OPENAI_API_KEY], [
-    before,
-    "sk-test-4f1d0c7ea9-real",
-  ]);
-  assert.equal("ANTHROPIC_API_KEY" in process.env, false);
+  // Between tests, the gateway has no server to forward to.
+  assert.equal((await ask(api, 1, LED)).status, 400);
+  assert.equal(place.upstream.requests.length, 1);
 });
 
 test("upstreams adds an API, which is played by its variable", async (place) => {
@@ -243,11 +284,6 @@ test("a test that failed itself has the report as well, but no unused exchanges"
 });
 
 test("a server that cannot start is an error with its message", async (place) => {
-  process.env.REPRISE_RECORD = "always";
-  await assert.rejects(
-    place.begin("a"),
-    /Cannot use REPRISE_RECORD="always": it is one of new, missing, all/,
-  );
   await assert.rejects(place.mode(null).begin("a", { serve: ["--match", "none"] }), /--match/);
   process.env.REPRISE_BINARY_PATH = `${place.directory}/none`;
   await assert.rejects(

@@ -107,7 +107,7 @@ for (const { runner, path, text, command: [program = "", ...args] } of HANGING) 
           assert.ok(!done, printed);
           printed += value;
         }
-        assert.equal(processesOf(project).length, 2, "the runner and one server");
+        assert.equal(processesOf(project).length, 3, "the runner, its gateway and one server");
         child.kill("SIGKILL");
         await child.status;
         await output.return?.();

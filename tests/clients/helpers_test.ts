@@ -67,7 +67,7 @@ const SUITES: readonly Suite[] = [
         `import { withReplay } from "@reprise-cli/reprise/node";`,
         `import test from "node:test";`,
         `import OpenAI from "openai";`,
-        `test("an added test", withReplay("fixtures/node", { setEnv: true }, async () => {`,
+        `test("an added test", withReplay("fixtures/node", async () => {`,
         `  await new OpenAI().responses.create({ model: "gpt-5.6", input: "New?" });`,
         `}));`,
       ]),

@@ -27,7 +27,7 @@ const TURNS: Record<string, readonly [number, number]> = {
   "append": [5, 5],
   "tools turn": [2, 2],
   "compaction": [3, 3],
-  "uncompact": [3, 3],
+  "withdrawal": [3, 3],
   // The linked turns; the fork's own turn is written to a directory that no reader opens.
   "fork": [10, 0],
   "repair of a damaged turn": [1, 0],
@@ -62,7 +62,7 @@ const MUTANTS: readonly (readonly [scenario: string, mutant: string, violation: 
   ["first turn", "home", /turn 1 was acknowledged before .*home\/sessions was durable/],
   ["first turn", "parent", /turn 1 was acknowledged before .*home was durable/],
   ["compaction", "turns", /turn 11 was acknowledged before .*turns\/000011\.json was durable/],
-  ["uncompact", "turn", /turns\/000012\.json got its name before the fsync of its content/],
+  ["withdrawal", "turn", /turns\/000012\.json got its name before the fsync of its content/],
   ["tools turn", "blobs", /turns\/000014\.json was published before .*blobs\/[0-9a-f]{64} was durable/],
   ["fork", "turns", /crash-fork got its name before .*NEW\/turns\/000001\.json was durable/],
   ["fork", "turn", /crash-fork got its name before .*NEW\/turns\/000011\.json was durable/],

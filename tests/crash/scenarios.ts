@@ -89,7 +89,7 @@ async function compact(place: Place): Promise<void> {
   });
 }
 
-async function uncompact(place: Place): Promise<void> {
+async function withdrawal(place: Place): Promise<void> {
   await withWriter(open(place), (writer) => {
     const latest = latestCheckpoint(writer.allTurns());
     if (latest === null) throw new RepriseError("nothing_to_withdraw", "There is no checkpoint");
@@ -215,11 +215,11 @@ export const SCENARIOS: readonly Scenario[] = [
     again: (place) => orDone(["nothing_to_compact"], () => compact(place)),
   },
   {
-    name: "uncompact",
+    name: "withdrawal",
     prepare: (place) => twoRuns(place, (writer) => void writeCheckpoint(writer)),
-    act: uncompact,
+    act: withdrawal,
     after: (place) => Promise.resolve(assertEnd(place, "compaction", "harness", "user", "harness")),
-    again: (place) => orDone(["nothing_to_withdraw"], () => uncompact(place)),
+    again: (place) => orDone(["nothing_to_withdraw"], () => withdrawal(place)),
   },
   {
     name: "fork",

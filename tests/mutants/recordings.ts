@@ -65,16 +65,23 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/import/plan.ts",
-    text: "    options.scrubber.learnHeaders(Object.entries(requestHeaders));\n",
+    text: "    scrubber.learnHeaders(Object.entries(requestHeaders));\n",
     replacement: "",
     promise: "promises.md: no known secret gets into a recording, also if another exchange's body repeats it",
     area: ["unit/fixture/import"],
   },
   {
-    file: "src/fixture/import/vcr.ts",
+    file: "src/fixture/import/cassette.ts",
     text: "Number(length) !== body.bytes.length;",
     replacement: "Number(length) < body.bytes.length;",
     promise: "fixtures.md: an import says what its source lacks, such as a part of a request",
+    area: ["unit/fixture/import"],
+  },
+  {
+    file: "src/fixture/import/har.ts",
+    text: "const isWhole = body.length >= whole ||",
+    replacement: "const isWhole = body.length > 0 ||",
+    promise: "fixtures.md: an entry of a HAR file that is cut is refused by its number",
     area: ["unit/fixture/import"],
   },
 ];

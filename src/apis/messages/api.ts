@@ -32,7 +32,6 @@ export const messagesApi: RunApi = {
   },
   stream: messagesStream,
   faults: messagesFaults,
-  compactionPath: null,
   calls: messagesCalls,
   socket: null,
   canonical: messagesCanonical,

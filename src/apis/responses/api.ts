@@ -42,7 +42,6 @@ export const responsesApi: RunApi = {
   },
   stream: responsesStream,
   faults: responsesFaults,
-  compactionPath: "/responses/compact",
   calls: responsesCalls,
   socket: responsesSocket,
   canonical: responsesCanonical,

@@ -89,7 +89,7 @@ const OFFERED: Readonly<Record<string, Offered>> = {
   file: "file",
   dir: "directory",
   dirs: "directory",
-  // The fixtures of `fixture diff` and `fixture learn`.
+  // The fixtures of `fixture diff`.
   a: "directory",
   b: "directory",
 };

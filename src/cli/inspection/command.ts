@@ -3,38 +3,19 @@
  *
  * @module
  */
-import { again, argument, type FlagsOf, text, toggle, type Verb, verb, without } from "../declare.ts";
-import { COMMON_FLAGS, ON_REMOTE, REMOTE, SESSION } from "../flags.ts";
-import { FIRST_REQUEST_FLAGS, RUN_FLAGS } from "../run/command.ts";
+import { argument, type FlagsOf, text, toggle, type Verb, verb } from "../declare.ts";
+import { COMMON_FLAGS, REQUEST_FLAGS, SESSION } from "../flags.ts";
 import { VIEWING_VERBS } from "./viewing.ts";
 
-const INPUT_FLAGS = {
-  ...FIRST_REQUEST_FLAGS,
-  attach: RUN_FLAGS.attach,
-  prompt: text("--prompt <text>", "the next prompt"),
+const EXPLAIN_FLAGS = {
+  ...COMMON_FLAGS,
+  model: REQUEST_FLAGS.model,
+  provider: REQUEST_FLAGS.provider,
+  baseUrl: REQUEST_FLAGS.baseUrl,
+  replay: REQUEST_FLAGS.replay,
 };
-/** The flags of `input`. */
-export type InputFlags = FlagsOf<typeof INPUT_FLAGS>;
-
-const EXPLAIN_FLAGS = without(FIRST_REQUEST_FLAGS, [
-  "session",
-  "continue",
-  "new",
-  "workspace",
-  "maxTokens",
-  "maxSessionTokens",
-  "autoCompact",
-]);
 /** The flags of `explain`. */
 export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
-
-const VERIFY_FLAGS = {
-  ...COMMON_FLAGS,
-  all: toggle("--all", "verify every session"),
-  remote: again(ON_REMOTE, `verify the turns, blobs and requests ${ON_REMOTE.about}`),
-};
-/** The flags of `verify`. */
-export type VerifyFlags = FlagsOf<typeof VERIFY_FLAGS>;
 
 const STATS_FLAGS = {
   ...COMMON_FLAGS,
@@ -44,8 +25,7 @@ const STATS_FLAGS = {
 export type StatsFlags = FlagsOf<typeof STATS_FLAGS>;
 
 const DOCTOR_FLAGS = {
-  ...FIRST_REQUEST_FLAGS,
-  remote: REMOTE,
+  ...COMMON_FLAGS,
   live: toggle("--live", "send one short request to the API, and one to the remote"),
 };
 /** The flags of `doctor`. */
@@ -55,18 +35,6 @@ export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;
 export const INSPECTION_VERBS: readonly Verb[] = [
   ...VIEWING_VERBS,
   verb({
-    name: "input",
-    about: "print the exact request body that a run with the same flags would send",
-    step: true,
-    arguments: [argument("[id]", `${SESSION.about}; none: the session that -s, -c or --new names`)],
-    flags: INPUT_FLAGS,
-    examples: [
-      "reprise input @last | jq '.input | length'",
-      'reprise input -c --allow write --prompt "And now?"',
-    ],
-    load: async () => (await import("./input.ts")).inputVerb,
-  }),
-  verb({
     name: "explain",
     about: "list for each reasoning item whether it is sent, and why",
     step: true,
@@ -74,15 +42,6 @@ export const INSPECTION_VERBS: readonly Verb[] = [
     flags: EXPLAIN_FLAGS,
     examples: ["reprise explain @last --model gpt-5.6"],
     load: async () => (await import("./explain.ts")).explainVerb,
-  }),
-  verb({
-    name: "verify",
-    about: "rebuild every recorded request and compare it with the sent one",
-    step: true,
-    arguments: [argument("[id]", SESSION.about)],
-    flags: VERIFY_FLAGS,
-    examples: ["reprise verify @last", "reprise verify --all --json"],
-    load: async () => (await import("./verify.ts")).verifyVerb,
   }),
   verb({
     name: "stats",

@@ -34,7 +34,12 @@ const REPAIR_FLAGS = {
 /** The flags of `repair`. */
 export type RepairFlags = FlagsOf<typeof REPAIR_FLAGS>;
 
-const FSCK_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "check every session") };
+const FSCK_FLAGS = {
+  ...COMMON_FLAGS,
+  all: toggle("--all", "check every session"),
+  requests: toggle("--requests", "also fold every recorded request again, and compare it with the sent one"),
+  remote: again(ON_REMOTE, `check the copies ${ON_REMOTE.about}`),
+};
 /** The flags of `fsck`. */
 export type FsckFlags = FlagsOf<typeof FSCK_FLAGS>;
 
@@ -68,36 +73,24 @@ const IMPORT_FLAGS = {
 /** The flags of `import`. */
 export type ImportFlags = FlagsOf<typeof IMPORT_FLAGS>;
 
-const YES = toggle("--yes", "do not ask for confirmation");
-
 const RM_FLAGS = {
   ...COMMON_FLAGS,
+  olderThan: value("--older-than <age>", "sessions not used for that long: 90d, 12h, 2w", ageOrDays),
+  keep: value("--keep <n>", "all but the N newest", wholeNumber(0)),
+  largerThan: value("--larger-than <size>", "sessions of more than that size: 1GB, 500MB, 2GiB", byteCount),
+  unused: toggle(
+    "--unused",
+    "blobs that no turn names, and leftovers of killed processes, instead of sessions",
+    {
+      conflicts: ["remote"],
+    },
+  ),
   remote: again(ON_REMOTE, `delete the sessions ${ON_REMOTE.about}`),
-  yes: YES,
+  yes: toggle("--yes", "do not ask for confirmation"),
   dryRun: again(DRY_RUN, "list what would be deleted; delete nothing"),
 };
 /** The flags of `rm`. */
 export type RmFlags = FlagsOf<typeof RM_FLAGS>;
-
-const PRUNE_FLAGS = {
-  ...COMMON_FLAGS,
-  olderThan: value("--older-than <age>", "sessions not used for that long: 90d, 12h, 2w", ageOrDays),
-  keep: value("--keep <n>", "all but the N newest", wholeNumber(0)),
-  maxSize: value(
-    "--max-size <size>",
-    "the oldest, until the rest has at most that size: 1GB, 500MB, 2GiB",
-    byteCount,
-  ),
-  remote: RM_FLAGS.remote,
-  yes: YES,
-  dryRun: RM_FLAGS.dryRun,
-};
-/** The flags of `prune`. */
-export type PruneFlags = FlagsOf<typeof PRUNE_FLAGS>;
-
-const GC_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "list what would be removed; remove nothing") };
-/** The flags of `gc`. */
-export type GcFlags = FlagsOf<typeof GC_FLAGS>;
 
 const CONFIG_FLAGS = {
   json: COMMON_FLAGS.json,
@@ -122,11 +115,11 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "fsck",
-    about: "check a session's files; read-only",
+    about: "check files of sessions and, with --requests, what was sent; read-only",
     step: true,
     arguments: [argument("[id]", SESSION.about)],
     flags: FSCK_FLAGS,
-    examples: ["reprise fsck --all"],
+    examples: ["reprise fsck --all", "reprise fsck @last --requests"],
     load: async () => (await import("./fsck.ts")).fsckVerb,
   }),
   verb({
@@ -161,30 +154,16 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "rm",
-    about: "delete sessions; their forks stay complete",
+    about: "delete sessions, named or chosen by age, number or size; their forks stay complete",
     step: true,
-    arguments: [argument("<ids...>", SESSION.about)],
+    arguments: [argument("[ids...]", SESSION.about)],
     flags: RM_FLAGS,
-    examples: ["reprise rm fix-ci-7k2m try-again-x4qa --yes"],
+    examples: [
+      "reprise rm fix-ci-7k2m try-again-x4qa --yes",
+      "reprise rm --older-than 90d --keep 200 --dry-run",
+      "reprise rm --unused",
+    ],
     load: async () => (await import("./removal.ts")).rmVerb,
-  }),
-  verb({
-    name: "prune",
-    about: "delete sessions by age, number or size",
-    step: true,
-    arguments: [],
-    flags: PRUNE_FLAGS,
-    examples: ["reprise prune --older-than 90d --max-size 1GB --dry-run"],
-    load: async () => (await import("./removal.ts")).pruneVerb,
-  }),
-  verb({
-    name: "gc",
-    about: "remove unused blobs, and leftovers of killed processes",
-    step: true,
-    arguments: [],
-    flags: GC_FLAGS,
-    examples: ["reprise gc --dry-run"],
-    load: async () => (await import("./removal.ts")).gcVerb,
   }),
   verb({
     name: "config",

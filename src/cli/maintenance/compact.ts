@@ -16,13 +16,12 @@ import type { SessionId } from "../../domain/ids.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { foldHistory } from "../../fold/fold.ts";
 import type { FoldTarget } from "../../fold/guard.ts";
 import { readOverrides } from "../../fold/overrides.ts";
 import type { BuiltRequest } from "../../apis/api.ts";
 import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
-import { type ReadBlob, withContents } from "../../run/attachments.ts";
-import { compactionDraft, remotePath, remoteRequest, remoteText } from "../../run/checkpoint.ts";
+import type { ReadBlob } from "../../run/attachments.ts";
+import { compactionDraft } from "../../run/checkpoint.ts";
 import { unseenEvents } from "../../run/auto_compact.ts";
 import { requestOf, targetOf } from "../../run/next_request.ts";
 import { answerText, Stop } from "../../run/outcome.ts";
@@ -34,7 +33,6 @@ import { openWriter } from "../remote/open_writer.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { CompactFlags } from "../run/command.ts";
-import { providerSetting } from "../run/endpoint.ts";
 import { blobReader } from "../run/preview.ts";
 import {
   readCall,
@@ -73,7 +71,7 @@ interface CompactRequest {
   /** The packaged request for a model, or `null`. */
   readonly contract: ModelContract | null;
   /** The request that would be sent, or `null` for a checkpoint by rule. */
-  readonly built: Pick<BuiltRequest, "path" | "body"> | null;
+  readonly built: BuiltRequest | null;
 }
 
 /** Performs `compact`. */
@@ -82,6 +80,9 @@ export async function compactVerb(
   selector: string,
   flags: CompactFlags,
 ): Promise<ExitCode> {
+  if (flags.undo === true) {
+    return await (await import("./compact_undo.ts")).undoCompact(live, selector, flags);
+  }
   requireComparison(flags);
   const call = readCall(live, flags);
   const { context } = call;
@@ -143,10 +144,8 @@ async function compactSession(
  * @throws {RepriseError} `usage`, `missing_key` and the other codes of exit code 2.
  */
 function compactSettings(call: SettingCall<CompactFlags>, manifest: Manifest): CompactSettings {
-  const { ports, config, fixture, flags } = call;
+  const { flags } = call;
   const { strategy, dryRun } = flags;
-  const provider = providerSetting(ports, flags, { config, fixture, manifest }).value;
-  if (strategy === "remote") remotePath(provider);
   const asks = strategy !== "deterministic";
   const target = resolveTarget(call, manifest, {
     key: asks && dryRun !== true ? "required" : "if_set",
@@ -272,14 +271,6 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
   const shrunk = shrink(turns, { most: tailEvents, least, target, elides, ...textOf });
   if (shrunk.checkpoint === null || elides) return { target, shrunk, contract: null, built: null };
   const { scope } = shrunk.checkpoint;
-  if (strategy === "remote") {
-    const { entries } = foldHistory(turnsUpTo(turns, scope.cut.turn), target);
-    const built = remoteRequest(base.provider, {
-      model: target.model,
-      entries: withContents(entries, source.readBlob),
-    });
-    return { target, shrunk, contract: null, built };
-  }
   const contract = modelContract(turns, scope);
   const { instructions, outputSchema, entries } = contract;
   const cacheKey = `${base.cacheKey.slice(0, 55)}-compact`;
@@ -287,13 +278,6 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
     without: standingOmissions(turns, base, base.model),
   });
   return { target, shrunk, contract, built };
-}
-
-/** The turns up to `last`, and later ones that take out items of them: the provider must not get those. */
-function turnsUpTo(turns: readonly Turn[], last: number): Turn[] {
-  return turns.filter(({ turn, events }) =>
-    turn <= last || events.every(({ type }) => type === "items_omitted" || type === "omission_withdrawn")
-  );
 }
 
 /** The place of a checkpoint without its text, for the plan before a request is sent. */
@@ -314,7 +298,7 @@ async function makeSmaller(
   if (shrunk.checkpoint === null || built === null) return shrunk;
   const { scope } = shrunk.checkpoint;
   const { call: { context: { output }, ports, fixture, flags }, endpoint, key } = settings;
-  const text = await checkpointText(settings, source, {
+  const text = await checkpointText(source, {
     request: { scope, target, built },
     asking: {
       ports,
@@ -336,23 +320,19 @@ async function makeSmaller(
 }
 
 async function checkpointText(
-  settings: CompactSettings,
   { turns }: CompactSource,
   { request, asking }: {
     readonly request: {
       readonly scope: CompactionScope;
       readonly target: FoldTarget;
-      readonly built: Pick<BuiltRequest, "path" | "body">;
+      readonly built: BuiltRequest;
     };
     readonly asking: Asking;
   },
 ): Promise<CheckpointText> {
   const { scope, target, built } = request;
   const { model, fingerprint } = target;
-  if (settings.call.flags.strategy === "remote") {
-    return await remoteText(asking, built, { model, fingerprint });
-  }
-  const { items, response } = await askOnce(asking, built as BuiltRequest);
+  const { items, response } = await askOnce(asking, built);
   if (response.refused) throw unanswered("refused", response.reason ?? "the model refused");
   if (response.status !== "completed") throw unanswered("incomplete", response.reason ?? response.status);
   const text = answerText(items);
@@ -376,10 +356,7 @@ function unanswered(code: "refused" | "incomplete", why: string): RepriseError {
   });
 }
 
-/**
- * The request with the history to compact: to the server of the session's last run; for the provider's own checkpoint,
- * to the server that creates it.
- */
+/** The target of the history to compact: the server of the session's last run. */
 function compactTarget(settings: CompactSettings, { id, manifest, turns }: CompactSource): FoldTarget {
   const base = targetSettings(settings, { id, turns });
   const { account } = base;

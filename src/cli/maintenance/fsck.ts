@@ -1,26 +1,32 @@
-/** The verb `fsck`: checks a session's files and changes none. */
+/** The verb `fsck`: checks sessions, and with `--requests` folds every recorded request again; changes nothing. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
+import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
+import { type VerifiedRequest, verifySession } from "../../run/verify.ts";
 import { type FsckFinding, type FsckReport, fsckSession } from "../../store/check/fsck.ts";
-import { strayNames } from "../../store/home.ts";
+import { type Home, strayNames } from "../../store/home.ts";
+import { readSession } from "../../store/read/session.ts";
 import type { FsckFlags } from "./command.ts";
-import { makeContext } from "../context.ts";
+import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { Progress, reportingFiles } from "../progress.ts";
-import { chosenSessions } from "../sessions.ts";
+import { blobReader } from "../run/preview.ts";
+import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 
 /** The JSON of `fsck`. */
 export interface FsckResult {
-  /** False if a session is damaged. */
+  /** False if a session is damaged, or a request differs. */
   readonly ok: boolean;
   readonly exit_code: ExitCode;
-  readonly sessions: readonly FsckReport[];
+  readonly sessions: readonly CheckedReport[];
   /** With `--all`: entries beside the sessions that are none; paths begin at the directory of sessions. */
   readonly strays: readonly FsckFinding[];
   /** Sessions that another process removed meanwhile. */
   readonly skipped: readonly { readonly id: SessionId; readonly why: string }[];
   readonly totals: FsckTotals;
+  /** With `--remote`: its name. */
+  readonly remote?: string;
 }
 
 /** Numbers over all checked sessions. */
@@ -35,9 +41,25 @@ export interface FsckTotals {
   readonly errors: number;
   readonly warnings: number;
   readonly infos: number;
+  /** Requests that fold to other bytes than were sent. */
+  readonly differing: number;
 }
 
-/** Performs `fsck`. Only findings of severity `error` fail it. */
+/** A session that was checked; `requests` with `--requests`, unless its files are damaged. */
+export type CheckedReport = FsckReport & { readonly requests?: readonly VerifiedRequest[] };
+
+/** A place of sessions: this home, or a remote. */
+export interface CheckedPlace {
+  readonly ids: readonly SessionId[];
+  /** Entries beside the sessions that are none. */
+  readonly strays: readonly FsckFinding[];
+  /** Name of the remote. */
+  readonly remote?: string;
+  /** Calls `check` with a home that holds the session. */
+  check(id: SessionId, check: (home: Home) => Promise<CheckedReport>): Promise<CheckedReport>;
+}
+
+/** Performs `fsck`. Findings of severity `error`, and requests that differ, fail it. */
 export async function fsckVerb(
   ports: ProgramPorts,
   selector: string | undefined,
@@ -46,15 +68,24 @@ export async function fsckVerb(
   const context = makeContext(ports, flags);
   const { output } = context;
   const all = flags.all === true;
-  const { home, ids } = chosenSessions(context, selector, { all, verb: "fsck" });
-  const reports: FsckReport[] = [];
+  requireOneOrAll(selector, { all, verb: "fsck" });
+  const place = flags.remote === undefined
+    ? placeOfHome(context, selector)
+    : await (await import("../remote/fsck.ts")).remotePlace(context, selector, flags);
+  const reports: CheckedReport[] = [];
   const skipped: { readonly id: SessionId; readonly why: string }[] = [];
   const progress = new Progress(output, ports);
-  for (const [index, id] of ids.entries()) {
-    const at = () => `checking ${id}, session ${index + 1} of ${ids.length}`;
+  for (const [index, id] of place.ids.entries()) {
+    const at = () => `checking ${id}, session ${index + 1} of ${place.ids.length}`;
     progress.step(at);
+    const reporting = reportingFiles(ports, progress, at);
     try {
-      const report = await fsckSession(reportingFiles(ports, progress, at), home, id);
+      const report = await place.check(id, async (home) => {
+        const report = await fsckSession(reporting, home, id);
+        return flags.requests === true && isSound(report)
+          ? { ...report, requests: requestsOf(reporting, home, id) }
+          : report;
+      });
       reports.push(report);
       if (!output.options.json) output.text(reportText(report));
     } catch (error) {
@@ -64,17 +95,15 @@ export async function fsckVerb(
     }
   }
   progress.end();
-  const strays = all
-    ? strayNames(ports, home).map(({ name, message }): FsckFinding => ({
-      ...{ severity: "warning", code: "foreign_file", path: name, message },
-    }))
-    : [];
+  const { strays, remote } = place;
   const totals = totalsOf(reports, strays);
-  const ok = totals.errors === 0;
-  const exitCode: ExitCode = ok ? 0 : 12;
+  const exitCode: ExitCode = totals.errors > 0 ? 12 : totals.differing > 0 ? 7 : 0;
   if (output.options.json) {
     output.json<"fsck">(
-      { ok, exit_code: exitCode, sessions: reports, strays, skipped, totals } satisfies FsckResult,
+      {
+        ...{ ok: exitCode === 0, exit_code: exitCode, sessions: reports, strays, skipped, totals },
+        ...(remote === undefined ? {} : { remote }),
+      } satisfies FsckResult,
     );
     return exitCode;
   }
@@ -84,18 +113,40 @@ export async function fsckVerb(
   return exitCode;
 }
 
-function reportText({ id, findings, turns, in_use }: FsckReport): string {
+function placeOfHome(context: Context, selector: string | undefined): CheckedPlace {
+  const { home, ids } = chosenSessions(context, selector, { all: selector === undefined, verb: "fsck" });
+  const strays = selector === undefined
+    ? strayNames(context.ports, home).map(({ name, message }): FsckFinding => ({
+      ...{ severity: "warning", code: "foreign_file", path: name, message },
+    }))
+    : [];
+  return { ids, strays, check: (_, check) => check(home) };
+}
+
+function isSound({ findings }: FsckReport): boolean {
+  return findings.every(({ severity }) => severity !== "error");
+}
+
+/** Folds every recorded request of a session again. Throws as `readSession` does. */
+function requestsOf(ports: Ports, home: Home, id: SessionId): VerifiedRequest[] {
+  const { turns } = readSession(ports, home, id);
+  return verifySession({ turns, readBlob: blobReader(ports, home, { id, turns }) });
+}
+
+function reportText({ id, findings, turns, in_use, requests }: CheckedReport): string {
   const bad = findings.filter(({ severity }) => severity !== "info").length;
   const verdict = bad === 0 ? "ok" : counted(bad, "finding");
-  const head = `${id}: ${counted(turns, "turn")}, ${verdict}${in_use ? ", in use" : ""}\n`;
-  return [head, ...findingLines(findings, "  ")].join("");
+  const folded = requests === undefined ? "" : `, ${counted(requests.length, "request")}`;
+  const head = `${id}: ${counted(turns, "turn")}, ${verdict}${in_use ? ", in use" : ""}${folded}\n`;
+  const verdicts = (requests ?? []).map(({ turn, verdict }) => `  request of turn ${turn}: ${verdict}\n`);
+  return [head, ...findingLines(findings, "  "), ...verdicts].join("");
 }
 
 function findingLines(findings: readonly FsckFinding[], indent: string): string[] {
   return findings.map(({ severity, path, message }) => `${indent}${severity}: ${path}: ${message}\n`);
 }
 
-function totalsOf(reports: readonly FsckReport[], strays: readonly FsckFinding[]): FsckTotals {
+function totalsOf(reports: readonly CheckedReport[], strays: readonly FsckFinding[]): FsckTotals {
   const found = (findings: readonly FsckFinding[], wanted: FsckFinding["severity"]) =>
     findings.filter(({ severity }) => severity === wanted).length;
   const findings = [...reports.flatMap((report) => report.findings), ...strays];
@@ -107,11 +158,16 @@ function totalsOf(reports: readonly FsckReport[], strays: readonly FsckFinding[]
     errors: found(findings, "error"),
     warnings: found(findings, "warning"),
     infos: found(findings, "info"),
+    differing: reports.flatMap(({ requests = [] }) => requests).filter(({ verdict }) => verdict === "differs")
+      .length,
   };
 }
 
-function totalsText({ sessions, turns, damaged, in_use, errors, warnings }: FsckTotals): string {
+function totalsText({ sessions, turns, damaged, in_use, errors, warnings, differing }: FsckTotals): string {
   const busy = in_use === 0 ? "" : `, ${in_use} in use`;
-  const found = `${counted(errors, "error")}, ${counted(warnings, "warning")}`;
+  const differ = differing === 0
+    ? ""
+    : `, ${counted(differing, "request")} that ${differing === 1 ? "differs" : "differ"}`;
+  const found = `${counted(errors, "error")}, ${counted(warnings, "warning")}${differ}`;
   return `${counted(sessions, "session")}, ${counted(turns, "turn")}: ${damaged} damaged${busy}; ${found}`;
 }

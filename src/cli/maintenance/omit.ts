@@ -152,7 +152,7 @@ function omission(id: string, turns: readonly Turn[], named: NamedItems): EventD
     const why = rules.reasonAgainst(named, seq, checkpoint?.to_seq ?? 0);
     if (why === null) continue;
     const hint = checkpoint !== null && seq <= checkpoint.to_seq
-      ? `Withdraw the checkpoint first: reprise uncompact ${id}`
+      ? `Withdraw the checkpoint first: reprise compact ${id} --undo`
       : `See what can be omitted: reprise show ${id} --turns`;
     throw usage(`Cannot omit seq ${seq} of session "${id}", ${why}`, hint);
   }

@@ -15,14 +15,12 @@ import {
   value,
   type Verb,
   verb,
-  without,
 } from "../declare.ts";
 import {
   BLOBS,
   COMMON_FLAGS,
   dollars,
   DRY_RUN,
-  MATCH_RULE_FLAGS,
   PERMISSION_FLAGS,
   REMOTE,
   REQUEST_FLAGS,
@@ -35,7 +33,7 @@ import {
   wholeNumber,
 } from "../flags.ts";
 
-/** The flags about a played fixture, and about the comparison of requests with it. */
+/** The flags about a played fixture, whose own match rules count. */
 export const FIXTURE_FLAGS = {
   fixture: text("--fixture <dir>", "play recorded responses; opens no connection", {
     step: false,
@@ -47,12 +45,6 @@ export const FIXTURE_FLAGS = {
     MATCH_MODES,
     { step: false, repeats: true },
   ),
-  strictMatch: toggle("--strict-match", "with --fixture: apply no match rules", {
-    step: false,
-    repeats: true,
-    conflicts: ["normalize", "ignore", "replace"],
-  }),
-  ...MATCH_RULE_FLAGS,
 };
 /** The values of {@linkcode FIXTURE_FLAGS}. */
 export type FixtureFlags = FlagsOf<typeof FIXTURE_FLAGS>;
@@ -107,12 +99,6 @@ export const RUN_FLAGS = {
     step: "recorded",
     repeats: true,
   }),
-  maxSessionTokens: value(
-    "--max-session-tokens <n>",
-    "at most N input and output tokens in the whole session",
-    wholeNumber(1),
-    { step: "recorded", repeats: true },
-  ),
   maxCost: value("--max-cost <usd>", "at most this cost of the run, in US dollars (docs/cost.md)", dollars, {
     step: false,
     repeats: true,
@@ -151,36 +137,10 @@ export const RUN_FLAGS = {
     "a variable whose value is not secret: --record and the outputs of tools keep it",
   ),
   dryRun: again(DRY_RUN, "print what would be sent; change and send nothing"),
+  body: toggle("--body", "with --dry-run: print the exact body of the next request"),
 };
 /** The values of {@linkcode RUN_FLAGS}. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
-
-/** The flags of `run` that shape its first request, for verbs that preview the request. */
-export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
-  "remote",
-  "remoteAck",
-  "takeOver",
-  "attach",
-  "acceptDrift",
-  "verbose",
-  "failOnDenied",
-  "maxSteps",
-  "maxCost",
-  "timeout",
-  "wait",
-  "stdin",
-  "stdinWait",
-  "stream",
-  "output",
-  "match",
-  "strictMatch",
-  "normalize",
-  "ignore",
-  "replace",
-  "record",
-  "notSecret",
-  "dryRun",
-]);
 
 const INTERRUPT_FLAGS = {
   ...COMMON_FLAGS,
@@ -200,20 +160,19 @@ const COMPACT_FLAGS = {
   }),
   strategy: choice(
     "--strategy <strategy>",
-    "the writer of the checkpoint: a rule, the model, or the provider (/responses/compact)",
-    ["deterministic", "model", "remote"],
+    "the writer of the checkpoint: a rule, or the model",
+    ["deterministic", "model"],
     { fallback: "deterministic" },
   ),
   ...FIXTURE_FLAGS,
+  undo: toggle("--undo", "withdraw the latest checkpoint: the events that it replaced are sent again", {
+    conflicts: ["tailEvents", "strategy", "fixture"],
+  }),
   wait: WAIT,
   dryRun: again(DRY_RUN, "print the plan; change and send nothing"),
 };
 /** The flags of `compact`. */
 export type CompactFlags = FlagsOf<typeof COMPACT_FLAGS>;
-
-const UNCOMPACT_FLAGS = { ...COMMON_FLAGS, remote: REMOTE, wait: WAIT, dryRun: DRY_RUN };
-/** The flags of `uncompact`. */
-export type UncompactFlags = FlagsOf<typeof UNCOMPACT_FLAGS>;
 
 const OMIT_FLAGS = {
   ...COMMON_FLAGS,
@@ -263,6 +222,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
       'git diff | reprise run "Review this"',
       'reprise run --attach shot.png --attach spec.pdf "Does the page follow the spec?"',
       'reprise run -c --allow write --allow "shell:deno task test" "Fix it"',
+      'reprise run -c --dry-run --body "And now?" | jq .',
     ],
     load: async () => (await import("./run.ts")).runVerb,
   }),
@@ -284,17 +244,9 @@ export const RUNNING_VERBS: readonly Verb[] = [
     examples: [
       "reprise compact fix-ci-7k2m --dry-run --json",
       "reprise compact @last --strategy model --tail-events 40",
+      "reprise compact @last --undo",
     ],
     load: async () => (await import("../maintenance/compact.ts")).compactVerb,
-  }),
-  verb({
-    name: "uncompact",
-    about: "withdraw the latest checkpoint: the events that it replaced are sent again",
-    step: true,
-    arguments: [SESSION],
-    flags: UNCOMPACT_FLAGS,
-    examples: ["reprise uncompact fix-ci-7k2m"],
-    load: async () => (await import("../maintenance/uncompact.ts")).uncompactVerb,
   }),
   verb({
     name: "omit",

@@ -3,14 +3,13 @@
  *
  * @module
  */
-import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
+import type { MatchMode } from "../../fixture/match/modes.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplaySend, type ReportingSend } from "../../fixture/serve/replay_send.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { machineValues } from "../serve/machine_values.ts";
-import type { FixtureFlags } from "./command.ts";
 
 /** Call that sends the requests. */
 export interface ComparedCall {
@@ -20,21 +19,18 @@ export interface ComparedCall {
 }
 
 /**
- * Answers requests with the exchanges that mean the same, under the rules of the fixture and of the flags.
+ * Answers requests with the exchanges that mean the same, under the rules of the fixture.
  *
- * @throws {RepriseError} `bad_fixture` or `usage` for match rules that cannot be used.
+ * @throws {RepriseError} `bad_fixture` for match rules that cannot be used.
  */
 export function comparedSend(
   { ports, root }: ComparedCall,
   fixture: Fixture,
-  { match, strictMatch, ...rules }: FixtureFlags & {
-    readonly match: Exclude<FixtureFlags["match"], "sequence" | undefined>;
-  },
+  match: Exclude<MatchMode, "sequence">,
 ): Promise<ReportingSend> {
   const { values } = secretEnvironment(fixture.header.not_secret);
   return createReplaySend(fixture, {
     match,
-    rules: strictMatch === true ? null : parseFlags(rules),
     candidates: () => machineValues({ ...ports, workingDirectory: () => root }),
     clock: ports.clock,
     scrubber: createScrubber({ values }),

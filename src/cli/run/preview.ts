@@ -1,5 +1,5 @@
 /**
- * Previews of the next request: `run --dry-run`, and code that `input`, `explain` and `doctor` share with it.
+ * Previews of the next request: `run --dry-run`, and code that `explain` and `doctor` share with it.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { requestAccount } from "../../fold/fold.ts";
 import type { ReadBlob } from "../../run/attachments.ts";
 import { type PreviewedRun, type PreviewedSession, previewRequest } from "../../run/preview.ts";
-import { requireUnfinished, type RunStart } from "../../run/recover.ts";
+import { isUnfinished, requireUnfinished, type RunStart } from "../../run/recover.ts";
 import { comparePrefix, type PrefixReport } from "../../run/verify.ts";
 import { lostBlobsIn } from "../../store/blobs.ts";
 import { type Home, openHome, resolveSession } from "../../store/home.ts";
@@ -28,20 +28,27 @@ import { commandLine } from "../../tools/permission/shell_words.ts";
 import { TOOL_GROUPS } from "../../tools/registry.ts";
 import { homeToRead } from "../context.ts";
 import { permissionsOf } from "./permissions.ts";
-import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
+import {
+  replayText,
+  requestSettings,
+  type ResolvedRun,
+  resolveRun,
+  type SettingCall,
+} from "./resolve_run.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
 /** The id of a new session in a preview, if no flag names it. */
 const UNNAMED = "new-session";
 
 /**
- * Performs `run --dry-run`: reports the next request; changes and sends nothing.
+ * Performs `run --dry-run`: reports the next request, or with `body` prints its exact bytes; changes and sends nothing.
  *
  * @param complete Adds the settings that the budgets need.
  */
 export async function previewRun(
   call: SettingCall,
-  { fresh, start, complete }: {
+  { body, fresh, complete, ...given }: {
+    readonly body: boolean;
     readonly fresh: ResolvedRun | null;
     readonly start: RunStart;
     readonly complete: (resolved: ResolvedRun) => Promise<ResolvedRun>;
@@ -50,22 +57,29 @@ export async function previewRun(
   const { output } = call.context;
   const session = calledSession(call);
   const { manifest } = session;
-  if (start.kind === "continue") requireUnfinished(session.id, manifest);
-  const resolved = await complete(
-    fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint: "named" }),
-  );
+  // The body of a finished session without a prompt is its history alone.
+  const start = body && given.start.kind === "continue" && !isUnfinished(manifest) ? null : given.start;
+  if (start?.kind === "continue") requireUnfinished(session.id, manifest);
+  const endpoint = body ? "any" : "named";
+  const resolved = await complete(fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint }));
   if (resolved.lost !== null) output.note(resolved.lost);
   const settings = requestSettings(resolved, session);
   const { built, folded, target } = await previewRequest(settings, session, start);
   const { sent, left } = requestAccount(folded);
   const prefix = await judgeReadablePrefix(resolved, session, start);
+  const advice = keepAdvice(prefix);
+  if (body) {
+    output.jsonText(built.body);
+    if (advice !== null) output.note(`notice: ${advice}`);
+    return 0;
+  }
   const { model } = settings;
   const url = resolved.endpoint.urlOf(built.path);
   const report = {
     session: manifest === null ? call.flags.session ?? null : session.id,
     new: manifest === null,
     run: (manifest?.run ?? 0) + 1,
-    continues: start.kind === "continue",
+    continues: start?.kind === "continue",
     url,
     transport: resolved.transport.value,
     provider: settings.provider,
@@ -98,7 +112,6 @@ export async function previewRun(
         `for run ${report.run} of ${manifest === null ? "a new session" : `session ${report.session}`}, ` +
         `fingerprint ${report.fingerprint}. Nothing was sent or written.\n`,
     );
-    const advice = keepAdvice(prefix);
     if (advice !== null) output.text(`${advice}.\n`);
   }
   return 0;
@@ -203,13 +216,9 @@ function asLastRun(
     }
   }
   const { mode, window } = last.request.replay ?? { mode: settings.replay, window: null };
-  if (given.replay === undefined && given.reasoningReplay !== false && mode !== settings.replay) {
-    kept = { ...kept, replay: mode };
-    flags.push(...(mode === "none" ? ["--no-reasoning-replay"] : ["--replay", mode]));
-  }
-  if (given.replayWindow === undefined && window !== null) {
-    kept = { ...kept, window };
-    flags.push("--replay-window", String(window));
+  if (given.replay === undefined && (mode !== settings.replay || window !== settings.window)) {
+    kept = { ...kept, replay: mode, window };
+    flags.push("--replay", replayText({ mode, window }));
   }
   const schema = given.outputSchema === undefined ? schemaIn(last.request.fields) : null;
   if (schema !== null) {

@@ -84,6 +84,7 @@ export async function runVerb(
   requirePromptFor(flags.attach, start);
   if (flags.dryRun === true) {
     return await previewRun(call, {
+      body: flags.body === true,
       fresh,
       start,
       complete: (resolved) => withOutputPrice(resolved, flags),
@@ -125,6 +126,9 @@ export async function runVerb(
 function requireFlagsThatFit(flags: RunFlags): void {
   const { record, fixture, maxCost } = flags;
   requireComparison(flags);
+  if (flags.body === true && flags.dryRun !== true) {
+    throw new RepriseError("usage", "Cannot use --body without --dry-run", { hint: "Add --dry-run" });
+  }
   if (record !== undefined && fixture !== undefined) {
     throw new RepriseError(
       "usage",

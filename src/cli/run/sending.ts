@@ -6,12 +6,11 @@
 import { apiOf } from "../../apis/apis.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
-import type { MatchMode } from "../../fixture/match/modes.ts";
 import { type Fixture, playable } from "../../fixture/read.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { createPlayer } from "../../transport/player.ts";
-import { FIXTURE_FLAGS, type FixtureFlags } from "./command.ts";
+import type { FixtureFlags } from "./command.ts";
 import type { MatchReport, ReportingSend } from "../../fixture/serve/replay_send.ts";
 import type { ComparedCall } from "./compared_send.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -83,19 +82,19 @@ export async function transportSend(
 /**
  * Answers requests from a fixture: with the exchanges that mean the same, or with all of them in sequence.
  *
- * @throws {RepriseError} `bad_fixture` or `usage` for match rules that cannot be used.
+ * @throws {RepriseError} `bad_fixture` for match rules that cannot be used.
  */
 export async function fixtureSend(
   call: ComparedCall,
   fixture: Fixture,
-  { match = "semantic", ...flags }: FixtureFlags,
+  { match = "semantic" }: FixtureFlags,
 ): Promise<ReportingSend> {
   if (match === "sequence") {
     const { ports: { clock } } = call;
     return () => createPlayer(fixture.exchanges.map(playable), { clock });
   }
   const { comparedSend } = await import("./compared_send.ts");
-  return await comparedSend(call, fixture, { ...flags, match });
+  return await comparedSend(call, fixture, match);
 }
 
 /** Returns what a request needed to match, as a line. */
@@ -107,43 +106,16 @@ export function matchNote(
   return `request ${request} matches exchange ${exchange}${outputs}${named}`;
 }
 
-/** Modes without match rules. */
-const WITHOUT_RULES: Readonly<Partial<Record<MatchMode, string>>> = {
-  exact: "compares bytes",
-  sequence: "compares no request",
-};
-
 /**
- * Refuses flags about a comparison that does not take place.
+ * Refuses `--match` if no request is compared.
  *
  * @throws {RepriseError} `usage`
  */
-export function requireComparison(flags: FixtureFlags): void {
-  const given = (["match", "strictMatch", "normalize", "ignore", "replace"] as const)
-    .filter((name) => flags[name] !== undefined);
-  const [first] = given;
-  if (flags.fixture === undefined && first !== undefined) {
-    throw new RepriseError(
-      "usage",
-      `Cannot use ${optionOf(first)} without --fixture: no request is compared`,
-      {
-        hint: "Add --fixture DIR, or leave it out",
-      },
-    );
-  }
-  const rule = given.find((name) => name !== "match");
-  const without = flags.match === undefined ? undefined : WITHOUT_RULES[flags.match];
-  if (without !== undefined && rule !== undefined) {
-    throw new RepriseError(
-      "usage",
-      `Cannot use ${optionOf(rule)} with --match ${flags.match}, which ${without}`,
-      { hint: "Leave out one of them" },
-    );
-  }
-}
-
-function optionOf(name: keyof FixtureFlags): string {
-  return FIXTURE_FLAGS[name].spec.split(" ", 1)[0] ?? name;
+export function requireComparison({ fixture, match }: FixtureFlags): void {
+  if (fixture !== undefined || match === undefined) return;
+  throw new RepriseError("usage", "Cannot use --match without --fixture: no request is compared", {
+    hint: "Add --fixture DIR, or leave it out",
+  });
 }
 
 /** A small generator of numbers in [0, 1) from a 32-bit seed (splitmix32). */

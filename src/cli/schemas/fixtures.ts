@@ -4,18 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import {
-  anyObject,
-  count,
-  counts,
-  doneOrDry,
-  dryRun,
-  exitCode,
-  ordinal,
-  sha256,
-  text,
-  time,
-} from "./parts.ts";
+import { anyObject, count, counts, doneOrDry, exitCode, ordinal, sha256, text, time } from "./parts.ts";
 
 const recordings = z.array(z.object({
   created: time,
@@ -128,25 +117,32 @@ export const fixtureSeal = doneOrDry({
 
 /** The document of `fixture import`. */
 export const fixtureImport = doneOrDry({
-  format: text.describe("format of the source"),
-  fixtures: z.array(z.object({
-    path: text,
-    provider: text,
-    base_url: text,
-    models: z.array(text),
-    created: time,
-    redactions: counts,
-    exchanges: z.array(z.object({
-      number: ordinal,
-      method: text,
+  imported: z.array(z.object({
+    file: text,
+    format: text,
+    fixtures: z.array(z.object({
       path: text,
-      status: z.int(),
-      bytes: count,
-      terminal: z.boolean(),
+      provider: text,
+      base_url: text,
+      models: z.array(text),
+      created: time,
+      redactions: counts,
+      exchanges: z.array(z.object({
+        number: ordinal,
+        method: text,
+        path: text,
+        status: z.int(),
+        bytes: count,
+        terminal: z.boolean(),
+      })),
     })),
+    lost: z.array(z.object({ what: text, why: text, exchanges: z.array(ordinal) })),
+    skipped: z.array(text).describe("entries of the file that cannot become an exchange"),
   })),
-  lost: z.array(z.object({ what: text, why: text, exchanges: z.array(ordinal) })),
-  skipped: z.array(text),
+  refused: z.array(z.object({ file: text, code: text, message: text, hint: text.nullable() }))
+    .describe("recordings of a folder; a single one that is refused is an error"),
+  ignored: count.describe("files of a folder with other names than recordings have"),
+  exit_code: exitCode,
 });
 
 const pair = <Shape extends z.ZodType>(each: Shape) => z.object({ a: z.array(each), b: z.array(each) });
@@ -183,40 +179,13 @@ export const fixtureDiff = z.object({
   retries: pair(z.object({ exchange: ordinal, failure: text })),
 });
 
-const learned = z.object({
-  exchanges: z.tuple([ordinal, ordinal]),
-  requests: count,
-  path: text,
-  a: text,
-  b: text,
-});
-const LEARNED = {
-  a: text,
-  b: text,
-  exit_code: exitCode,
-  match: z.object({
-    normalize: z.array(text).optional(),
-    ignore: z.array(text).optional(),
-    replace: z.array(z.object({ pattern: text, with: text })).optional(),
-  }).describe("rules to add to both recordings"),
-  rules: z.array(z.object({ rule: text, differences: count, example: learned })),
-  pairs: count,
-  matching: count,
-  unexplained: z.array(learned),
-  withheld: z.array(z.object({ rule: text, fixture: text, exchanges: z.tuple([ordinal, ordinal]) })),
-  only: pair(ordinal),
-  written: z.boolean(),
-};
-/** The document of `fixture learn`. */
-export const fixtureLearn = z.union([z.object(LEARNED), dryRun(LEARNED)]);
-
 /** The document of `fixture prune`. */
 export const fixturePrune = doneOrDry({
   path: text,
   fixtures: z.array(z.object({
     path: text,
     exchanges: count,
-    removed: z.array(z.object({ number: ordinal, method: text, path: text })),
+    removed: z.array(z.object({ number: ordinal, prompt: text })),
     needed_issuers: z.array(
       z.object({ number: ordinal, needed_by: ordinal, reason: z.enum(["blob", "continued"]) }),
     ),

@@ -6,7 +6,6 @@
 import * as z from "zod";
 import {
   anyJson,
-  anyObject,
   cost,
   count,
   dryRun,
@@ -177,24 +176,6 @@ export const explain = z.object({
   })),
   transformations: z.array(z.object({ turn: ordinal, transformation: anyJson })),
   prefix: z.union([extending.extend({ with: flags.exactOptional() }), differing]).nullable(),
-});
-
-/** The document of `verify`. */
-export const verify = z.object({
-  ok: z.boolean(),
-  exit_code: exitCode,
-  sessions: z.array(z.object({
-    id: text,
-    requests: z.array(z.object({
-      turn: ordinal,
-      verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired", "imported"]),
-      recorded: sha256,
-      refolded: sha256.nullable(),
-    })),
-  })),
-  remote: text.describe("with --remote: its address").exactOptional(),
-  damaged: z.array(z.object({ code: text, message: text, details: anyObject }))
-    .describe("with --remote --all: sessions that cannot be fetched").exactOptional(),
 });
 
 /** The document of `doctor`. */

@@ -14,6 +14,7 @@ import {
   exitCode,
   ordinal,
   range,
+  sha256,
   text,
   time,
 } from "./parts.ts";
@@ -32,7 +33,7 @@ export const interrupt = z.union([
 const size = z.object({ entries: count, bytes: count, tokens: count });
 const PLAN = {
   session: text,
-  strategy: z.enum(["deterministic", "model", "remote"]),
+  strategy: z.enum(["deterministic", "model"]),
   range: z.object({
     from_turn: ordinal,
     to_turn: ordinal,
@@ -52,6 +53,19 @@ const PLAN = {
 };
 const nothing = { session: text, message: text, details: anyObject };
 
+const checkpoint = z.object({
+  turn: ordinal,
+  seq: ordinal,
+  to_turn: ordinal,
+  to_seq: ordinal,
+  opening_turn: ordinal.nullable(),
+}).nullable();
+const WITHDRAWN = {
+  session: text,
+  withdrawn: checkpoint,
+  restored_results: z.array(ordinal).describe("seq of each result that is sent whole again"),
+  in_force: checkpoint,
+};
 /** The document of `compact`. */
 export const compact = z.union([
   z.object({
@@ -63,6 +77,7 @@ export const compact = z.union([
     verification: anyObject.describe("claims of the model, compared with the log").exactOptional(),
   }),
   z.object({ type: z.literal("nothing_to_compact"), ...nothing }),
+  z.object({ type: z.literal("compaction_withdrawn"), ...WITHDRAWN }),
   dryRun({
     ...PLAN,
     summary: text.exactOptional(),
@@ -73,25 +88,7 @@ export const compact = z.union([
       .exactOptional(),
   }),
   dryRun(nothing),
-]);
-
-const checkpoint = z.object({
-  turn: ordinal,
-  seq: ordinal,
-  to_turn: ordinal,
-  to_seq: ordinal,
-  opening_turn: ordinal.nullable(),
-}).nullable();
-const UNCOMPACTED = {
-  session: text,
-  withdrawn: checkpoint,
-  restored_results: z.array(ordinal).describe("seq of each result that is sent whole again"),
-  in_force: checkpoint,
-};
-/** The document of `uncompact`. */
-export const uncompact = z.union([
-  z.object({ type: z.literal("uncompacted"), ...UNCOMPACTED }),
-  dryRun(UNCOMPACTED),
+  dryRun(WITHDRAWN),
 ]);
 
 const OMISSION = {
@@ -136,13 +133,19 @@ const finding = z.object({
 
 /** The document of `fsck`. */
 export const fsck = z.object({
-  ok: z.boolean().describe("false if a session is damaged"),
+  ok: z.boolean().describe("false if a session is damaged, or a request differs"),
   exit_code: exitCode,
   sessions: z.array(z.object({
     id: text,
     findings: z.array(finding),
     turns: count,
     in_use: z.boolean().describe("the open tail of the session was not checked"),
+    requests: z.array(z.object({
+      turn: ordinal,
+      verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired", "imported"]),
+      recorded: sha256,
+      refolded: sha256.nullable(),
+    })).describe("with --requests, if the files are sound").exactOptional(),
   })),
   strays: z.array(finding).describe("with --all: names among the sessions that are no ids"),
   skipped: z.array(z.object({ id: text, why: text })),
@@ -154,7 +157,9 @@ export const fsck = z.object({
     errors: count,
     warnings: count,
     infos: count,
+    differing: count.describe("requests that fold to other bytes than were sent"),
   }),
+  remote: text.describe("with --remote: its address").exactOptional(),
 });
 
 const REPAIRED = {
@@ -254,14 +259,16 @@ export const imported = doneOrDry({
   }).nullable().describe("the session of another agent; null for an export"),
 });
 
+const removed = z.object({
+  id: text,
+  why: z.enum(["named", "age", "number", "size"]),
+  updated_at: time.exactOptional(),
+  bytes: count.exactOptional(),
+});
 /** The document of `rm`. */
-export const rm = doneOrDry({ removed: z.array(text), would_remove: z.array(text) });
-
-const pruned = z.object({ id: text, updated_at: time, bytes: count, why: z.enum(["age", "number", "size"]) });
-/** The document of `prune`. */
-export const prune = doneOrDry({
-  removed: z.array(pruned),
-  would_remove: z.array(pruned),
+export const rm = doneOrDry({
+  removed: z.array(removed),
+  would_remove: z.array(removed),
   skipped: z.array(z.object({ id: text, why: text })),
 });
 
@@ -269,8 +276,8 @@ const garbage = z.object({
   kind: z.enum(["blob", "temporary", "begun_session", "half_made", "half_removed", "scratch"]),
   path: text,
 });
-/** The document of `gc`. */
-export const gc = doneOrDry({
+/** The document of `rm --unused`. */
+export const rmUnused = doneOrDry({
   removed: z.array(garbage),
   would_remove: z.array(garbage),
   skipped: z.array(z.object({ path: text, code: text, why: text })),

@@ -39,6 +39,7 @@ const played = [
     rules: z.array(text).exactOptional(),
     repeat: count.exactOptional(),
     rewritten: z.literal(true).exactOptional(),
+    hurried: z.literal(true).exactOptional(),
     fault: text.exactOptional(),
   }),
   z.object({ type: z.literal("faulted"), ...ABOUT, status, fault: text }),
@@ -49,7 +50,7 @@ const played = [
     message: text,
     nearest: z.object({ fixture: text, number: ordinal, ...DIFFERENCE }).nullable(),
     differences: z.array(difference),
-    would_match: z.array(text).exactOptional(),
+    cure: text,
   }),
   z.object({ type: z.literal("refused"), ...ABOUT, status, rule: text, grade, message: text }),
   z.object({
@@ -70,19 +71,23 @@ const READY = {
 };
 const variables = z.record(z.string(), z.string()).describe("variables that lead clients to the server");
 
-/** Answer of `serve --suite` and `record --suite` to a line of stdin that ends a test. */
-export const testReport = z.object({
-  type: z.literal("test.ended"),
-  test: text.describe("name of the test, which is that of its folder"),
-  exit_code: exitCode.describe("0 if all went as recorded; exit code of a process with only this test"),
-  served: count.describe("requests that were answered from the recording"),
-  recorded: count.describe("exchanges that were added to the recording"),
-  missed: count,
-  refused: count.describe("requests that break a rule of the API"),
-  turned_away: count,
-  unused: z.array(ordinal).describe("numbers of recorded exchanges that the test did not use"),
-  messages: z.array(text).describe("reasons for the exit code, for people; empty if it is 0"),
-});
+/** Answers of `serve --suite` and `record --suite` to the lines of stdin; only the gateway answers that a test began. */
+export const testReport = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("test.began"), test: text }),
+  z.object({
+    type: z.literal("test.ended"),
+    test: text.describe("name of the test, which is that of its folder"),
+    exit_code: exitCode.describe("0 if all went as recorded; exit code of a process with only this test"),
+    served: count.describe("requests that were answered from the recording"),
+    recorded: count.describe("exchanges that were added to the recording"),
+    missed: count,
+    refused: count.describe("requests that break a rule of the API"),
+    turned_away: count,
+    unused: z.array(ordinal).describe("numbers of recorded exchanges that the test did not use"),
+    messages: z.array(text).describe("reasons for the exit code, for people; empty if it is 0"),
+    notes: z.array(text).describe("facts that do not change the exit code, for people"),
+  }),
+]);
 
 /** One line of `serve --json`. */
 export const serveEvent = z.union([
@@ -109,6 +114,7 @@ export const serveEvent = z.union([
     unopened: z.array(text),
     turned_away: count,
     skipped: count,
+    hurried: count.describe("answers with retry-after 0 in place of a recorded wait"),
     unmet_faults: z.array(text),
   }),
 ]);

@@ -54,6 +54,8 @@ export interface MissingOptions {
   readonly sends: boolean;
   readonly createReplayer: SuiteOptions["createReplayer"];
   readonly onPlayed: (event: ServeEvent) => void;
+  /** As {@linkcode SuiteOptions.recordCommand}. */
+  readonly recordCommand?: string;
 }
 
 /** Recording of a folder. */
@@ -172,7 +174,7 @@ async function begun(
 
 async function playerOf(
   { before, path }: { readonly before: Fixture | null; readonly path: string },
-  { test, missing: { sends, createReplayer, onPlayed } }: {
+  { test, missing: { sends, createReplayer, onPlayed, recordCommand } }: {
     readonly test: string | null;
     readonly missing: MissingOptions;
   },
@@ -180,7 +182,9 @@ async function playerOf(
   const replayer = await createReplayer(before === null ? [] : [before]);
   const isUnrecorded = before === null && test !== null;
   return new EarlierPlayer({
-    replayer: isUnrecorded ? unrecordedReplayer(replayer, { test, folders: [dirname(path)] }) : replayer,
+    replayer: isUnrecorded
+      ? unrecordedReplayer(replayer, { test, folders: [dirname(path)], recordCommand })
+      : replayer,
     ...{ sends, test },
     onEvent: onPlayed,
   });

@@ -7,7 +7,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { requireUnambiguous } from "../../fixture/match/ambiguous_rules.ts";
 import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules.ts";
 import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
-import { createSuggestions } from "../../fixture/match/suggestions.ts";
+import { createCures } from "../../fixture/match/cure.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplayer } from "../../fixture/serve/replayer.ts";
 import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
@@ -39,6 +39,8 @@ export interface FactoryOptions {
   readonly output: Output | null;
   /** Command that a miss names. @default {`reprise record` with the fixture's own upstream} */
   readonly recordCommand?: string;
+  /** Command that runs against the server, as a line. @default {a placeholder} */
+  readonly command?: string | undefined;
   /** Variables whose values are not secret, besides those of the fixtures. @default {none} */
   readonly notSecret?: readonly string[] | undefined;
 }
@@ -49,10 +51,11 @@ export interface FactoryOptions {
  */
 export async function replayerFactory(
   ports: Pick<Ports, "clock" | "env" | "process" | "workingDirectory">,
-  { flags, output, recordCommand, notSecret = [] }: FactoryOptions,
+  { flags, output, recordCommand, command, notSecret = [] }: FactoryOptions,
 ): Promise<SuiteOptions["createReplayer"]> {
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
+  const flagRules = parseFlags(flags);
   const options = {
     match,
     candidates: () => machineValues(ports),
@@ -60,10 +63,10 @@ export async function replayerFactory(
     rewriteContext,
     repeat: flags.repeat === true,
     ...(recordCommand === undefined ? {} : { recordCommand }),
-    suggestions: withoutRules ? null : await createSuggestions(),
+    ...(command === undefined ? {} : { command }),
+    cures: flags.strictMatch === true ? null : await createCures(flagRules),
   };
   const scrubberOf = scrubbers();
-  const flagRules = parseFlags(flags);
   let isNoted = rewriteContext || output === null;
   return async (fixtures) => {
     const declared = await normalizersOf(fixtures, flagRules);

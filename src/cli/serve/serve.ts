@@ -1,4 +1,5 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests by its rules. */
+import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { parseFaults } from "../../fixture/faults/plan.ts";
@@ -6,6 +7,7 @@ import type { Loopback } from "../../fixture/loopback/server.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { openSuite, type Suite, type SuiteFixture } from "../../fixture/serve/suite.ts";
+import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import { startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
@@ -16,9 +18,11 @@ import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts
 import type { ProgramPorts } from "../live_ports.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
+import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
 import { RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
+import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
 import {
@@ -26,6 +30,7 @@ import {
   clientEnvironment,
   DUMMY_KEY,
   dummyKeys,
+  REPLAY_VARIABLE,
   runWrapped,
 } from "./wrapped_command.ts";
 
@@ -52,30 +57,35 @@ export async function serveVerb(
   requireRewriting(flags);
   const isSuite = flags.suite === true;
   const wraps = command.length > 0;
+  if (isSuite && !wraps && directories.length === 0) return await gatewayVerb(ports, output);
+  requireFolder(directories);
   // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
   const leadsClients = wraps || isSuite;
+  const isChatty = !wraps || flags.verbose === true;
   if (isSuite) requireOneFolder(directories, { wraps });
   const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
   requireYoung(fixtures, flags.maxAge, ports);
   noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
+  const commandText = shownCommand(command);
   const suite = await openSuite({
     files: ports.files,
     fixtures,
     folders,
     createReplayer: await replayerFactory(ports, {
-      ...{ flags, output },
+      ...{ flags, output: isChatty ? output : null, command: commandText },
       ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
     }),
-    ...(isSuite ? { recordCommand: RECORD_NEW } : {}),
+    ...{ command: commandText, ...(isSuite ? { recordCommand: RECORD_NEW } : {}) },
   });
-  const view = new ServeView(output);
+  const view = new ServeView(output, { isChatty, judgesOutputs: flags.failOn !== undefined });
   // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the server.
   using events = openEventOutput<"serve-event">(output, flags, { wraps: leadsClients });
   const tests = new TestEvents();
-  const counts = { requests: 0, skipped: 0, turned_away: 0 };
+  const counts = { requests: 0, skipped: 0, turned_away: 0, hurried: 0 };
   const report = (event: ServeEvent) => {
     if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
     else if (event.type !== "warning") counts.requests += 1;
+    if (event.type === "played" && event.hurried === true) counts.hurried += 1;
     events.write(event);
     if (isSuite) tests.add(event);
     else if (!events.onStdout) view.event(event);
@@ -103,7 +113,7 @@ export async function serveVerb(
   const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
   const baseUrls = clientEnvironment(served);
   const environment = {
-    ...{ ...baseUrls, ...representing(ports, served) },
+    ...{ ...baseUrls, ...representing(ports, served), [REPLAY_VARIABLE]: "1" },
     ...(isSuite ? dummyKeys(ports, served, DUMMY_KEY) : {}),
   };
   const missed =
@@ -120,12 +130,13 @@ export async function serveVerb(
       if (!wraps) output.json<"serve-event">(ready);
       if (!isSuite) view.ready(address, baseUrls, fixtures);
     }
+    if (!isChatty) output.hold();
     if (wraps) unsetVariables(bypassingVariables(served));
     if (isSuite && shutdown !== null) {
       await answerTests({
         stdin: ports.stdin,
         stopped: shutdown.requested,
-        end: (request) => endServed(request, { suite, tests, folder: folders[0] ?? "" }),
+        end: (request) => endServed(ports, request, { suite, tests, folder: folders[0] ?? "" }),
         print: (report) => output.json<"test-report">(report),
       });
       shutdown.request();
@@ -135,12 +146,14 @@ export async function serveVerb(
       : await shutdown?.requested ?? 0;
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
+    if (wraps) output.release();
   }
 
   const summary: ServeSummary = {
     ...suite.summary,
     turned_away: counts.turned_away,
     skipped: counts.skipped,
+    hurried: counts.hurried,
     unmet_faults: faults?.unmet() ?? [],
   };
   const unusedCommand = wraps && counts.requests === 0 && flags.allowUnused !== true
@@ -164,8 +177,18 @@ export async function serveVerb(
   return exitCode;
 }
 
+/** Longest command that a message repeats. */
+const MAX_COMMAND = 300;
+
+/** Returns the command as a line for a message; `undefined` if there is none, or none of one short line. */
+function shownCommand(command: readonly string[]): string | undefined {
+  const line = commandLine(command);
+  return line === "" || line.length > MAX_COMMAND || /[\n\r]/.test(line) ? undefined : line;
+}
+
 /** Ends a test, and writes its report. */
 async function endServed(
+  ports: ProgramPorts,
   request: TestRequest,
   { suite, tests, folder }: {
     readonly suite: Suite;
@@ -176,11 +199,27 @@ async function endServed(
   const { test } = request;
   const path = `${folder}/${test}`;
   try {
-    const unused = (await suite.end(test)).map(({ number }) => number);
-    return testReport(request, tests.take(test), { path, unused, error: null });
+    const summary = await suite.end(test);
+    const numbersOf = (listed: ReplaySummary["unused"] = []) => listed.map(({ number }) => number);
+    const [use, ...others] = summary?.fixtures ?? [];
+    const prunes = request.prunes && use !== undefined && others.length === 0;
+    const unused = prunes ? [] : numbersOf(summary?.unused);
+    const report = testReport(request, tests.take(test), { path, unused, error: null });
+    const notes = prunes && report.exit_code === 0 && report.served > 0
+      ? await pruneUnused(ports, use)
+      : obsoleteNotes(ports, path, numbersOf(summary?.obsolete));
+    return { ...report, notes };
   } catch (error) {
     return testReport(request, tests.take(test), { path, unused: [], error: asRepriseError(error) });
   }
+}
+
+/** Refuses a call that names no folder, which only the gateway of test runners does. */
+function requireFolder(directories: readonly string[]): void {
+  if (directories.length > 0) return;
+  throw new RepriseError("usage", "Cannot serve: no folder is given", {
+    hint: "Name a fixture, or a folder with fixtures: reprise serve fixtures/chat -- npm test",
+  });
 }
 
 /** Prints the first notes about fixtures, and the number of the others. */

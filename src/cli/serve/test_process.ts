@@ -1,12 +1,12 @@
 /**
  * Conversation of `serve --suite` and `record --suite` with the process of tests that started them: each line of stdin
- * ends a test, and the answer on stdout is the report of that test. The end of stdin is the end of the server, so that a
+ * ends a test, and the answer on stdout is the report of that test. For the gateway, a line also begins each test. The end of stdin is the end of the server, so that a
  * killed process of tests leaves no server.
  *
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
-import { parsedObject, stringMember } from "../../domain/json.ts";
+import { isJsonObject, parsedObject, stringMember } from "../../domain/json.ts";
 import { isTestName } from "../../fixture/test_path.ts";
 import type { InputStream } from "../live_ports.ts";
 import type { JsonDocument } from "../schemas/schemas.ts";
@@ -17,23 +17,35 @@ export interface TestRequest {
   readonly test: string;
   /** True for a test that may leave exchanges unused, and may send no request. */
   readonly allowUnused: boolean;
+  /** True to remove the exchanges that a passed test did not use. */
+  readonly prunes: boolean;
 }
 
+/** Line that begins a test, with the base URLs of its server. */
+export interface TestBegin {
+  readonly test: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Line on stdout about a test. */
+type TestLine = JsonDocument<"test-report">;
 /** Report of an ended test. */
-export type TestReport = JsonDocument<"test-report">;
+export type TestReport = Extract<TestLine, { type: "test.ended" }>;
 
 /** Longest line, in bytes. */
-const MAX_LINE = 4096;
+const MAX_LINE = 65_536;
 
 /** Options of {@linkcode answerTests}. */
 export interface TestProcess {
   readonly stdin: InputStream;
   /** Resolves when the server is asked to end in another way. */
   readonly stopped: Promise<unknown>;
+  /** Begins a test. @default {a line that begins a test is refused} */
+  readonly begin?: (request: TestBegin) => void;
   /** Ends a test. */
   readonly end: (request: TestRequest) => Promise<TestReport>;
-  /** Prints a report. */
-  readonly print: (report: TestReport) => void;
+  /** Prints a line. */
+  readonly print: (line: TestLine) => void;
 }
 
 /**
@@ -41,7 +53,7 @@ export interface TestProcess {
  *
  * @throws {RepriseError} `usage` for a line that asks for nothing known.
  */
-export async function answerTests({ stdin, stopped, end, print }: TestProcess): Promise<void> {
+export async function answerTests({ stdin, stopped, begin, end, print }: TestProcess): Promise<void> {
   const ending = new Set<Promise<void>>();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {/* it is thrown below, or the server has ended */});
@@ -51,6 +63,12 @@ export async function answerTests({ stdin, stopped, end, print }: TestProcess): 
     const line = await Promise.race([lines.next(), isOver, failed.promise]);
     if (line === null || line.done === true) break;
     const request = requestOf(line.value);
+    if ("environment" in request) {
+      if (begin === undefined) throw unknownLine(line.value);
+      begin(request);
+      print({ type: "test.began", test: request.test });
+      continue;
+    }
     const ended = end(request).then(print).catch((error) => failed.reject(error));
     ending.add(ended);
     void ended.then(() => ending.delete(ended));
@@ -72,11 +90,18 @@ async function* linesOf(stdin: InputStream): AsyncGenerator<string> {
   }
 }
 
-function requestOf(line: string): TestRequest {
+function requestOf(line: string): TestRequest | TestBegin {
   const found = parsedObject(line);
   const test = found === null ? undefined : stringMember(found, "test");
-  if (found?.["type"] !== "end" || test === undefined || !isTestName(test)) throw unknownLine(line);
-  return { test, allowUnused: found["allow_unused"] === true };
+  if (found === null || test === undefined || !isTestName(test)) throw unknownLine(line);
+  if (found["type"] === "begin" && isJsonObject(found["environment"])) {
+    const urls = Object.entries(found["environment"]).filter((entry): entry is [string, string] =>
+      typeof entry[1] === "string" && URL.canParse(entry[1])
+    );
+    return { test, environment: Object.fromEntries(urls) };
+  }
+  if (found["type"] !== "end") throw unknownLine(line);
+  return { test, allowUnused: found["allow_unused"] === true, prunes: found["prune"] === true };
 }
 
 function unknownLine(line: string): RepriseError {

@@ -15,6 +15,9 @@ import { onStopSignals, signalChild } from "../signals.ts";
 /** Key of clients that need no real one. */
 export const DUMMY_KEY = "reprise-plays-this";
 
+/** Variable that tells the program under test that its requests are answered from recordings: it is then `1`. */
+export const REPLAY_VARIABLE = "REPRISE_REPLAY";
+
 /** A route, and the origin of its server: `http://127.0.0.1:PORT`. */
 export interface ServedRoute {
   readonly route: Route;
@@ -56,6 +59,21 @@ export function dummyKeys(
   const set = known.filter((name) => (env(name) ?? readKey(name) ?? "") !== "");
   const first = served.flatMap(({ route }) => keysOf(route.variable)[0]?.variable ?? []);
   return Object.fromEntries([...first, ...set].map((name) => [name, key]));
+}
+
+/**
+ * Names the key variables that are not set although requests need them: those of the recorded routes, or of all routes
+ * if none of these has a key.
+ */
+export function unsetKeys(
+  ports: Pick<Ports, "env">,
+  served: readonly ServedRoute[],
+  recorded: ReadonlySet<string>,
+): readonly string[] {
+  const needed = served.filter(({ route }) => recorded.has(route.variable));
+  if (needed.length > 0) return Object.keys(missingKeys(ports, needed));
+  const unset = Object.keys(missingKeys(ports, served));
+  return unset.length < served.length ? [] : unset;
 }
 
 /** Dummy keys for the routes of `record --missing` that have no key: clients refuse to start without one. */

@@ -12,30 +12,25 @@ Commands:
   run [options] [prompt]                        run the agent once, in a new session or in an existing one
   interrupt [options] <id>                      stop the process of this machine that writes to a session, or close a killed run
   compact [options] <id>                        write a checkpoint that replaces the older events in later requests
-  uncompact [options] <id>                      withdraw the latest checkpoint: the events that it replaced are sent again
   omit [options] <id>                           take items out of later requests, each with what belongs to it; they stay on disk
   fork [options] <id>                           start a new session from the beginning of another, which stays unchanged
   ls [options]                                  list sessions, newest first
   search [options] <text>                       find a text in prompts, answers, tool calls and their outputs
   show [options] <id>                           print a session as a transcript
-  input [options] [id]                          print the exact request body that a run with the same flags would send
   explain [options] <id>                        list for each reasoning item whether it is sent, and why
-  verify [options] [id]                         rebuild every recorded request and compare it with the sent one
   stats [options] [id]                          count tokens and costs by run, session, model and day
   doctor [options]                              show the environment, and the source of each setting
   repair [options] [id]                         repair what fsck finds; replaced files are kept in quarantine/
-  fsck [options] [id]                           check a session's files; read-only
+  fsck [options] [id]                           check files of sessions and, with --requests, what was sent; read-only
   rename [options] <id> <title>                 give a session a title
   export [options] <id> [file]                  write a session to one checksummed file
   import [options] <file>                       restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session
-  rm [options] <ids...>                         delete sessions; their forks stay complete
-  prune [options]                               delete sessions by age, number or size
-  gc [options]                                  remove unused blobs, and leftovers of killed processes
+  rm [options] [ids...]                         delete sessions, named or chosen by age, number or size; their forks stay complete
   config [options] <action> [name] [values...]  print or change the user's config.json
   push [options] [id]                           put the turns that a remote lacks; changes nothing if it went another way
   pull [options] [id]                           fetch the turns that a remote has and this home lacks
   record [options]                              record the traffic of APIs through a local proxy; with -- CMD, only while CMD runs
-  serve [options] <dirs...>                     play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs
+  serve [options] [dirs...]                     play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs
   test [options] <dirs...>                      play recorded sessions again, and compare requests and turn files
   completions [options] <shell>                 print the completions of a shell, or the man page
   schema [options] [name]                       print the JSON Schema of a --json document; without a name, list them

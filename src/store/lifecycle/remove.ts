@@ -1,5 +1,5 @@
 /**
- * Removes sessions and leftovers: `rm`, `prune` and `gc`. Each directory is removed under its lock.
+ * Removes sessions and leftovers. Each directory is removed under its lock.
  *
  * @module
  */
@@ -34,7 +34,7 @@ import { emptyDirectory, removeDirectory } from "./staging.ts";
  * Deletes a session in any state. Its forks keep the files that they share with it.
  *
  * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` if its directory is not ours,
- * `storage_*`; then `gc` finishes the removal.
+ * `storage_*`; then `rm --unused` finishes the removal.
  */
 export async function removeSession(ports: Ports, home: Home, id: SessionId): Promise<void> {
   const paths = sessionPaths(home.sessions, id);
@@ -48,7 +48,7 @@ export async function removeSession(ports: Ports, home: Home, id: SessionId): Pr
   }
 }
 
-/** A file or directory that `gc` removes. */
+/** A file or directory that `rm --unused` removes. */
 export interface Garbage {
   readonly kind: "blob" | "temporary" | "begun_session" | "half_made" | "half_removed" | "scratch";
   /** Relative to the directory of sessions; absolute for a scratch directory of `test`. */
@@ -201,18 +201,18 @@ function namedInFiles(ports: Ports, directory: string): string[] {
   });
 }
 
-/** Rules of `prune`: it deletes the sessions that any of them selects. */
-export interface PruneRules {
-  /** Selects sessions older than this, in milliseconds. */
+/** Rules of `rm`: it removes the sessions that any of them chooses. */
+export interface Choice {
+  /** Chooses sessions older than this, in milliseconds. */
   readonly olderThanMs?: number | undefined;
-  /** Selects all but this number of the newest sessions. */
+  /** Chooses all but this number of the newest sessions. */
   readonly keep?: number | undefined;
-  /** Selects the oldest until the rest has at most this number of bytes; shared files count once. */
-  readonly maxBytes?: number | undefined;
+  /** Chooses sessions of more than this number of bytes. */
+  readonly largerThan?: number | undefined;
 }
 
-/** A session that `prune` would delete. */
-export interface PrunedSession {
+/** A session that a rule chose. */
+export interface ChosenSession {
   readonly id: SessionId;
   readonly updated_at: string;
   /** Size of all its files, including those shared with a fork. */
@@ -221,82 +221,44 @@ export interface PrunedSession {
 }
 
 /**
- * Returns the sessions that the rules select, oldest first. A session of unknown age is kept.
+ * Returns the sessions that the rules choose, oldest first. A session of unknown age is kept.
  *
  * @throws {RepriseError} `storage_*`.
  */
-export function planPrune(ports: Ports, home: Home, rules: PruneRules): PrunedSession[] {
-  const seen = new Set<string>();
+export function chooseSessions(ports: Ports, home: Home, choice: Choice): ChosenSession[] {
   const dated = listSessions(ports, home).flatMap(({ id, path, manifest }) =>
     manifest === null ? [] : [{ id, path, updated_at: manifest.updated_at }]
   );
-  return pruned(dated, rules, {
+  return chosen(dated, choice, {
     now: ports.clock.now(),
-    measure: ({ path }) => {
-      const { bytes, fresh } = orStorageError("measure the sessions", path, () => sizeOf(ports, path, seen));
-      const keep = () => {
-        for (const file of fresh.keys()) seen.add(file);
-      };
-      return { bytes, fresh: sum(fresh), keep };
-    },
+    bytesOf: ({ path }) => orStorageError("measure the sessions", path, () => sizeOf(ports, path)),
   });
 }
 
-/** A session with its age, for {@linkcode pruned}. */
-type Dated = Pick<PrunedSession, "id" | "updated_at">;
-
-/** Returns the sessions that the rules select, oldest first. `newestFirst` is in this order. */
-export function pruned<Session extends Dated>(
+/** Returns the sessions that the rules choose, oldest first. `newestFirst` is in this order; `now` is in milliseconds. */
+export function chosen<Session extends Pick<ChosenSession, "id" | "updated_at">>(
   newestFirst: readonly Session[],
-  rules: PruneRules,
-  { now, measure }: {
-    /** Milliseconds since the epoch. */
-    readonly now: number;
-    /** All bytes of a session, and those that no kept one shares with it; `keep` is called if it is kept. */
-    readonly measure: (session: Session) => { bytes: number; fresh: number; keep: () => void };
-  },
-): PrunedSession[] {
+  { olderThanMs, keep, largerThan }: Choice,
+  { now, bytesOf }: { readonly now: number; readonly bytesOf: (session: Session) => number },
+): ChosenSession[] {
   let kept = 0;
-  let size = 0;
-  const doomed = newestFirst.flatMap((session): PrunedSession[] => {
+  const doomed = newestFirst.flatMap((session): ChosenSession[] => {
     const { id, updated_at } = session;
-    const { bytes, fresh, keep } = measure(session);
-    const tooOld = rules.olderThanMs !== undefined && now - Date.parse(updated_at) > rules.olderThanMs;
-    const why = tooOld
-      ? "age"
-      : rules.keep !== undefined && kept >= rules.keep
-      ? "number"
-      : rules.maxBytes !== undefined && size + fresh > rules.maxBytes
-      ? "size"
-      : null;
+    const bytes = bytesOf(session);
+    const tooOld = olderThanMs !== undefined && now - Date.parse(updated_at) > olderThanMs;
+    const tooLarge = largerThan !== undefined && bytes > largerThan;
+    const why = tooOld ? "age" : tooLarge ? "size" : keep !== undefined && kept >= keep ? "number" : null;
     if (why !== null) return [{ id, updated_at, bytes, why }];
     kept++;
-    size += fresh;
-    keep();
     return [];
   });
   return doomed.reverse();
 }
 
-function sum(sizes: ReadonlyMap<string, number>): number {
-  return [...sizes.values()].reduce((total, bytes) => total + bytes, 0);
-}
-
-/** Measures a directory: all bytes, and its files that are not in `seen`, by inode and not by name. */
-function sizeOf(ports: Ports, root: string, seen: ReadonlySet<string>) {
-  const fresh = new Map<string, number>();
-  let bytes = 0;
-  const visit = (path: string) => {
-    const facts = ports.files.facts(path);
-    if (facts === null) return;
-    if (facts.kind === "directory") {
-      for (const name of ports.files.list(path)) visit(`${path}/${name}`);
-      return;
-    }
-    bytes += facts.size;
-    const file = facts.inode === null ? path : `${facts.device}:${facts.inode}`;
-    if (!seen.has(file)) fresh.set(file, facts.size);
-  };
-  visit(root);
-  return { bytes, fresh };
+/** Bytes of all files of a directory. */
+function sizeOf(ports: Ports, path: string): number {
+  const facts = ports.files.facts(path);
+  if (facts === null) return 0;
+  if (facts.kind !== "directory") return facts.size;
+  return ports.files.list(path).reduce((sum, name) => sum + sizeOf(ports, `${path}/${name}`), 0);
 }

@@ -1,6 +1,6 @@
 /**
  * Directories under hidden names: a session that is being created gets its name once it is whole, and a session that is
- * being removed loses its name first. A kill at any point leaves no partial session visible; `gc` removes leftovers.
+ * being removed loses its name first. A kill at any point leaves no partial session visible; `rm --unused` removes leftovers.
  * If a directory cannot be renamed, an interrupted removal leaves a session that readers refuse.
  *
  * @module
@@ -92,7 +92,7 @@ export class Staging {
     return root;
   }
 
-  /** Removes everything that was created. A failure is ignored: `gc` tries again, and the earlier error is reported. */
+  /** Removes everything that was created. A failure is ignored: `rm --unused` tries again, and the earlier error is reported. */
   discard(): void {
     discardStaged(this.#ports, this.#home, { path: this.paths.root, lock: this.#lock });
   }

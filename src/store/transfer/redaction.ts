@@ -211,15 +211,9 @@ function withoutKeys(turn: JsonObject): JsonObject {
   const fingerprint = withoutKey(turn.fingerprint);
   const events = (turn.events as readonly JsonObject[]).map((event) => {
     const scope = withoutKey(event.scope);
-    const origin = isJsonObject(event.origin) ? event.origin : {};
-    const made = withoutKey(origin.fingerprint);
-    if (scope === null && made === null && event.accounts === undefined) return event;
+    if (scope === null && event.accounts === undefined) return event;
     const { accounts: _, ...rest } = event;
-    return {
-      ...rest,
-      ...(scope === null ? {} : { scope }),
-      ...(made === null ? {} : { origin: { ...origin, fingerprint: made } }),
-    };
+    return { ...rest, ...(scope === null ? {} : { scope }) };
   });
   const same = fingerprint === null && events.every((event, index) => event === (turn.events as [])[index]);
   return same ? turn : { ...turn, ...(fingerprint === null ? {} : { fingerprint }), events };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { quotedWord, shellWord } from "../../domain/text.ts";
 
 /** Characters that mean something to a shell outside of quotes: operators, expansions, comments, globs. */
 const SPECIAL = new Set("|&;<>()$`\\\"'*?[]{}~!#\n\r\0");
@@ -78,7 +79,6 @@ export function splitWords(line: string, special: ReadonlySet<string>): readonly
 export function commandLine(argv: readonly string[]): string {
   return argv.map((word, index) => {
     // A first word with = would be an assignment.
-    const plain = index === 0 ? /^[\w@%+,./:-]+$/ : /^[\w@%+,./:=-]+$/;
-    return plain.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+    return index === 0 && word.includes("=") ? quotedWord(word) : shellWord(word);
   }).join(" ");
 }

@@ -74,7 +74,7 @@ Deno.test("the first request of a run holds no reasoning of accounts that its ke
   ]);
   assert.equal(turn.request.replay?.account, accountHash("org-b", "proj_test"));
   assert.equal(turn.fingerprint.key, keyHash("s", B));
-  const verified = JSON.parse(ok(await place.call(["verify", "s", "--json"])).stdout);
+  const verified = JSON.parse(ok(await place.call(["fsck", "s", "--requests", "--json"])).stdout);
   assert.ok(!JSON.stringify(verified).includes("differs"), JSON.stringify(verified));
 });
 
@@ -97,7 +97,7 @@ Deno.test("the first request of a run holds no reasoning of accounts that its ke
   await using place = await begun();
   const env = { OPENAI_API_KEY: B };
   const preview = ok(await place.call(["run", "--dry-run", "--json", "-s", "s", "Go"], { env }));
-  const shown = ok(await place.call(["input", "s", "--prompt", "Go"], { env }));
+  const shown = ok(await place.call(["run", "-s", "s", "--dry-run", "--body", "Go"], { env }));
   ok(await place.run(B));
   const sent = place.server.requests.at(-1) as RecordedRequest;
   assert.deepEqual(JSON.parse(shown.stdout), sent.body);
@@ -173,7 +173,7 @@ Deno.test("the hash of a key stays on this machine: export --redact removes it, 
   assert.ok(Deno.readTextFileSync(`${file}.whole`).includes(hashes[0] as string));
   ok(await place.call(["rm", "s", "--yes"]));
   ok(await place.call(["import", file]));
-  const verified = ok(await place.call(["verify", "s", "--json"])).stdout;
+  const verified = ok(await place.call(["fsck", "s", "--requests", "--json"])).stdout;
   assert.ok(verified.includes("same") && !verified.includes("differs"), verified);
   assert.equal((await place.call(["fsck", "s"])).code, 0);
 });

@@ -42,7 +42,7 @@ Deno.test("attached files reach the model byte for byte, in the shapes of both S
   assert.deepEqual(messages[0].content, EXPECTED_BLOCKS);
   const again = await run("openai", "/v1", ["-s", "s", "Once more"]);
   assert.deepEqual(again.input[0].content, EXPECTED_PARTS);
-  assert.match(await ok(place, ["verify", "s"]), /same/);
+  assert.match(await ok(place, ["fsck", "s", "--requests"]), /same/);
 });
 
 Deno.test("a turn keeps an attached file's name, type and hash, and no path; its bytes are one blob", async () => {
@@ -108,17 +108,17 @@ Deno.test("attached files need a prompt: without one, a run is not continued and
   await place.call(["run", "--new", "-s", "s", "--max-steps", "1", "Look"]);
   const called = await place.call(["run", "--json", "-s", "s", ...shot]);
   assertError(called, { code: "usage", exit: 2, says: /no prompt to attach it to/, hint: /reprise run/ });
-  const preview = await place.call(["input", "s", "--json", ...shot]);
+  const preview = await place.call(["run", "-s", "s", "--dry-run", "--body", "--json", ...shot]);
   assertError(preview, { code: "usage", exit: 2, says: /no prompt to attach it to/ });
 });
 
-Deno.test("input and --dry-run show the request with attached files as run sends it, and keep nothing", async () => {
+Deno.test("--body and --dry-run show the request with attached files as run sends it, and keep nothing", async () => {
   await using place = new Place(readsThenAnswers);
   const files = attaching(place);
   const dry = JSON.parse(
     await ok(place, ["run", "--json", "--dry-run", "--new", "-s", "s", ...files, "Look"]),
   );
-  const body = (await ok(place, ["input", "--new", "-s", "s", ...files, "--prompt", "Look"])).trimEnd();
+  const body = await ok(place, ["run", "--dry-run", "--body", "--new", "-s", "s", ...files, "Look"]);
   assert.equal(sha256Hex(body), dry.body_sha256);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
   await ok(place, ["run", "--new", "-s", "s", ...files, "Look"]);
@@ -133,7 +133,7 @@ Deno.test("a fork keeps the attached files of its turns, and outlives its parent
   const { to_seq: seq, session: fork } = JSON.parse(await ok(place, ["fork", "s", "--json"]));
   assert.ok(seq > 0);
   await ok(place, ["rm", "s", "--yes"]);
-  await ok(place, ["gc"], { TMPDIR: place.sandbox.directory });
+  await ok(place, ["rm", "--unused"], { TMPDIR: place.sandbox.directory });
   await ok(place, ["fsck", fork]);
   await ok(place, ["run", "-s", fork, "And now?"]);
   assert.deepEqual(contents(place)[0], EXPECTED_PARTS);
@@ -142,11 +142,11 @@ Deno.test("a fork keeps the attached files of its turns, and outlives its parent
 Deno.test("export and import carry attached files; gc removes none of them", async () => {
   await using place = new Place(readsThenAnswers);
   await ok(place, ["run", "--new", "-s", "s", ...attaching(place), "Look"]);
-  await ok(place, ["gc"], { TMPDIR: place.sandbox.directory });
+  await ok(place, ["rm", "--unused"], { TMPDIR: place.sandbox.directory });
   await ok(place, ["export", "s", "s.jsonl"]);
   await ok(place, ["rm", "s", "--yes"]);
   await ok(place, ["import", "s.jsonl"]);
-  assert.match(await ok(place, ["verify", "s"]), /same/);
+  assert.match(await ok(place, ["fsck", "s", "--requests"]), /same/);
   await ok(place, ["run", "-s", "s", "And now?"]);
   assert.deepEqual(contents(place)[0], EXPECTED_PARTS);
 });
@@ -177,7 +177,7 @@ Deno.test("a checkpoint names attached files instead of sending them; those of a
   assert.match(plan.summary, /shot\.png.*image\/png/);
   await ok(place, ["run", "-s", "s", "And now?"]);
   assert.ok(!place.server.requests.at(-1)?.text.includes("data:"));
-  await ok(place, ["uncompact", "s"]);
+  await ok(place, ["compact", "s", "--undo"]);
   assert.equal((await place.call(["run", "-s", "s", "--max-steps", "1", ...files, "More"])).code, 4);
   await ok(place, ["compact", "s", "--tail-events", "2"]);
   await ok(place, ["run", "-s", "s"]);
@@ -198,7 +198,7 @@ Deno.test("a lost attached file is damage; after repair, requests say that it is
   const [lost, kept] = contents(place)[0] as readonly JsonObject[];
   assert.deepEqual(lost, { type: "input_text", text: '[The attached file "shot.png" (image/png) is lost]' });
   assert.equal(kept?.type, "input_file");
-  const verdicts = await ok(place, ["verify", "s", "--json"]);
+  const verdicts = await ok(place, ["fsck", "s", "--requests", "--json"]);
   assert.match(verdicts, /"repaired"/);
   assert.doesNotMatch(verdicts, /"differs"/);
 });

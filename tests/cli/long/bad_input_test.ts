@@ -8,7 +8,15 @@ const STALLS = answer([reasoning("Thinking"), message("Hello.")], { end: { kind:
 
 Deno.test("a session that cannot be used is named, and nothing is sent: an unknown session is exit 2, and the hint says how to list them", async () => {
   await using place = new Place([]);
-  for (const verb of [["run", "-s", "nowhere", "Hi"], ["show", "nowhere"], ["input", "nowhere"]]) {
+  for (
+    const verb of [["run", "-s", "nowhere", "Hi"], ["show", "nowhere"], [
+      "run",
+      "-s",
+      "nowhere",
+      "--dry-run",
+      "--body",
+    ]]
+  ) {
     assertError(await place.call([...verb, "--json"]), {
       code: "no_such_session",
       exit: 2,

@@ -1,10 +1,9 @@
-/** compact, uncompact and --auto-compact, as a user calls them. */
+/** compact, its --undo and --auto-compact, as a user calls them. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { answer, message, reasoning, type RecordedRequest } from "../../support/responses_server.ts";
 import { functionCall, type ScriptedResponse } from "../../support/responses_server/script.ts";
 import { ending, events } from "../../support/reprise.ts";
-import { writeFixture } from "../../support/fixture.ts";
 import { assertError, Place } from "../harness.ts";
 
 const LONG = "The file says a good deal more than this line does. ".repeat(30);
@@ -49,37 +48,8 @@ function files(place: Place): string[] {
 }
 
 async function input(place: Place): Promise<string> {
-  return (await place.call(["input", "s", "--prompt", "Next"])).stdout;
+  return (await place.call(["run", "-s", "s", "--dry-run", "--body", "Next"])).stdout;
 }
-
-/** The answers of these fixtures have no requests of their own. */
-const PLAYED = ["--match", "sequence", "--fixture"];
-
-/** A fixture folder with one answer. */
-function fixture(place: Place, body: string, { status = 200, type = "application/json" } = {}): string {
-  const response = { status, headers: { "content-type": type } };
-  const folder = Deno.makeTempDirSync({ dir: place.sandbox.directory });
-  return writeFixture(folder, [{ response, body }], {
-    base_url: place.server.baseUrl,
-  });
-}
-
-const COMPACTION = { type: "compaction", id: "cmp_1", encrypted_content: "gAAAA-opaque" };
-const REMOTE = JSON.stringify({
-  object: "response.compaction",
-  id: "resp_1",
-  output: [
-    {
-      type: "message",
-      role: "user",
-      id: "msg_1",
-      status: "completed",
-      content: [{ type: "input_text", text: "Look at a.txt" }],
-    },
-    COMPACTION,
-  ],
-  usage: { input_tokens: 156, output_tokens: 190, total_tokens: 346 },
-});
 
 Deno.test("compact with nothing to gain exits 0, says so, and writes nothing", async () => {
   await using place = new Place(() => answer([message("Hello")]));
@@ -99,7 +69,7 @@ Deno.test("compact with nothing to gain exits 0, says so, and writes nothing", a
   assert.equal(place.server.requests.length, 1);
 });
 
-Deno.test("compact and uncompact: --tail-events is an upper bound, a plan is printed, and nothing changes; then it is carried out and undone", () =>
+Deno.test("compact: --tail-events is an upper bound, a plan is printed, and nothing changes; then it is carried out and undone", () =>
   inSession(async (place) => {
     const [before, whole] = [files(place), await input(place)];
     const shrunk = await json(place, ["compact", "s", "--dry-run"]);
@@ -120,14 +90,21 @@ Deno.test("compact and uncompact: --tail-events is an upper bound, a plan is pri
     assert.equal(turn.kind, "compaction");
     assert.equal(turn.events[0].strategy, "deterministic");
     assert.match(await input(place), /<session_checkpoint>\\nThis checkpoint stands for turns 1 to 5/);
-    const undone = await json(place, ["uncompact", "s"]);
+    const planned = await json(place, ["compact", "s", "--undo", "--dry-run"]);
+    assert.deepEqual([planned.type, planned.verb, planned.in_force], ["dry_run", "compact", null]);
+    assert.notEqual(await input(place), whole);
+    const undone = await json(place, ["compact", "s", "--undo"]);
+    assert.equal(undone.type, "compaction_withdrawn");
     assert.equal(undone.in_force, null);
     assert.equal(await input(place), whole);
-    assertError(await place.call(["uncompact", "s", "--json"]), { code: "nothing_to_withdraw", exit: 2 });
-    for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+    assertError(await place.call(["compact", "s", "--undo", "--json"]), {
+      code: "nothing_to_withdraw",
+      exit: 2,
+    });
+    assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
   }));
 
-Deno.test("compact and uncompact: the contract is printed without a key and a request; the model's summary is checked against the log", () =>
+Deno.test("compact: the contract is printed without a key and a request; the model's summary is checked against the log", () =>
   inSession(async (place) => {
     const asked = place.server.requests.length;
     const args = ["compact", "s", "--strategy", "model", "--tail-events", "0", "--dry-run", "--json"];
@@ -152,50 +129,7 @@ Deno.test("compact and uncompact: the contract is printed without a key and a re
     assert.equal(sent.tools, undefined);
   }));
 
-Deno.test("compact and uncompact: the provider's checkpoint is kept verbatim, sent only to the provider that made it", () =>
-  inSession(async (place) => {
-    const whole = await input(place);
-    const folder = fixture(place, REMOTE);
-    const args = ["compact", "s", "--strategy", "remote", "--tail-events", "0", ...PLAYED, folder];
-    await json(place, args);
-    const [event] = place.sandbox.turns("s").at(-1).events;
-    assert.deepEqual(event.items, JSON.parse(REMOTE).output);
-    const sent = JSON.parse(await input(place)).input;
-    assert.deepEqual(sent[1], COMPACTION);
-    assert.deepEqual(sent.map(({ type }: JsonObject) => type), ["message", "compaction", "message"]);
-    const other = async (flag: readonly string[]) =>
-      JSON.parse((await place.call(["input", "s", "--prompt", "Next", ...flag])).stdout).input;
-    const elsewhere = await other(["--base-url", "https://other.example/v1"]);
-    assert.ok(!JSON.stringify(elsewhere).includes("opaque"));
-    assert.equal(elsewhere.length, 5, "the whole history but its reasoning");
-    assert.ok(!JSON.stringify(await other(["-m", "gpt-5.5"])).includes("opaque"));
-    const explained = await json(place, ["explain", "s", "-m", "gpt-5.5"]);
-    const dropped = explained.dropped as readonly JsonObject[];
-    assert.deepEqual(dropped.map(({ seq, reason }) => [seq, reason]), [[event.seq, "other_model"]]);
-    const run = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.5", "Go on"]);
-    assert.equal(run.code, 0, run.stdout);
-    await json(place, ["uncompact", "s", "--dry-run"]);
-    assert.equal((await place.call(["verify", "s"])).code, 0);
-    assert.ok(whole.length > 0);
-  }));
-
-Deno.test("compact and uncompact: a remote answer without a compaction item, or an error, does not change the session", () =>
-  inSession(async (place) => {
-    const before = files(place);
-    const args = ["compact", "s", "--json", "--strategy", "remote", "--tail-events", "0", ...PLAYED];
-    const bad = { code: "bad_summary", exit: 6 };
-    assertError(await place.call([...args, fixture(place, '{"output":[{"type":"message"}]}')]), bad);
-    assertError(await place.call([...args, fixture(place, "<html>")]), bad);
-    const error =
-      '{"error":{"message":"No such model","type":"invalid_request_error","code":null,"param":null}}';
-    assertError(await place.call([...args, fixture(place, error, { status: 400 })]), {
-      code: "request_refused",
-      exit: 13,
-    });
-    assert.deepEqual(files(place), before);
-  }));
-
-Deno.test("compact and uncompact: --auto-compact reports its work, and the run completes", () =>
+Deno.test("compact: --auto-compact reports its work, and the run completes", () =>
   inSession(async (place) => {
     Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, LONG.repeat(20));
     // The first run's answer is long enough for a checkpoint of it to be worth its while.
@@ -205,7 +139,7 @@ Deno.test("compact and uncompact: --auto-compact reports its work, and the run c
     const notices = events(called).filter((event) => event.type === "notice" && event.kind === "compacted");
     assert.ok(notices.length >= 1, called.stdout);
     assert.ok(place.sandbox.turns("s").some(({ kind }) => kind === "compaction"));
-    for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+    assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
   }));
 
 Deno.test("an answer of the model that cannot be used leaves the session untouched: no JSON", () =>

@@ -122,7 +122,7 @@ for (const shell of ["bash", "zsh", "fish"] as const) {
       Deno.mkdirSync(`${sandbox.directory}/elsewhere/sessions/far-1abc`, { recursive: true });
       Deno.mkdirSync(`${sandbox.workspace}/tapes/chat`, { recursive: true });
       await using terminal = await Terminal.open(sandbox, shell);
-      await terminal.completes("reprise unc", /reprise uncompact\b/);
+      await terminal.completes("reprise omi", /reprise omit\b/);
       await terminal.completes("reprise run --provider az", /--provider azure\b/);
       await terminal.completes("reprise run --max-st", /--max-steps\b/);
       await terminal.completes("reprise show oth", /show other-9xyz\b/);
@@ -131,7 +131,7 @@ for (const shell of ["bash", "zsh", "fish"] as const) {
       await terminal.completes(`reprise --home ${sandbox.directory}/elsewhere show fa`, /show far-1abc\b/);
       await terminal.completes(`reprise show --home ${sandbox.directory}/elsewhere fa`, /far-1abc\b/);
       await terminal.completes("reprise show @l", /show @last\b/);
-      await terminal.completes("reprise fixture le", /fixture learn\b/);
+      await terminal.completes("reprise fixture se", /fixture seal\b/);
       await terminal.completes("reprise fixture lint --max", /--max-age\b/);
       await terminal.completes("reprise fixture show tap", /show tapes\//);
       await terminal.completes("reprise serve tapes --pa", /--pace\b/);

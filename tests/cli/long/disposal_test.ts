@@ -9,7 +9,7 @@ async function ok(place: Place, args: readonly string[]): Promise<string> {
   return called.stdout;
 }
 
-/** A temporary directory of the place's own: `gc` looks into it. */
+/** A temporary directory of the place's own: `rm --unused` looks into it. */
 function temporary(place: Place): string {
   const path = `${place.sandbox.directory}/tmp`;
   Deno.mkdirSync(path, { recursive: true });
@@ -28,8 +28,9 @@ Deno.test("rm deletes a session: with --yes, and only that one", async () => {
   await place.session("a");
   await place.session("b");
   assert.deepEqual(JSON.parse(await ok(place, ["rm", "a", "--yes", "--json"])), {
-    removed: ["a"],
+    removed: [{ id: "a", why: "named" }],
     would_remove: [],
+    skipped: [],
     dry_run: false,
   });
   assert.deepEqual(sessions(place), ["b"]);
@@ -43,8 +44,8 @@ Deno.test("rm deletes a session: without --yes and without a terminal it refuses
   const refused = await place.call(["rm", "a", "--json"], { stdin: "y\n" });
   assertError(refused, { code: "usage", exit: 2, says: /no terminal to ask on/, hint: /--yes/ });
   const { would_remove } = JSON.parse(await ok(place, ["rm", "a", "--dry-run", "--json"]));
-  assert.deepEqual(would_remove, ["a"]);
-  assert.match(await ok(place, ["rm", "a", "--dry-run"]), /Would remove a/);
+  assert.deepEqual(would_remove, [{ id: "a", why: "named" }]);
+  assert.match(await ok(place, ["rm", "a", "--dry-run"]), /^a: would be removed$/m);
   assert.deepEqual(sessions(place), ["a"]);
 });
 
@@ -72,7 +73,7 @@ Deno.test("rm deletes a session: on a terminal it asks, and only a yes deletes",
   assert.deepEqual(sessions(place), []);
 });
 
-Deno.test("rm deletes a session: not while it is written to (exit 5); prune and gc skip and name it", async () => {
+Deno.test("rm deletes a session: not while it is written to (exit 5); a choice and --unused skip and name it", async () => {
   await using place = new Place(slow);
   const run = place.start(["run", "--json", "--new", "-s", "busy", "Hello"]);
   await until(() => run.stdout.includes('"request"'), "the request");
@@ -81,51 +82,51 @@ Deno.test("rm deletes a session: not while it is written to (exit 5); prune and 
     exit: 5,
     says: /process \d+/,
   });
-  const pruned = JSON.parse(await ok(place, ["prune", "--keep", "0", "--yes", "--json"]));
+  const pruned = JSON.parse(await ok(place, ["rm", "--keep", "0", "--yes", "--json"]));
   assert.deepEqual(pruned, {
     removed: [],
     would_remove: [],
     skipped: [{ id: "busy", why: "in use" }],
     dry_run: false,
   });
-  const { skipped } = JSON.parse(await ok(place, ["gc", "--json"]));
+  const { skipped } = JSON.parse(await ok(place, ["rm", "--unused", "--json"]));
   assert.deepEqual(skipped.map(({ path }: { path: string }) => path), ["busy"]);
   assert.deepEqual(sessions(place), ["busy"]);
 });
 
-Deno.test("prune deletes by age, number and size: with --yes; it refuses without, and without a rule", async () => {
+Deno.test("rm deletes by age, number and size: with --yes; it refuses without, and without a rule", async () => {
   await using place = new Place(readsThenAnswers);
   for (const id of ["one", "two", "three"]) await place.session(id);
-  assertError(await place.call(["prune", "--json", "--yes"]), {
+  assertError(await place.call(["rm", "--json", "--yes"]), {
     code: "usage",
     exit: 2,
     hint: /--older-than/,
   });
-  assertError(await place.call(["prune", "--keep", "1", "--json"]), {
+  assertError(await place.call(["rm", "--keep", "1", "--json"]), {
     code: "usage",
     exit: 2,
     says: /no terminal to ask on/,
   });
-  const dry = JSON.parse(await ok(place, ["prune", "--keep", "1", "--dry-run", "--json"]));
+  const dry = JSON.parse(await ok(place, ["rm", "--keep", "1", "--dry-run", "--json"]));
   assert.deepEqual(dry.would_remove.map(({ id }: { id: string }) => id), ["one", "two"]);
-  assert.match(await ok(place, ["prune", "--keep", "1", "--dry-run"]), /^one .*would go\ntwo /);
+  assert.match(await ok(place, ["rm", "--keep", "1", "--dry-run"]), /^one .*would be removed\ntwo /);
   assert.equal(sessions(place).length, 3);
   assert.deepEqual(
-    JSON.parse(await ok(place, ["prune", "--older-than", "1", "--yes", "--json"])).removed,
+    JSON.parse(await ok(place, ["rm", "--older-than", "1", "--yes", "--json"])).removed,
     [],
   );
-  const { removed } = JSON.parse(await ok(place, ["prune", "--keep", "1", "--yes", "--json"]));
+  const { removed } = JSON.parse(await ok(place, ["rm", "--keep", "1", "--yes", "--json"]));
   assert.deepEqual(removed.map(({ id, why }: { id: string; why: string }) => [id, why]), [
     ["one", "number"],
     ["two", "number"],
   ]);
   assert.deepEqual(sessions(place), ["three"]);
-  await ok(place, ["prune", "--max-size", "10", "--yes"]);
+  await ok(place, ["rm", "--larger-than", "10", "--yes"]);
   assert.deepEqual(sessions(place), []);
-  assertError(await place.call(["prune", "--older-than", "-1", "--json"]), { code: "usage", exit: 2 });
+  assertError(await place.call(["rm", "--older-than", "-1", "--json"]), { code: "usage", exit: 2 });
 });
 
-Deno.test("gc removes unused files: and lists them; --dry-run only lists them", async () => {
+Deno.test("rm --unused removes unused files: and lists them; --dry-run only lists them", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("a");
   const blob = "0".repeat(64);
@@ -135,26 +136,26 @@ Deno.test("gc removes unused files: and lists them; --dry-run only lists them", 
     kind: "blob",
     path: `a/blobs/${blob}`,
   }];
-  assert.deepEqual(JSON.parse(await ok(place, ["gc", "--dry-run", "--json"])), {
+  assert.deepEqual(JSON.parse(await ok(place, ["rm", "--unused", "--dry-run", "--json"])), {
     removed: [],
     would_remove: found,
     skipped: [],
     type: "dry_run",
     dry_run: true,
-    verb: "gc",
+    verb: "rm",
     changes: found.map(({ path }) => ({ action: "remove", what: "file", name: path })),
   });
   assert.deepEqual(sessions(place), [".removed-1-abc", "a"]);
   assert.match(
-    await ok(place, ["gc"]),
+    await ok(place, ["rm", "--unused"]),
     /^removed \.removed-1-abc \(half_removed\)\nremoved a\/blobs\/0+ \(blob\)\n$/,
   );
   assert.deepEqual(sessions(place), ["a"]);
   await ok(place, ["fsck", "--all"]);
-  assert.equal(await ok(place, ["gc"]), "");
+  assert.equal(await ok(place, ["rm", "--unused"]), "");
 });
 
-Deno.test("gc removes unused files: scratch directories of killed session tests, by their locks; others' and young ones stay", async () => {
+Deno.test("rm --unused removes unused files: scratch directories of killed session tests, by their locks; others' and young ones stay", async () => {
   await using place = new Place([]);
   const directory = temporary(place);
   const old = new Date(Date.now() - 2 * 60_000);
@@ -181,17 +182,17 @@ Deno.test("gc removes unused files: scratch directories of killed session tests,
   ];
   using _held = holdLock(`${kept.at(-1)}/lock`);
   const found = gone.map((path) => ({ kind: "scratch", path }));
-  const dry = JSON.parse(await ok(place, ["gc", "--dry-run", "--json"]));
+  const dry = JSON.parse(await ok(place, ["rm", "--unused", "--dry-run", "--json"]));
   assert.deepEqual(dry.would_remove, found);
-  assert.deepEqual(JSON.parse(await ok(place, ["gc", "--json"])).removed, found);
+  assert.deepEqual(JSON.parse(await ok(place, ["rm", "--unused", "--json"])).removed, found);
   const left = [...Deno.readDirSync(directory)].map(({ name }) => `${directory}/${name}`).sort();
   assert.deepEqual(left, kept.toSorted());
   assert.ok(Deno.statSync(place.sandbox.home).isDirectory, "no link is followed");
 });
 
-Deno.test("gc removes unused files: a home that is not there yet is no error", async () => {
+Deno.test("rm --unused removes unused files: a home that is not there yet is no error", async () => {
   await using place = new Place([]);
-  assert.deepEqual(JSON.parse(await ok(place, ["gc", "--json"])).removed, []);
+  assert.deepEqual(JSON.parse(await ok(place, ["rm", "--unused", "--json"])).removed, []);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
 });
 
@@ -207,16 +208,20 @@ Deno.test("rm deletes several sessions: none of them if one does not exist or is
     assertError(await place.call(["rm", "a", "b", "--yes", "--json"]), { code: "session_locked", exit: 5 });
   }
   assert.deepEqual(sessions(place), ["a", "b", "c"]);
-  assert.match(await ok(place, ["rm", "a", "b", "--dry-run"]), /^Would remove a, b\. Nothing was done\.\n$/);
+  assert.match(
+    await ok(place, ["rm", "a", "b", "--dry-run"]),
+    /^a: would be removed\nb: would be removed\n$/,
+  );
   assert.deepEqual(JSON.parse(await ok(place, ["rm", "a", "b", "a", "--yes", "--json"])), {
-    removed: ["a", "b"],
+    removed: [{ id: "a", why: "named" }, { id: "b", why: "named" }],
     would_remove: [],
+    skipped: [],
     dry_run: false,
   });
   assert.deepEqual(sessions(place), ["c"]);
 });
 
-Deno.test("rm and prune on a terminal list what goes before they ask", async () => {
+Deno.test("rm on a terminal list what goes before they ask", async () => {
   await using place = new Place(readsThenAnswers);
   for (const id of ["one", "two", "three"]) await place.session(id);
   const refused = async (args: readonly string[]) => {
@@ -234,7 +239,7 @@ Deno.test("rm and prune on a terminal list what goes before they ask", async () 
     await keys.close().catch(() => {});
     return asked;
   };
-  const pruned = await refused(["prune", "--keep", "1"]);
+  const pruned = await refused(["rm", "--keep", "1"]);
   assert.match(
     pruned,
     /one .* kB .*\(number\)[^]*two .* kB .*\(number\)[^]*Remove 2 sessions \([\d.]+ kB\) for good\?/,
@@ -244,17 +249,17 @@ Deno.test("rm and prune on a terminal list what goes before they ask", async () 
   assert.equal(sessions(place).length, 3);
 });
 
-Deno.test("prune takes ages and sizes with units", async () => {
+Deno.test("rm takes ages and sizes with units", async () => {
   await using place = new Place(readsThenAnswers);
   for (const id of ["one", "two"]) await place.session(id);
   const doomed = async (...args: string[]) =>
-    JSON.parse(await ok(place, ["prune", ...args, "--dry-run", "--json"])).would_remove.length;
+    JSON.parse(await ok(place, ["rm", ...args, "--dry-run", "--json"])).would_remove.length;
   assert.equal(await doomed("--older-than", "90d"), 0);
-  assert.equal(await doomed("--max-size", "1GB"), 0);
-  assert.equal(await doomed("--max-size", "0.5kB"), 2);
-  assert.equal(await doomed("--older-than", "90d", "--max-size", "1KiB"), 2);
-  for (const flag of ["--older-than", "--max-size"]) {
-    const error = assertError(await place.call(["prune", flag, "1x", "--json"]), { code: "usage", exit: 2 });
+  assert.equal(await doomed("--larger-than", "1GB"), 0);
+  assert.equal(await doomed("--larger-than", "0.5kB"), 2);
+  assert.equal(await doomed("--older-than", "90d", "--larger-than", "1KiB"), 2);
+  for (const flag of ["--older-than", "--larger-than"]) {
+    const error = assertError(await place.call(["rm", flag, "1x", "--json"]), { code: "usage", exit: 2 });
     assert.match(String(error.message), /1x.*Expected/);
   }
 });

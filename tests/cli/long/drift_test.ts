@@ -54,7 +54,7 @@ Deno.test("each pin that differs is reported, with what it does: never for what 
 
 Deno.test("each pin that differs is reported, with what it does: in one line on stderr, which --accept-drift silences", async () => {
   await using place = await begun();
-  const changed = ["-m", "gpt-5.6-mini", "--instructions", "Be loud.", "--no-reasoning-replay"];
+  const changed = ["-m", "gpt-5.6-mini", "--instructions", "Be loud.", "--replay", "none"];
   const shown = await place.call(["run", "-s", "s", ...changed, "Go"]);
   const lines = shown.stderr.split("\n").filter((line) => line.includes("changed since the last run"));
   assert.equal(lines.length, 1, shown.stderr);
@@ -118,10 +118,13 @@ Deno.test("effort and summary are kept from run to run, and what changes is drif
     [both, []],
     "the session's counts first",
   );
-  assert.deepEqual(JSON.parse((await place.call(["input", "s"])).stdout).reasoning, both);
+  assert.deepEqual(
+    JSON.parse((await place.call(["run", "-s", "s", "--dry-run", "--body"])).stdout).reasoning,
+    both,
+  );
   const low = { effort: "low", summary: "auto" };
   assert.deepEqual(await reasoningOf(["--effort", "low"]), [low, [["effort", "high", "low"]]]);
   const taken = await reasoningOf(["--effort", "", "--summary", ""]);
   assert.deepEqual(taken, [undefined, [["effort", "low", null], ["summary", "auto", null]]]);
-  assert.equal((await place.call(["verify", "s"])).code, 0);
+  assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
 });

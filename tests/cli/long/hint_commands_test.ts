@@ -42,17 +42,13 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["run", "--allow", "nothing", "Hi"],
     ["run", "--base-url", "http://example.com/v1", "Hi"],
     ["show", "unknown"],
-    ["input"],
-    ["input", "s", "-s", "s"],
-    ["verify"],
     ["fsck"],
-    ["uncompact", "s"],
-    ["compact", "s", "--strategy", "remote", "-p", "anthropic"],
+    ["compact", "s", "--undo"],
     ["fork", "s", "--to-seq", "99"],
     ["export", "s"],
     ["import", "nowhere"],
     ["rm", "s"],
-    ["prune"],
+    ["rm"],
     ["ls", "--since", "never"],
     ["record"],
     ["record", "--out", "there"],
@@ -63,7 +59,7 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["fixture", "ls", "nowhere"],
     ["fixture", "diff", "nowhere"],
     ["fixture", "import", "nowhere", "there"],
-    ["fixture", "prune", "nowhere", "--events", "nowhere"],
+    ["fixture", "rm", "nowhere", "--events", "nowhere"],
   ];
   for (const args of calls) assertCommand(await errorsOf(place, args), args.join(" "));
   assertCommand(await errorsOf(place, ["run", "Hi"], { OPENAI_API_KEY: "" }), "no key");
@@ -90,7 +86,7 @@ Deno.test("the hint of every failed run names a command with its session, and th
   }
 });
 
-Deno.test("a refusal of reasoning that a retry resolved names --no-reasoning-replay too", async () => {
+Deno.test("a refusal of reasoning that a retry resolved names --replay none too", async () => {
   let refuses = false;
   await using place = new Place(({ input }) =>
     refuses && input.some(({ type }) => type === "reasoning")
@@ -106,7 +102,7 @@ Deno.test("a refusal of reasoning that a retry resolved names --no-reasoning-rep
   assert.equal(called.code, 0, called.stdout);
   const notice = (events(called) as JsonObject[]).find(({ kind }) => kind === "replay_stripped");
   const commands = assertCommand(notice ?? {}, "notice");
-  assert.ok(commands.includes('reprise run -s s --no-reasoning-replay "…"'), commands.join("\n"));
+  assert.ok(commands.includes('reprise run -s s --replay none "…"'), commands.join("\n"));
 });
 
 Deno.test("a mistyped verb gets the nearest verb in its hint", async () => {

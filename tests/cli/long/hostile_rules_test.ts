@@ -60,7 +60,6 @@ for (
   const [verb, call, code, rows] of [
     ["serve", (fixture: string) => ["serve", fixture, "--", "true"], 2, REFUSED],
     ["fixture lint", (fixture: string) => ["fixture", "lint", fixture], 7, SOME],
-    ["fixture learn", (fixture: string) => ["fixture", "learn", fixture, fixture], 2, SOME],
     ["run --fixture", (fixture: string) => ["run", "--fixture", fixture, "-m", "gpt-5.6", "Hi"], 2, SOME],
   ] as const
 ) {

@@ -55,7 +55,7 @@ Deno.test("import reads a rollout with a torn last line: fsck is clean, verify r
   assert.equal(Deno.readTextFileSync(path), before);
   assert.equal(Deno.readTextFileSync(`${report.path}/quarantine/line-000008.torn`), '{"type":"respo');
   assert.match(await ok(at, ["fsck", "--all"]), /0 errors, 0 warnings/);
-  assert.match(await ok(at, ["verify", report.session]), /turn 2: imported/);
+  assert.match(await ok(at, ["fsck", report.session, "--requests"]), /turn 2: imported/);
   assert.match(
     await ok(at, ["explain", report.session]),
     /rs_1 .*left out: it was imported from another agent/,
@@ -65,7 +65,7 @@ Deno.test("import reads a rollout with a torn last line: fsck is clean, verify r
   const sent = JSON.stringify(request);
   assert.ok(sent.includes("Fix the test") && sent.includes("c1"), sent);
   assert.equal(sent.includes("gAAAAfirst"), false, "reasoning of an unknown origin");
-  assert.match(await ok(at, ["verify", report.session]), /turn 7: same/);
+  assert.match(await ok(at, ["fsck", report.session, "--requests"]), /turn 7: same/);
 });
 
 Deno.test("import keeps arguments that are no JSON object, and a server that refuses them gets an object", async () => {
@@ -91,7 +91,7 @@ Deno.test("import keeps arguments that are no JSON object, and a server that ref
     '{"INVALID_JSON":"[1]"}',
   ]);
   assert.match(JSON.stringify(at.sandbox.turns(session)), /"arguments":"\[1\]"/);
-  await ok(at, ["verify", session]);
+  await ok(at, ["fsck", session, "--requests"]);
 });
 
 Deno.test("import of a rollout without its beginning: a summary is the first prompt, and earlier answers are lost", async () => {

@@ -36,7 +36,7 @@ Deno.test("after an overflow by one result, the command of the hint succeeds, an
   await using place = smallWindow();
   const first = await place.call(["run", "--json", "--new", "-s", "s", "Read a.txt"]);
   const error = assertError(first, { code: "context_overflow", exit: 11, hint: /reprise compact s/ });
-  const before = await place.call(["input", "s"]);
+  const before = await place.call(["run", "-s", "s", "--dry-run", "--body"]);
   const files = place.sandbox.turnNames("s").length;
   const plan = await place.call(["compact", "s", "--dry-run", "--json"]);
   assert.equal(place.sandbox.turnNames("s").length, files);
@@ -61,7 +61,9 @@ Deno.test("after an overflow by one result, the command of the hint succeeds, an
   assert.match(explained.stdout, /is sent shortened since it was compacted/);
   const next = await place.call(["run", "--json", "-s", "s"]);
   assert.equal(next.code, 0, next.stdout);
-  for (const verb of ["fsck", "verify", "show"]) assert.equal((await place.call([verb, "s"])).code, 0, verb);
+  for (const args of [["fsck", "s", "--requests"], ["show", "s"]]) {
+    assert.equal((await place.call(args)).code, 0, args[0]);
+  }
   // The same session elsewhere, and from a fork.
   const exported = await place.call(["export", "s", "s.export"]);
   assert.equal(exported.code, 0, exported.stderr);
@@ -69,11 +71,13 @@ Deno.test("after an overflow by one result, the command of the hint succeeds, an
   assert.equal((await place.call(["import", "s.export"])).code, 0);
   const forked = await place.call(["fork", "s"]);
   assert.equal(forked.code, 0, forked.stderr);
-  assert.equal((await place.call(["verify", "--all"])).code, 0);
-  const undone = JSON.parse((await place.call(["uncompact", "s", "--json"])).stdout);
+  assert.equal((await place.call(["fsck", "--all", "--requests"])).code, 0);
+  const undone = JSON.parse((await place.call(["compact", "s", "--undo", "--json"])).stdout);
   assert.deepEqual(undone.restored_results, [event.result_seq]);
   assert.ok(
-    (await place.call(["input", "s"])).stdout.includes(JSON.stringify(result?.output).slice(1, 2_000)),
+    (await place.call(["run", "-s", "s", "--dry-run", "--body"])).stdout.includes(
+      JSON.stringify(result?.output).slice(1, 2_000),
+    ),
   );
   assert.ok(before.stdout.length > WINDOW);
 });

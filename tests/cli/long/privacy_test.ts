@@ -103,7 +103,7 @@ Deno.test("the key goes to its server and nowhere else: no file of the home and 
     ["run", "-s", "s", "Again"],
     ["run", "-s", "s", "--dry-run", "Again"],
     ["show", "s", "--json"],
-    ["input", "s"],
+    ["run", "-s", "s", "--dry-run", "--body"],
     ["explain", "s"],
     ["fsck", "--all"],
     ["ls", "--json"],

@@ -223,7 +223,7 @@ Deno.test("the demo's job, three tool steps and a second run, gives the same ses
       stories.push([story(first), story(second)]);
       assert.deepEqual(stories.at(-1), stories[0]);
 
-      const verified = await sandbox.call(["verify", "demo", "--json"], options);
+      const verified = await sandbox.call(["fsck", "demo", "--requests", "--json"], options);
       assert.equal(verified.code, 0, verified.stdout);
       const checked = await sandbox.call(["fsck", "demo"], options);
       assert.equal(checked.code, 0, checked.stdout);

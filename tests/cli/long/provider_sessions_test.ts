@@ -46,8 +46,8 @@ Deno.test("a session keeps its provider as it keeps its model: input, explain an
   };
   const first = ["run", "--json", "--new", "-s", "s", "-p", "anthropic", "-m", "claude-opus-4", "Hi"];
   assert.equal((await sandbox.call(first, { env })).code, 0);
-  assert.ok("messages" in await call("input", "s", "--prompt", "Again"));
-  assert.ok("input" in await call("input", "s", "--prompt", "Again", "-m", "gpt-5"));
+  assert.ok("messages" in await call("run", "-s", "s", "--dry-run", "--body", "Again"));
+  assert.ok("input" in await call("run", "-s", "s", "--dry-run", "--body", "Again", "-m", "gpt-5"));
   assert.match((await call("explain", "s", "--json")).next.fingerprint, /^anthropic:claude-opus-4:/);
   const preview = async (...args: readonly string[]) => {
     const { provider, model, url, context_tokens } = await call(

@@ -98,7 +98,7 @@ Deno.test("a turn far above the others is a gap: nothing asks for each turn befo
     ["a", ["pull", "abc-def"]],
     ["a", ["pull", ID]],
     ["b", ["push", ID]],
-    ["b", ["verify", "abc-def", "--remote"]],
+    ["b", ["fsck", "abc-def", "--requests", "--remote"]],
     ["b", ["repair", ID]],
   ];
   for (const [home, args] of calls) {

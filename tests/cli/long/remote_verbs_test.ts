@@ -96,17 +96,17 @@ Deno.test("a session with a young open run is not removed from the remote", asyn
   place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
   const refused = await place.call("a", "rm", ID, "--remote", "--yes");
   assert.equal(refused.code, 5, refused.stderr);
-  const skipped = json(await place.call("a", "prune", "--remote", "--keep", "0", "--yes", "--json"));
+  const skipped = json(await place.call("a", "rm", "--remote", "--keep", "0", "--yes", "--json"));
   assert.deepEqual((skipped.skipped as JsonObject[]).map(({ id }) => id), [ID]);
   place.server.ages.set(key, 16 * 60 * 1000);
   assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 0);
 });
 
-Deno.test("prune --remote removes the session of a run that was killed", async () => {
+Deno.test("rm --remote removes the session of a run that was killed", async () => {
   await using place = await pushed();
   const key = `${ID}/open.json`;
   place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
-  const args = ["prune", "--remote", "--keep", "0", "--json"];
+  const args = ["rm", "--remote", "--keep", "0", "--json"];
   const dry = async () => json(await place.call("a", ...args, "--dry-run"));
   assert.deepEqual(((await dry()).skipped as JsonObject[]).map(({ id }) => id), [ID]);
   place.server.ages.set(key, 16 * 60 * 1000);
@@ -142,9 +142,9 @@ Deno.test("neither interrupt nor push ends the open run of another home", async 
   assert.equal(place.server.objects.size, before.length + 1);
 });
 
-Deno.test("prune --remote removes old sessions from the remote only", async () => {
+Deno.test("rm --remote removes old sessions from the remote only", async () => {
   await using place = await pushed();
-  const args = ["prune", "--remote", "--older-than", "30d", "--yes", "--json"];
+  const args = ["rm", "--remote", "--older-than", "30d", "--yes", "--json"];
   assert.deepEqual(json(await place.call("a", ...args)).removed, []);
   for (const key of place.server.objects.keys()) place.server.ages.set(key, 31 * DAY_MS);
   assert.deepEqual(
@@ -155,20 +155,21 @@ Deno.test("prune --remote removes old sessions from the remote only", async () =
   assert.ok(place.turns("a").length > 0);
 });
 
-Deno.test("verify --remote checks the copy there, and puts nothing into the home", async () => {
+Deno.test("fsck --remote checks the copy there, and puts nothing into the home", async () => {
   await using place = await pushed();
-  const verified = await place.call("b", "verify", ID, "--remote");
-  const here = await place.call("a", "verify", ID);
+  const verified = await place.call("b", "fsck", ID, "--requests", "--remote");
+  const here = await place.call("a", "fsck", ID, "--requests");
   assert.deepEqual([verified.code, verified.stdout], [here.code, here.stdout]);
   assert.match(verified.stdout, /turn 2: /);
   assert.throws(() => place.turns("b"), Deno.errors.NotFound);
   place.damage(2);
-  const damaged = await place.call("b", "verify", ID, "--remote");
+  const damaged = await place.call("b", "fsck", ID, "--requests", "--remote");
   assert.equal(damaged.code, 12);
-  assert.match(damaged.stderr, /turn 2 on s3:\/\/sessions/);
-  const all = await place.call("b", "verify", "--all", "--remote", "--json");
+  assert.match(damaged.stdout, /turn 2 on s3:\/\/sessions/);
+  const all = await place.call("b", "fsck", "--all", "--requests", "--remote", "--json");
   assert.equal(all.code, 12);
-  assert.equal((json(all).damaged as JsonObject[])[0]?.code, "session_damaged");
+  const [session] = json(all).sessions as JsonObject[];
+  assert.deepEqual((session?.findings as JsonObject[]).map(({ code }) => code), ["remote_damage"]);
 });
 
 Deno.test("repair takes the remote's intact turn and blob before it makes a replacement", async () => {

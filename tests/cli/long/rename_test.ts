@@ -11,11 +11,11 @@ async function titleOf(place: Place, id = "a"): Promise<string> {
 Deno.test("rename titles a session: ls, exports and a rebuilt manifest have the title, and the next request is the same", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("a");
-  const input = (await place.call(["input", "a", "--prompt", "Go on"])).stdout;
+  const input = (await place.call(["run", "-s", "a", "--dry-run", "--body", "Go on"])).stdout;
   const called = await place.call(["rename", "a", "  Fix\tthe  CI build "]);
   assert.deepEqual([called.code, called.stdout], [0, 'a: titled "Fix the CI build"\n']);
   assert.equal(await titleOf(place), "Fix the CI build");
-  assert.equal((await place.call(["input", "a", "--prompt", "Go on"])).stdout, input);
+  assert.equal((await place.call(["run", "-s", "a", "--dry-run", "--body", "Go on"])).stdout, input);
   assert.equal((await place.call(["fsck", "a"])).code, 0);
   Deno.removeSync(`${place.path("a")}/manifest.json`);
   assert.equal(await titleOf(place), "Fix the CI build");

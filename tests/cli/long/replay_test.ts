@@ -49,7 +49,7 @@ async function explain(place: Place) {
 async function assertSound(place: Place): Promise<void> {
   const checked = await place.call(["fsck", "s", "--json"]);
   assert.equal(checked.code, 0, checked.stdout);
-  const verified = await place.call(["verify", "s"]);
+  const verified = await place.call(["fsck", "s", "--requests"]);
   assert.equal(verified.code, 0, verified.stdout);
 }
 
@@ -123,14 +123,14 @@ Deno.test("if no retry helps, the hint names the flag that does: and the flag en
   assertError(failed, {
     code: "request_refused",
     exit: 13,
-    hint: /reprise run -s s --no-reasoning-replay/,
+    hint: /reprise run -s s --replay none/,
   });
   assert.equal(
     place.sandbox.turns("s").flatMap(({ events }) => events).filter(({ type }) => type === "replay_notice")
       .length,
     0,
   );
-  const helped = await place.call(["run", "--json", "-s", "s", "--no-reasoning-replay"]);
+  const helped = await place.call(["run", "--json", "-s", "s", "--replay", "none"]);
   assert.equal(ending(helped).state, "completed");
   await assertSound(place);
 });

@@ -16,27 +16,27 @@ function reasoningSent(place: Place, number: number): number {
   return place.server.requests[number - 1]?.input.filter(({ type }) => type === "reasoning").length ?? 0;
 }
 
-Deno.test("input is the body that the next run sends, byte for byte: with a prompt", async () => {
+Deno.test("--body is the body that the next run sends, byte for byte: with a prompt", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
-  const foreseen = await place.call(["input", "s", "--prompt", "And now?"]);
+  const foreseen = await place.call(["run", "-s", "s", "--dry-run", "--body", "And now?"]);
   assert.equal((await place.call(["run", "--json", "-s", "s", "And now?"])).code, 0);
-  assert.equal(foreseen.stdout, `${place.server.requests[2]?.text}\n`);
+  assert.equal(foreseen.stdout, place.server.requests[2]?.text);
 });
 
-Deno.test("input is the body that the next run sends, byte for byte: without one, for an unfinished run with a killed call in it", async () => {
+Deno.test("--body is the body that the next run sends, byte for byte: without one, for an unfinished run with a killed call in it", async () => {
   await using place = new Place([
     answer([reasoning("Hm"), ...READS_A.kind === "stream" ? READS_A.items : []], { end: { kind: "cut" } }),
     HELLO,
   ]);
   assert.equal((await place.call(RUN)).code, 10);
-  const foreseen = await place.call(["input", "s", "--json"]);
+  const foreseen = await place.call(["run", "-s", "s", "--dry-run", "--body", "--json"]);
   assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0);
-  assert.equal(foreseen.stdout, `${place.server.requests[1]?.text}\n`);
+  assert.equal(foreseen.stdout, place.server.requests[1]?.text);
   assert.deepEqual(place.server.refusals, []);
 });
 
-Deno.test("input is the body that the next run sends, byte for byte: with every flag that shapes it", async () => {
+Deno.test("--body is the body that the next run sends, byte for byte: with every flag that shapes it", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const flags = [
@@ -54,9 +54,9 @@ Deno.test("input is the body that the next run sends, byte for byte: with every 
     "--deny",
     "edit_file",
   ];
-  const foreseen = await place.call(["input", "s", "--prompt", "And now?", ...flags]);
+  const foreseen = await place.call(["run", "-s", "s", "--dry-run", "--body", "And now?", ...flags]);
   assert.equal((await place.call(["run", "--json", "-s", "s", "And now?", ...flags])).code, 0);
-  assert.equal(foreseen.stdout, `${place.server.requests[2]?.text}\n`);
+  assert.equal(foreseen.stdout, place.server.requests[2]?.text);
 });
 
 Deno.test("the request is shaped by flags, then what the session has, then the environment: effort and summary", async () => {
@@ -100,14 +100,11 @@ Deno.test("the request is shaped by flags, then what the session has, then the e
 
 Deno.test("the request is shaped by flags, then what the session has, then the environment: the help of --output-schema says what happens to an answer that does not fit", async () => {
   await using sandbox = new Sandbox();
-  for (const verb of ["run", "input"]) {
-    const { stdout } = await sandbox.call([verb, "--help"]);
-    assert.match(
-      stdout.replace(/\s+/g, " "),
-      /--output-schema <file> [^-]*an answer that does not fit is sent back once/,
-      verb,
-    );
-  }
+  const { stdout } = await sandbox.call(["run", "--help"]);
+  assert.match(
+    stdout.replace(/\s+/g, " "),
+    /--output-schema <file> [^-]*an answer that does not fit is sent back once/,
+  );
 });
 
 Deno.test("the request is shaped by flags, then what the session has, then the environment: --output-schema names the shape of the answer", async () => {
@@ -155,7 +152,7 @@ Deno.test("reasoning goes back where it fits, and explain says why not where it 
     const [flags, reason] of [
       [["-m", "gpt-5.6-mini"], "other_model"],
       [["--base-url", `${place.server.baseUrl}/other`], "other_endpoint"],
-      [["--no-reasoning-replay"], "replay_off"],
+      [["--replay", "none"], "replay_off"],
     ] as const
   ) assert.deepEqual((await explained(...flags)).slice(1), [reason, reason]);
 

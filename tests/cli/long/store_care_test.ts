@@ -64,16 +64,16 @@ const LOST: Readonly<Record<string, { readonly name: (place: Place) => string; r
 /** Every verb that takes a session, in an order in which each finds something to do. */
 const VERBS: readonly (readonly string[])[] = [
   ["fsck", "s"],
-  ["verify", "s"],
+  ["fsck", "s", "--requests"],
   ["explain", "s"],
-  ["input", "s", "--prompt", "go on"],
+  ["run", "-s", "s", "--dry-run", "--body", "go on"],
   ["export", "s", "-"],
   ["export", "s", "--redact", "-"],
   ["compact", "s", "--tail-events", "0"],
-  ["verify", "s"],
-  ["input", "s", "--prompt", "go on"],
+  ["fsck", "s", "--requests"],
+  ["run", "-s", "s", "--dry-run", "--body", "go on"],
   ["run", "-s", "s", "go on"],
-  ["uncompact", "s"],
+  ["compact", "s", "--undo"],
   ["run", "-s", "s", "and on"],
   ["fsck", "s"],
 ];
@@ -134,12 +134,12 @@ Deno.test("lost instructions are replaced: by those of a new session, which run,
     by: "pins.instructions",
     instead: "a run without --instructions starts with the default ones",
   }]);
-  const verified = JSON.parse((await place.call(["verify", "s", "--json"])).stdout);
+  const verified = JSON.parse((await place.call(["fsck", "s", "--requests", "--json"])).stdout);
   assert.deepEqual(
     verified.sessions[0].requests.map(({ verdict }: { verdict: string }) => verdict),
     ["repaired", "repaired"],
   );
-  const input = await place.call(["input", "s", "--prompt", "go on"]);
+  const input = await place.call(["run", "-s", "s", "--dry-run", "--body", "go on"]);
   assert.equal(JSON.parse(input.stdout).instructions, DEFAULT_INSTRUCTIONS);
   assert.match(input.stderr, /the instructions of session "s" are lost; the default ones replace them/);
   const run = await place.call(["run", "-s", "s", "--json", "go on"]);

@@ -74,8 +74,8 @@ for (
     ["show", "s", "--json"],
     ["show", "s", "--raw", "1"],
     ["show", "s", "--raw", "2"],
-    ["input", "s"],
-    ["input", "s", "--prompt", EVIL],
+    ["run", "-s", "s", "--dry-run", "--body"],
+    ["run", "-s", "s", "--dry-run", "--body", EVIL],
     ["explain", "s"],
     ["explain", "s", "--json"],
     ["explain", "s", "--model", `other-${EVIL}`],
@@ -97,7 +97,9 @@ Deno.test("content of a session is shown on a terminal, and controls it in no ve
 
 Deno.test("content of a session is shown on a terminal, and controls it in no verb: a turn file as bytes is unaltered in a pipe", async () => {
   await using place = await evilSession();
-  for (const args of [["show", "s", "--raw", "1"], ["input", "s"], ["export", "s"]]) {
+  for (
+    const args of [["show", "s", "--raw", "1"], ["run", "-s", "s", "--dry-run", "--body"], ["export", "s"]]
+  ) {
     const { stdout } = await place.call(args);
     assert.ok(stdout.includes("\u009b31m\u202etxt.exe\u200b"), stdout);
   }
@@ -117,7 +119,9 @@ Deno.test("content of a session is shown on a terminal, and controls it in no ve
   await place.call(["export", "s", file]);
   await using other = new Place(EVIL_MODEL);
   await other.call(["import", file]);
-  for (const args of [["ls"], ["show", "s"], ["doctor", "--model", EVIL]]) await assertShown(other, args);
+  for (const args of [["ls"], ["show", "s"], ["explain", "s", "--model", EVIL]]) {
+    await assertShown(other, args);
+  }
   await assertShown(other, ["run", "-s", "s", "Go on"]);
 });
 
@@ -206,7 +210,7 @@ Deno.test("names of files and words of the call are shown on a terminal, and ste
     Deno.mkdirSync(`${place.path("s")}/${name}`, { mode: 0o700, recursive: true });
   }
   Deno.symlinkSync("/dev/null", `${place.path("s")}/quarantine/${EVIL_NAME}`);
-  for (const json of [[], ["--json"]]) await assertShown(place, ["gc", ...json]);
+  for (const json of [[], ["--json"]]) await assertShown(place, ["rm", "--unused", ...json]);
 });
 
 Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the home, in what gc and ls say of it", async () => {
@@ -214,7 +218,7 @@ Deno.test("names of files and words of the call are shown on a terminal, and ste
   const home = `${place.sandbox.directory}/${EVIL_NAME}`;
   await assertShown(place, ["ls", "--home", home]);
   Deno.writeTextFileSync(home, "no directory");
-  for (const verb of ["ls", "gc"]) await assertShown(place, [verb, "--home", home]);
+  for (const verb of [["ls"], ["rm", "--unused"]]) await assertShown(place, [...verb, "--home", home]);
 });
 
 Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the words of a wrong call, and a hint", async () => {

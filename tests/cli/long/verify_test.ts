@@ -20,7 +20,7 @@ interface Verified {
 }
 
 async function verify(place: Place, args: readonly string[]): Promise<Verified> {
-  const called = await place.call(["verify", ...args, "--json"]);
+  const called = await place.call(["fsck", ...args, "--requests", "--json"]);
   const report: Verified = JSON.parse(called.stdout);
   assert.equal(called.code, report.exit_code, called.stderr);
   assert.equal(report.ok, report.exit_code === 0);
@@ -75,20 +75,20 @@ Deno.test("verify says same for what was sent, whatever kind of run it was: wind
     assert.equal(called.code, code, called.stdout);
   };
   await run(["--new", "Go"]);
-  await run(["--replay-window", "1", "Go"]);
+  await run(["--replay", "last:1", "Go"]);
   await run(["refuse"]);
   await run(["cut"], 10);
   await run([]);
   await run(["write"]);
   await run(["-m", "gpt-5.6-mini", "--replay", "family", "--effort", "high", "--summary", "auto", "Go"]);
-  await run(["--no-reasoning-replay", "--instructions", "Be loud.", "--max-tokens", "5000", "Go"]);
+  await run(["--replay", "none", "--instructions", "Be loud.", "--max-tokens", "5000", "Go"]);
   await run(["--base-url", `${place.server.baseUrl}/other`, "--max-steps", "1", "Go"], 4);
   const report = await verify(place, ["s"]);
   assert.ok(verdicts(report).length > 12);
   assert.deepEqual(new Set(verdicts(report)), new Set(["same"]));
   for (const { recorded, refolded } of report.sessions[0]?.requests ?? []) assert.equal(refolded, recorded);
-  const text = (await place.call(["verify", "s"])).stdout;
-  assert.match(text, /^s: \d+ requests\n {2}turn 2: same\n/);
+  const text = (await place.call(["fsck", "s", "--requests"])).stdout;
+  assert.match(text, /^s: \d+ turns, ok, \d+ requests\n {2}request of turn 2: same\n/);
 });
 
 Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: a field of the request", async () => {
@@ -132,14 +132,14 @@ Deno.test("verify judges only what it can: --all takes every session; one or all
   rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
   const report = await verify(place, ["--all"]);
   assert.deepEqual(report.sessions.map(({ requests }) => requests[0]?.verdict).sort(), ["differs", "same"]);
-  assertError(await place.call(["verify", "--json"]), { code: "usage", exit: 2, hint: /--all/ });
-  assertError(await place.call(["verify", "s", "--all", "--json"]), { code: "usage", exit: 2 });
+  assertError(await place.call(["fsck", "s", "--all", "--json"]), { code: "usage", exit: 2 });
 });
 
 Deno.test("verify judges only what it can: damage is damage, not a verdict", async () => {
   await using place = await one();
   Deno.writeTextFileSync(place.turnPath("s", 2), "{}");
-  assertError(await place.call(["verify", "s", "--json"]), { code: "session_damaged", exit: 12 });
+  const { exit_code, sessions } = await verify(place, ["s"]);
+  assert.deepEqual([exit_code, sessions[0]?.requests], [12, undefined]);
 });
 
 Deno.test("explain says whether the next request continues the last one: it does while nothing changes; with a change it does not, and says where", async () => {
@@ -150,10 +150,12 @@ Deno.test("explain says whether the next request continues the last one: it does
   });
   assert.match((await place.call(["explain", "s"])).stdout, /^It extends the last request/);
   for (
-    const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--no-reasoning-replay"], 1]] as const
+    const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--replay", "none"], 1]] as const
   ) {
     const { prefix } = JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout);
-    const next = new TextEncoder().encode((await place.call(["input", "s", ...flags])).stdout);
+    const next = new TextEncoder().encode(
+      (await place.call(["run", "-s", "s", "--dry-run", "--body", ...flags])).stdout,
+    );
     const last = new TextEncoder().encode(place.server.requests.at(-1)?.text);
     const byte = last.findIndex((value, index) => value !== next[index]);
     assert.deepEqual(prefix, { extends: false, item, byte });

@@ -26,7 +26,7 @@ import {
 
 /**
  * Findings on a mounted disk: acknowledged turns and files that are lost or changed, sessions that came back, damage that
- * `fsck` finds, a next run or a `gc` that fails.
+ * `fsck` finds, a next run or a `rm --unused` that fails.
  */
 async function wrongAfterCut(bench: Bench, reported: Reported): Promise<string[]> {
   const wrong = [...lost(bench, reported), ...lostTurns(bench, reported), ...unexpected(bench, reported)];
@@ -51,7 +51,7 @@ async function wrongAfterCut(bench: Bench, reported: Reported): Promise<string[]
     isBegun = true;
   }
   await mustPass(runArgs(bench, { session: "crash", isNew: !isBegun }));
-  await mustPass(verbArgs(bench, "gc"));
+  await mustPass(verbArgs(bench, "rm", "--unused"));
   await mustPass(fsck);
   const hidden = namesIn(`${homeOn(bench.disk)}/sessions`).filter((name) => name.startsWith("."));
   return hidden.length === 0 ? wrong : [...wrong, `gc left ${hidden.join(", ")}`];

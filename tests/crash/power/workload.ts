@@ -84,7 +84,7 @@ export const STEPS: readonly Step[] = [
   { name: "run of the fork", act: (bench) => runArgs(bench, { session: forkOf(bench) }) },
   { name: "compact", act: (bench) => verbArgs(bench, "compact", "crash", "--tail-events", "4") },
   { name: "run after the checkpoint", act: (bench) => runArgs(bench, { session: "crash" }) },
-  { name: "uncompact", act: (bench) => verbArgs(bench, "uncompact", "crash") },
+  { name: "withdrawal", act: (bench) => verbArgs(bench, "compact", "crash", "--undo") },
   {
     name: "damage",
     damages: true,
@@ -106,7 +106,7 @@ export const STEPS: readonly Step[] = [
   { name: "rm", act: (bench) => verbArgs(bench, "rm", "crash", "--yes"), whole: "crash" },
   { name: "import", act: (bench) => verbArgs(bench, "import", exportPath(bench)), whole: "crash" },
   { name: "run after the import", act: (bench) => runArgs(bench, { session: "crash" }) },
-  { name: "gc", act: (bench) => verbArgs(bench, "gc") },
+  { name: "gc", act: (bench) => verbArgs(bench, "rm", "--unused") },
 ];
 
 function writeDurably(path: string, bytes: Uint8Array): void {

@@ -10,7 +10,7 @@ import { FIXTURE_VERBS, VERBS } from "../../../src/cli/verbs.ts";
 import { withoutComments } from "../../../scripts/house/source_text.ts";
 
 /** Verbs whose argument is optional for the parser, but that need it, or a flag in its place. */
-const NEED_MORE: ReadonlySet<string> = new Set(["fsck", "verify", "input"]);
+const NEED_MORE: ReadonlySet<string> = new Set(["fsck"]);
 
 /** The literals of a source, without its comments; `1` replaces each interpolation, because it can be an id, a path and a number. */
 export function literalsOf(source: string): string[] {

@@ -7,7 +7,7 @@ import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { collectGarbage } from "../../../src/store/lifecycle/remove.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
-import { planPrune } from "../../../src/store/lifecycle/remove.ts";
+import { chooseSessions } from "../../../src/store/lifecycle/remove.ts";
 import { readBlob, readSession } from "../../../src/store/read/session.ts";
 import { removeSession } from "../../../src/store/lifecycle/remove.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
@@ -233,7 +233,7 @@ test.long(
         await removeSession(testPorts(), home, ID);
         assert.deepEqual((await collectGarbage(testPorts(), home, { dryRun: false })).skipped, []);
         assert.deepEqual(names(home), ["child"]);
-        const [doomed] = planPrune(testPorts(), home, { keep: 0 });
+        const [doomed] = chooseSessions(testPorts(), home, { keep: 0 });
         await removeSession(testPorts(), home, doomed?.id as SessionId);
         assert.deepEqual(names(home), []);
       });
@@ -281,31 +281,22 @@ async function aged(home: Home, ids: readonly string[]): Promise<void> {
   }
 }
 
-Deno.test("prune names the oldest by age, number and size, oldest first, and never one whose age it cannot tell", () =>
+Deno.test("a choice names the oldest by age, number and size, oldest first, and never one whose age it cannot tell", () =>
   withHome(async (home) => {
     await aged(home, ["a", "b", "c", "d"]);
     const now = Date.UTC(2026, 0, 4, 12);
     const ports = testPorts({ clock: { ...testPorts().clock, now: () => now } });
     Deno.mkdirSync(`${home.sessions}/undated`);
-    const plan = (rules: Parameters<typeof planPrune>[2]) =>
-      planPrune(ports, home, rules).map(({ id, why }) => `${id} ${why}`);
+    const plan = (rules: Parameters<typeof chooseSessions>[2]) =>
+      chooseSessions(ports, home, rules).map(({ id, why }) => `${id} ${why}`);
     const day = 86_400_000;
     assert.deepEqual(plan({ olderThanMs: 2 * day }), ["a age", "b age"]);
     assert.deepEqual(plan({ olderThanMs: 0 }), ["a age", "b age", "c age", "d age"]);
     assert.deepEqual(plan({ keep: 3 }), ["a number"]);
     assert.deepEqual(plan({ keep: 0 }).length, 4);
-    const [oldest] = planPrune(ports, home, { keep: 3 });
-    assert.deepEqual(plan({ maxBytes: 2 * (oldest?.bytes ?? 0) + 100 }), ["a size", "b size"]);
+    const [oldest] = chooseSessions(ports, home, { keep: 3 });
+    assert.deepEqual(plan({ largerThan: oldest?.bytes }), []);
+    assert.equal(plan({ largerThan: (oldest?.bytes ?? 0) - 1 })[0], "a size");
     assert.deepEqual(plan({ olderThanMs: 3 * day, keep: 2 }), ["a age", "b number"]);
     assert.deepEqual(plan({}), []);
-  }));
-
-Deno.test("files that a fork shares with its parent count once", () =>
-  withHome(async (home) => {
-    await aged(home, ["parent"]);
-    const [alone] = planPrune(testPorts(), home, { keep: 0 });
-    await fork(home, parseSessionId("parent"), CHILD);
-    const both = (alone?.bytes ?? 0) + 4000;
-    assert.deepEqual(planPrune(testPorts(), home, { maxBytes: both }), []);
-    assert.equal(planPrune(testPorts(), home, { maxBytes: 1000 }).length, 2);
   }));

@@ -7,7 +7,7 @@ import type { Files } from "../../../src/domain/ports.ts";
 import { exportSession } from "../../../src/store/transfer/export.ts";
 import { planFork } from "../../../src/store/lifecycle/fork.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
-import { collectGarbage, planPrune, removeSession } from "../../../src/store/lifecycle/remove.ts";
+import { chooseSessions, collectGarbage, removeSession } from "../../../src/store/lifecycle/remove.ts";
 import { type Home, resolveSession } from "../../../src/store/home.ts";
 import { importSession } from "../../../src/store/transfer/import.ts";
 import { readBlob } from "../../../src/store/read/session.ts";
@@ -112,7 +112,7 @@ test.long(`${samples(100_000)} generated ids and paths lead nowhere outside the 
     fc.asyncProperty(fc.array(word, { minLength: 50, maxLength: 50 }), async (words) => {
       const { ports, outside } = watched(words);
       await collectGarbage(ports, HOME, { dryRun: true });
-      planPrune(ports, HOME, { keep: 0 });
+      chooseSessions(ports, HOME, { keep: 0 });
       for (const [index, text] of words.entries()) {
         await refusing(() => resolveSession(ports, HOME, { selector: text, workspace: "/w" }));
         await refusing(() => readBlob(ports, HOME, ID, text));

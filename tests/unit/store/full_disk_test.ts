@@ -5,7 +5,7 @@ import { parseSessionId } from "../../../src/domain/ids.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { collectGarbage } from "../../../src/store/lifecycle/remove.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
-import { planPrune } from "../../../src/store/lifecycle/remove.ts";
+import { chooseSessions } from "../../../src/store/lifecycle/remove.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { removeSession } from "../../../src/store/lifecycle/remove.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
@@ -71,7 +71,7 @@ Deno.test("prune and gc free space with no byte left", () =>
     await whileFull(async (ports) => {
       const { removed, skipped } = await collectGarbage(ports, home, { dryRun: false });
       assert.deepEqual([removed.map(({ kind }) => kind), skipped], [["temporary", "blob"], []]);
-      for (const { id } of planPrune(ports, home, { keep: 0 })) await removeSession(ports, home, id);
+      for (const { id } of chooseSessions(ports, home, { keep: 0 })) await removeSession(ports, home, id);
     });
     assert.deepEqual(names(home), []);
   }));
@@ -148,7 +148,7 @@ test.long(
         const { removed, skipped } = await collectGarbage(testPorts(), home, { dryRun: false });
         assert.deepEqual([removed.length, skipped], [2, []]);
         fill(`${root}/more`);
-        for (const { id } of planPrune(testPorts(), home, { keep: 1 })) {
+        for (const { id } of chooseSessions(testPorts(), home, { keep: 1 })) {
           await removeSession(testPorts(), home, id);
         }
         assert.equal(names(home).length, 1);

@@ -146,7 +146,7 @@ Deno.test("a writer that opened at a checkpoint appends what readers of the whol
     assert.deepEqual((await fsckSession(testPorts(), home, ID)).findings, []);
   }));
 
-Deno.test("after uncompact the manifest points at the checkpoint before, and then at none", () =>
+Deno.test("after a withdrawal the manifest points at the checkpoint before, and then at none", () =>
   withRuns(4, async (home, writer) => {
     compact(writer, checkpoint(10, 20));
     compact(writer, checkpoint(15, 30, { previous_checkpoint: 41 } as Partial<EventDraft>));

@@ -213,7 +213,7 @@ for (const [why, { run, exit, state, code = null, requests = 1 }] of Object.entr
     assert.deepEqual([next.exit, next.state, next.requests.length], [0, "completed", 1]);
     const calls = session.events("tool_call").map(({ seq }) => seq);
     assert.deepEqual(session.events("tool_result").map(({ call_seq }) => call_seq), calls);
-    for (const verb of ["fsck", "verify"]) assert.equal((await session.call(verb, "s")).exit, 0, verb);
+    assert.equal((await session.call("fsck", "s", "--requests")).exit, 0);
   });
 }
 

@@ -1,0 +1,125 @@
+/**
+ * `serve --suite` without a folder: the gateway that a process of tests starts before any client exists. Its environment
+ * leads the clients of every known API to it.
+ *
+ * @module
+ */
+import { KNOWN_UPSTREAMS } from "../../apis/known_upstreams.ts";
+import { CLIENT_ROUTES } from "../../apis/providers.ts";
+import { RepriseError } from "../../domain/errors.ts";
+import { parsedObject } from "../../domain/json.ts";
+import { basePath, type Route } from "../../fixture/loopback/route.ts";
+import { Gateway } from "../../fixture/serve/gateway.ts";
+import { loopbackDirect } from "../../transport/proxy.ts";
+import { readVariable, setVariables } from "../environment.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import type { Output } from "../output.ts";
+import { refusedLine } from "./serve_view.ts";
+import { gracefulShutdown } from "./server_process.ts";
+import { answerTests } from "./test_process.ts";
+import { TestEvents, testReport } from "./test_reports.ts";
+import {
+  bypassingVariables,
+  clientEnvironment,
+  DUMMY_KEY,
+  dummyKeys,
+  missingKeys,
+  REPLAY_VARIABLE,
+  type ServedRoute,
+} from "./wrapped_command.ts";
+
+/** Values of `REPRISE_RECORD`, by which a process of tests records or plays; unset, it plays. */
+const MODES = ["new", "missing", "all", "prune"];
+/** Those that may send requests to APIs. */
+const RECORDING_MODES = MODES.slice(0, 3);
+
+/**
+ * Variable with the values that a gateway replaced, for the recorders and gateways below it: an object with the value of
+ * the gateway and the one before, by variable. A replay has none, and so no real key.
+ */
+const BEFORE_VARIABLE = "REPRISE_BEFORE";
+
+/** Runs the gateway until stdin ends. */
+export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<0> {
+  const mode = ports.env("REPRISE_RECORD") ?? "";
+  if (mode !== "" && !MODES.includes(mode)) {
+    throw new RepriseError("usage", `Cannot use REPRISE_RECORD=${JSON.stringify(mode)}`, {
+      hint: `It is one of ${MODES.join(", ")}, or not set`,
+    });
+  }
+  restoreVariables(ports);
+  const shutdown = gracefulShutdown();
+  const tests = new TestEvents();
+  const gateway = new Gateway({
+    ports,
+    routes: knownRoutes(ports),
+    onRefused(event) {
+      if (event.test === undefined) output.note(refusedLine(event));
+      else tests.add(event);
+    },
+  });
+  const [{ port, origin, address }] = gateway.servers as [typeof gateway.servers[number]];
+  output.json<"serve-event">({
+    ...{ type: "ready", port, origin, address },
+    environment: environmentOf(ports, gateway, RECORDING_MODES.includes(mode)),
+  });
+  await answerTests({
+    stdin: ports.stdin,
+    stopped: shutdown.requested,
+    begin: ({ test, environment }) => gateway.begin(test, environment),
+    end(request) {
+      gateway.end(request.test);
+      const counts = tests.take(request.test);
+      return Promise.resolve(
+        testReport({ ...request, allowUnused: true }, counts, { path: "", unused: [], error: null }),
+      );
+    },
+    print: (line) => output.json<"test-report">(line),
+  });
+  await Promise.all(gateway.servers.map((server) => server.stop()));
+  shutdown[Symbol.dispose]();
+  return 0;
+}
+
+/** Restores the variables of this process that a gateway replaced. */
+export function restoreVariables({ env }: Pick<ProgramPorts, "env">): void {
+  const before = parsedObject(env(BEFORE_VARIABLE) ?? "") ?? {};
+  for (const [name, values] of Object.entries(before)) {
+    if (!Array.isArray(values) || values[0] !== env(name)) continue;
+    setVariables({ [name]: String(values[1]) });
+  }
+}
+
+/** Returns the variables that lead all clients of a process of tests to the gateway. */
+function environmentOf(ports: ProgramPorts, { servers }: Gateway, records: boolean): Record<string, string> {
+  const served = servers.map(({ route, origin }): ServedRoute => ({ route: route as Route, origin }));
+  // Clients of these do not start without a key.
+  const usual = served.filter(({ route }) =>
+    CLIENT_ROUTES.some(({ variable }) => variable === route.variable)
+  );
+  const replaced = {
+    ...clientEnvironment(served),
+    ...Object.fromEntries(bypassingVariables(served).map((name) => [name, ""])),
+    ...(records ? missingKeys(ports, usual) : dummyKeys(ports, usual, DUMMY_KEY)),
+  };
+  const before = Object.entries(replaced).map(([name, ours]) => [name, [ours, ports.env(name) ?? ""]]);
+  return {
+    ...replaced,
+    ...loopbackDirect(readVariable),
+    ...(records
+      ? { [BEFORE_VARIABLE]: JSON.stringify(Object.fromEntries(before)) }
+      : { [REPLAY_VARIABLE]: "1" }),
+  };
+}
+
+/** Routes of all known APIs; without a variable that hides the one in use from its clients, and is not in use itself. */
+function knownRoutes({ env }: Pick<ProgramPorts, "env">): Route[] {
+  const isUsed = ({ variable, keys }: typeof KNOWN_UPSTREAMS[number]) =>
+    [variable, ...keys.map((key) => key.variable)].some((name) => (env(name) ?? "") !== "");
+  return KNOWN_UPSTREAMS.flatMap((row): Route[] => {
+    const hides = KNOWN_UPSTREAMS.some((other) => other.hiddenBy === row.variable && isUsed(other));
+    if (hides && !isUsed(row)) return [];
+    const { variable, provider, defaultUrl } = row;
+    return [{ variable, provider, path: basePath(defaultUrl ?? ""), baseUrl: null }];
+  });
+}
