@@ -50,7 +50,7 @@ export interface FactoryOptions {
  * `usage` for match rules that cannot be used.
  */
 export async function replayerFactory(
-  ports: Pick<Ports, "clock" | "env" | "process" | "workingDirectory">,
+  ports: Pick<Ports, "clock" | "env" | "files" | "process" | "workingDirectory">,
   { flags, output, recordCommand, command, notSecret = [] }: FactoryOptions,
 ): Promise<SuiteOptions["createReplayer"]> {
   const { match = "semantic", rewriteContext = false } = flags;
