@@ -8,7 +8,7 @@ import { LACKS_CEPH, withGateway } from "./place.ts";
 const SECRETS = /reprise-test-secret|REPRISETEST/;
 
 Deno.test({
-  ...needing("two homes share a session: runs, renames, forks, async puts, outages", LACKS_CEPH),
+  ...needing("two homes share a session: runs, renames, forks, syncs, outages", LACKS_CEPH),
   fn: async (test) =>
     await withGateway(async (gateway) => {
       await using sandbox = new Sandbox();
@@ -72,10 +72,15 @@ Deno.test({
           assert.equal(code, 2);
           assert.match(stderr, /Cannot use --remote with a fixture/);
         });
-        await test.step("async puts are acknowledged at once and there at the end", async () => {
-          const run = await ok("a", "run", "--json", "-s", "shared", "--remote-ack", "async", "Four");
-          assert.deepEqual(new Set(saved(run)), new Set(["pending"]));
-          await ok("b", "run", "-s", "shared", "Five");
+        await test.step("sync goes in either direction", async () => {
+          const alone = { ...env, REPRISE_REMOTE: "" };
+          const home = ["--home", `${sandbox.directory}/b`];
+          assert.equal(
+            (await sandbox.call(["run", "-s", "shared", "Four", ...home], { env: alone })).code,
+            0,
+          );
+          assert.match((await ok("b", "sync", "shared")).stdout, /^shared: \d+ turns put\n$/);
+          assert.match((await ok("a", "sync", "shared")).stdout, /^shared: \d+ turns fetched\n$/);
         });
         await test.step("a session that was continued without the remote is not mixed", async () => {
           await ok("a", "run", "-s", "shared", "Six");

@@ -56,12 +56,6 @@ export const RUN_FLAGS = {
   ...REQUEST_FLAGS,
   transport: TRANSPORT,
   remote: REMOTE,
-  remoteAck: choice(
-    "--remote-ack <when>",
-    "acknowledge a turn when the remote has it (sync), or when it is on this disk (async)",
-    ["sync", "async"],
-    { fallback: "sync", step: false, repeats: true },
-  ),
   takeOver: toggle("--take-over", "end an open run of another machine, although it may still work", {
     step: false,
   }),
@@ -152,7 +146,6 @@ export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
 /** The flags of `run` that shape its first request, for verbs that preview the request. */
 export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
   "remote",
-  "remoteAck",
   "takeOver",
   "attach",
   "acceptDrift",

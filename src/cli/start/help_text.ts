@@ -27,8 +27,7 @@ Commands:
   import [options] <file>                       restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session
   rm [options] [ids...]                         delete sessions, named or chosen by age, number or size; their forks stay complete
   config [options] <action> [name] [values...]  print or change the user's config.json
-  push [options] [id]                           put the turns that a remote lacks; changes nothing if it went another way
-  pull [options] [id]                           fetch the turns that a remote has and this home lacks
+  sync [options] [id]                           put the turns that a remote lacks, and fetch those that this home lacks
   record [options]                              record the traffic of APIs through a local proxy; with -- CMD, only while CMD runs
   serve [options] [dirs...]                     play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs
   test [options] <dirs...>                      play recorded sessions again, and compare requests and turn files

@@ -123,7 +123,12 @@ Deno.test("a miss of run --fixture has all differences in its details, and names
     recorded: JSON.stringify(dated("2026-01-02")),
     received: JSON.stringify(dated("2027-11-30")),
   };
-  const details = { request: 1, exchange: 1, differences: [difference], cure: "add date to match.normalize in fixture.json" };
+  const details = {
+    request: 1,
+    exchange: 1,
+    differences: [difference],
+    cure: "add date to match.normalize in fixture.json",
+  };
   assert.deepEqual(helped.details, details);
   const flags = ["--effort", "high", "-m", "gpt-5.6-mini"];
   const says = /, and at \d other places?$/;
