@@ -17,8 +17,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+RECORDING_MODES = ("new", "missing", "all")
 MAX_NAME = 80
 ID_DIGITS = 8
+#: End of the names that these helpers give to recordings.
+RECORDING = re.compile(f"-[0-9a-f]{{{ID_DIGITS}}}$")
+#: Property of a test report with a note for the end of the session.
+NOTE = "reprise"
 
 
 class ReplayError(Exception):
@@ -100,6 +105,8 @@ class _Server:
 
 
 _servers = {}
+#: Names of the recordings of all collected tests, by folder.
+_recordings = {}
 
 
 def _server(args):
@@ -127,10 +134,28 @@ def pytest_configure(config):
 
 
 def pytest_itemcollected(item):
-    """Gives marked tests the fixture, so that the base URLs are in their environment."""
+    """Gives marked tests the fixture, so that the base URLs are in their environment. Notes their recordings."""
     names = getattr(item, "fixturenames", None)
-    if names is not None and item.get_closest_marker("reprise") and "reprise" not in names:
+    marker = item.get_closest_marker("reprise")
+    if names is None or marker is None:
+        return
+    if "reprise" not in names:
         names.insert(0, "reprise")
+    if len(marker.args) == 1:
+        folder = Path(marker.args[0])
+        _recordings.setdefault(str(folder), set()).add(_name_of(item, folder, marker.kwargs.get("id")))
+
+
+def pytest_sessionfinish(session):
+    """Passes the recordings of a worker of xdist on: each worker collects all tests, and the main process none."""
+    if hasattr(session.config, "workerinput"):
+        session.config.workeroutput["reprise"] = {folder: list(names) for folder, names in _recordings.items()}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    for folder, names in getattr(node, "workeroutput", {}).get("reprise", {}).items():
+        _recordings.setdefault(folder, set()).update(names)
 
 
 def pytest_unconfigure():
@@ -165,6 +190,8 @@ def pytest_runtest_makereport(item, call):
         message = run.end(allow_unused=run.allow_unused or not report.passed)
     except ReplayError as error:
         message = str(error)
+    # xdist passes properties on to the process that prints.
+    report.user_properties += [(NOTE, note) for note in run.notes]
     if message is None:
         return
     if report.passed:
@@ -174,6 +201,44 @@ def pytest_runtest_makereport(item, call):
         report.sections.append(("reprise", message))
 
 
+def pytest_terminal_summary(terminalreporter, config):
+    if hasattr(config, "workerinput"):
+        return  # The main process reports for all workers.
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    for report in reports:
+        for name, note in getattr(report, "user_properties", ()):
+            if name == NOTE and report.when == "call":
+                terminalreporter.write_line(note)
+    if "error" in terminalreporter.stats or not _is_whole(config):
+        return
+    for folder, names in _recordings.items():
+        for note in _without_test(Path(folder), names):
+            terminalreporter.write_line(note)
+
+
+def _is_whole(config):
+    """True for a session with all tests. Those that options deselect are collected as well."""
+    source = getattr(getattr(config, "args_source", None), "name", "ARGS")
+    # The name of the other source is misspelt in pytest 7.2.
+    is_above = source.endswith("_DIR") and config.invocation_params.dir == config.rootpath
+    options = ("ignore", "ignore_glob", "lf", "collectonly")
+    return (source == "TESTPATHS" or is_above) and not any(config.getoption(name, None) for name in options)
+
+
+def _without_test(folder, names):
+    """Reports the recordings in a folder that belong to no test, or removes them. Returns lines for people."""
+    found = sorted(path.parent for path in folder.glob("*/fixture.json"))
+    old = [path for path in found if RECORDING.search(path.name) and path.name not in names]
+    if os.environ.get("REPRISE_RECORD") == "prune":
+        for path in old:
+            shutil.rmtree(path)
+        return [f"removed {path}: it belongs to no test" for path in old]
+    text = "1 recording in {} belongs to no test: REPRISE_RECORD=prune removes it"
+    if len(old) > 1:
+        text = f"{len(old)} recordings in {{}} belong to no test: REPRISE_RECORD=prune removes them"
+    return [text.format(folder)] if old else []
+
+
 class _Run:
     """Test that runs."""
 
@@ -181,10 +246,8 @@ class _Run:
         self.allow_unused = allow_unused
         self._test = node.name
         self._folder = folder
-        file = os.path.relpath(node.path, folder.resolve()).replace(os.sep, "/")
-        names = node.nodeid.split("::")[1:]
-        self._name = recording_name(node.name, id or " > ".join([file, *names]))
-        self._out, self._is_ended = folder, False
+        self._name = _name_of(node, folder, id)
+        self._out, self._is_ended, self.notes = folder, False, []
         args = self._plan(upstreams or {}, serve, record)
         self._server = _server(args)
         variables = {name: _with_test(value, self._name) for name, value in self._server.variables.items()}
@@ -195,23 +258,25 @@ class _Run:
         """Returns the arguments of the server."""
         mode = os.environ.get("REPRISE_RECORD", "")
         is_recorded = (self._folder / self._name / "fixture.json").exists()
-        if mode == "" or (mode == "new" and is_recorded):
+        if mode not in RECORDING_MODES or (mode == "new" and is_recorded):
             return ("serve", str(self._folder), "--suite", "--json", "--quiet", *serve)
         if mode == "all":
             # Recorded beside the folder, and moved when it is complete.
             self._out = self._folder.parent / f".{self._folder.name}.recording-{os.getpid()}"
         named = [part for name, url in upstreams.items() for part in ("--env", f"{name}={url}")]
-        return ("record", "--missing", "--allow-live", "--out", str(self._out), "--suite", "--json", *named, *record)
+        return ("record", "--missing", "--out", str(self._out), "--suite", "--json", *named, *record)
 
     def end(self, allow_unused):
         """Ends the test once. Returns a message if it does not match its recording."""
         if self._is_ended:
             return None
         self._is_ended = True
-        request = {"type": "end", "test": self._name, "allow_unused": allow_unused}
+        prune = os.environ.get("REPRISE_RECORD") == "prune"
+        request = {"type": "end", "test": self._name, "allow_unused": allow_unused, "prune": prune}
         stray, report = _gateway().ask(request), self._server.ask(request)
         report["exit_code"] = report["exit_code"] or stray["exit_code"]
         report["messages"] = stray["messages"] + report["messages"]
+        self.notes = report["notes"]
         if self._out != self._folder:
             self._replace(report)
         if report["exit_code"] == 0:
@@ -233,6 +298,12 @@ class _Run:
             self._out.rmdir()
         except OSError:
             pass  # Nothing was recorded, or another test is there.
+
+
+def _name_of(node, folder, id):
+    """Name of the recording of a test in a folder."""
+    file = os.path.relpath(node.path, folder.resolve()).replace(os.sep, "/")
+    return recording_name(node.name, id or " > ".join([file, *node.nodeid.split("::")[1:]]))
 
 
 def recording_name(test, id):

@@ -278,6 +278,7 @@ A switch is on (\`1\`, \`true\`, \`on\`, \`yes\`) or off (\`0\`, \`false\`, \`of
 | --- | --- |
 ${flagVariableRows()}
 | \`AZURE_OPENAI_API_VERSION\`, \`OPENAI_API_VERSION\` | for an Azure base URL of the resource alone: a date such as \`2025-04-01-preview\` selects that version, anything else v1 |
+| \`REPRISE_REASONING_REPLAY\`, \`LLM_REASONING_REPLAY\` | off: as \`--replay none\` |
 | \`REPRISE_STRICT_DRIFT\` | on: a resumed run whose pins differ exits with 2, unless --accept-drift is given |
 | \`REPRISE_REPLAY\` | set to 1 by \`serve\` and the helpers of test runners for the program under test: its requests are answered from recordings |
 | \`REPRISE_REPRESENTS\` | set by \`serve\` and \`record\` for the commands that they start: the base URLs that their loopback URLs represent, as a JSON object. It decides fingerprints only (docs/replay.md) |

@@ -49,7 +49,7 @@ async function checkedRun(scratch: Scratch, model: string, which: Pick<CheckedRu
   const args = [
     ...["run", "--json", "-s", `replay-${replay}`, "-m", model],
     ...(process === 1 ? ["--new"] : []),
-    ...(replay === "off" ? ["--no-reasoning-replay"] : []),
+    ...(replay === "off" ? ["--replay", "none"] : []),
     PROMPTS[process - 1] ?? "",
   ];
   const { code, stdout, stderr } = await reprise(scratch, args);

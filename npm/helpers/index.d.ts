@@ -19,6 +19,8 @@ export interface TestReport {
   readonly unused: readonly number[];
   /** Reasons for the exit code; empty if it is 0. */
   readonly messages: readonly string[];
+  /** Facts that do not change the exit code. */
+  readonly notes: readonly string[];
 }
 
 /** Options of the adapters, which know the name of a test. */

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { recordingName, testId } from "./names.js";
 import { gateway, serverFor } from "./server.js";
 
+const RECORDING_MODES = ["new", "missing", "all"];
 const dispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
 /** Recordings in use. Test runners may load this module several times into one process. */
@@ -148,13 +149,15 @@ class TestApi {
     this.#isEnded = true;
     const { name, recording, plan, server } = this.#parts;
     try {
-      const asked = { type: "end", test: name, allow_unused: allowUnused };
+      const prune = process.env.REPRISE_RECORD === "prune";
+      const asked = { type: "end", test: name, allow_unused: allowUnused, prune };
       const [{ exit_code, messages }, own] = [await gateway.ask(asked), await server.ask(asked)];
       const report = {
         ...own,
         exit_code: own.exit_code === 0 ? exit_code : own.exit_code,
         messages: [...messages, ...own.messages],
       };
+      for (const note of own.notes) process.stderr.write(`${note}\n`);
       plan.finish(report);
       return report;
     } finally {
@@ -173,13 +176,13 @@ class TestApi {
 function planFor(directory, name, { serve = [], record = [], upstreams = {} }) {
   const mode = process.env.REPRISE_RECORD ?? "";
   const isRecorded = existsSync(join(directory, name, "fixture.json"));
-  if (mode === "" || mode === "new" && isRecorded) {
+  if (!RECORDING_MODES.includes(mode) || mode === "new" && isRecorded) {
     const args = ["serve", shown(directory), "--suite", "--json", "--quiet", ...serve];
     return { args, records: false, finish() {} };
   }
   const out = mode === "all" ? scratchFolder(directory) : directory;
   const env = Object.entries(upstreams).flatMap(([variable, url]) => ["--env", `${variable}=${url}`]);
-  const args = ["record", "--missing", "--allow-live", "--out", shown(out), "--suite", "--json", ...env];
+  const args = ["record", "--missing", "--out", shown(out), "--suite", "--json", ...env];
   const finish = mode === "all" ? (report) => replaceRecording(directory, name, { out, report }) : () => {};
   return { args: [...args, ...record], records: true, finish };
 }

@@ -36,3 +36,8 @@ export function testId(folder, file, names) {
   const place = file === undefined ? [] : [relative(folder, file).replaceAll("\\", "/")];
   return [...place, ...names].join(" > ");
 }
+
+/** True for a name as {@link recordingName} returns it. */
+export function isRecordingName(name) {
+  return /-[0-9a-f]{8}$/.test(name);
+}

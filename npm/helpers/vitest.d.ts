@@ -29,3 +29,20 @@ export declare function withReplay(
   folder: string | URL,
   options?: AdapterOptions,
 ): (context: FixtureContext, use: (api: TestApi) => Promise<void>) => Promise<void>;
+
+/** Project of vitest, with the members that the global setup needs. */
+export interface SessionProject {
+  readonly vitest: {
+    readonly filenamePattern?: readonly string[] | undefined;
+    // deno-lint-ignore no-explicit-any
+    readonly config: any;
+    // deno-lint-ignore no-explicit-any
+    readonly state: any;
+  };
+}
+
+/**
+ * Global setup of vitest: at the end of a session with all tests, it reports the recordings that belong to no test, or
+ * removes them with `REPRISE_RECORD=prune`.
+ */
+export declare function setup(project: SessionProject): () => void;

@@ -61,7 +61,8 @@ const LEFT_OUT: Readonly<Partial<Record<ScriptName, readonly string[]>>> = {
     "./ls.ts",
     "./search.ts",
     "./transcript/markdown.ts",
-    "../html/show_html.ts",
+    "../html/page_file.ts",
+    "../html/session_page.ts",
     "../html/redaction.ts",
   ],
 };

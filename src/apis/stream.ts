@@ -119,6 +119,8 @@ export interface IssuedItems {
   readonly items: readonly ItemCopies[];
   /** Signed thinking, whole. */
   readonly thinking: readonly JsonObject[];
+  /** Every content block of a message, whole; absent for APIs whose items have ids. */
+  readonly blocks?: readonly JsonObject[];
 }
 
 /** A part that an answer should have and a recording may lack. */

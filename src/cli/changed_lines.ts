@@ -49,10 +49,18 @@ export function hunksOf(
   }));
 }
 
-/** Returns the lines of both texts: those that differ removed and added. */
-export function changedLines(before: string, after: string): readonly ChangedLine[] {
-  const [whole] = hunksOf(before, after, { context: Infinity, isPart: true });
-  return whole === undefined ? linesOf(before).map((text) => ({ sign: " ", text })) : whole.lines;
+/** Returns the change of a part of a file: each line after its sign; `@` and a place where lines are left out. */
+export function diffText(before: string, after: string): string {
+  const hunks = hunksOf(before, after, { isPart: true });
+  if (hunks.length === 0) return linesOf(before).map((line) => ` ${line}`).join("\n");
+  return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }, index) => {
+    const place = `@ lines ${oldStart}-${oldStart + oldLines - 1}, now ${newStart}-${
+      newStart + newLines - 1
+    }`;
+    const isWhole = index === 0 && oldStart <= 1 && newStart <= 1;
+    const shown = lines.filter(({ sign }) => sign !== "\\").map(({ sign, text }) => `${sign}${text}`);
+    return isWhole ? shown : [place, ...shown];
+  }).join("\n");
 }
 
 /** The lines of a text, without the end of the last one. */

@@ -85,22 +85,18 @@ export const REQUEST_FLAGS = {
     sources: ["the session's last", { variable: "REPRISE_SUMMARY" }, { member: "summary" }],
     suggests: ["auto", "concise", "detailed"],
   }),
-  replay: choice(
+  replay: value(
     "--replay <mode>",
-    "send reasoning of the same model, of the model family, or none",
-    ["exact", "family", "none"],
-    { repeats: true },
+    "send reasoning of the same model (exact), of the model family (family), none, or only the last N items from " +
+      "before the last user message (last:N)",
+    replayMode,
+    {
+      sources: ["none with REPRISE_REASONING_REPLAY=0 or LLM_REASONING_REPLAY=0"],
+      otherwise: "exact",
+      suggests: ["exact", "family", "none", "last:"],
+      repeats: true,
+    },
   ),
-  replayWindow: value(
-    "--replay-window <n>",
-    "at most N reasoning items from before the last user message",
-    wholeNumber(0),
-    { step: "recorded", repeats: true },
-  ),
-  reasoningReplay: negated("--no-reasoning-replay", "send no earlier reasoning", {
-    sources: [{ variable: "REPRISE_REASONING_REPLAY" }, { variable: "LLM_REASONING_REPLAY" }],
-    repeats: true,
-  }),
 };
 
 /** Ways to send the requests of a run. */
@@ -229,6 +225,12 @@ export function requireHtml(
 
 /** The session that a verb is about. */
 export const SESSION = argument("<id>", "session id, unambiguous prefix, @last, or @last:any");
+
+/** Reads a replay mode; `replayOf` of `resolve_run.ts` takes it apart. */
+function replayMode(text: string): string {
+  if (/^(?:exact|family|none|last:\d{1,15})$/.test(text)) return text;
+  throw new InvalidArgumentError("Expected exact, family, none, or last:N, such as last:10.");
+}
 
 /** Reads a whole number of at least `least`. */
 export function wholeNumber(least: number): (text: string) => number {

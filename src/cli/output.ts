@@ -29,6 +29,10 @@ export class Output {
   readonly #stderr: Printer;
   #closed = false;
   #hasStatus = false;
+  /** Lines for stderr that wait for the end of a command; `null` if they do not wait. */
+  #held: Printable[] | null = null;
+  /** True if another program may have left the terminal in the middle of a line. */
+  #isInLine = false;
   #failure: RepriseError | null = null;
   /** Ends a verb that only prints, as a shell expects after a closed pipe. */
   #onClosed: () => void;
@@ -166,6 +170,19 @@ export class Output {
     if (hint !== undefined) this.#toStderr([`hint: ${hint}\n`]);
   }
 
+  /** Keeps the lines for stderr while another program has the terminal: they would land in the middle of its lines. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  /** Prints the lines that were kept, at the beginning of a line, and from then on every line at once. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    this.#isInLine = true;
+    if (held.length > 0) this.#toStderr(held);
+  }
+
   #toStdout(print: () => void): void {
     if (this.#closed) return;
     if (this.stdoutIsTerminal) this.clearStatus();
@@ -182,7 +199,13 @@ export class Output {
   }
 
   #toStderr(printables: readonly Printable[]): void {
+    if (this.#held !== null) {
+      this.#held.push(...printables);
+      return;
+    }
     this.clearStatus();
+    if (this.#isInLine) quietly(() => this.#stderr.beginLine());
+    this.#isInLine = false;
     quietly(() => this.#stderr.text(printables.flat() as readonly (string | Styled)[]));
   }
 }

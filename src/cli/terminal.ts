@@ -87,9 +87,26 @@ export function red(text: string): Styled {
 /** Columns of the terminal; 80 if the process has none. */
 function terminalColumns(): number {
   try {
-    return Deno.consoleSize().columns;
+    const { columns } = Deno.consoleSize();
+    // A terminal that does not know its size says 0.
+    return columns > 0 ? columns : 80;
   } catch {
     return 80;
+  }
+}
+
+/** True if stderr is a file whose last byte ends a line; false for a pipe, in which nothing tells. */
+function endsWithLine(): boolean {
+  try {
+    const { isFile, size } = Deno.statSync("/dev/fd/2");
+    if (!isFile) return false;
+    if (size === 0) return true;
+    using file = Deno.openSync("/dev/fd/2", { read: true });
+    file.seekSync(-1, Deno.SeekMode.End);
+    const last = new Uint8Array(1);
+    return file.readSync(last) === 1 && last[0] === 0x0a;
+  } catch {
+    return false;
   }
 }
 
@@ -143,6 +160,13 @@ export class Printer {
   /** Empties the current line of a terminal. */
   clearLine(): void {
     this.#write("\r\x1b[K");
+  }
+
+  /** Begins a line, if another program left the stream within one. */
+  beginLine(): void {
+    // As many spaces as there are columns wrap within a line, and fill the line at its beginning. Nothing else tells.
+    if (this.isTerminal) this.#write(`${" ".repeat(terminalColumns())}\r`);
+    else if (!endsWithLine()) this.#write("\n");
   }
 
   /** JSON, or lines of it. */

@@ -84,9 +84,3 @@ function requestOf(
 export function isPaid(provider: ProviderKind, hasKey: boolean): boolean {
   return hasKey || PROVIDERS[provider].keylessOnLoopback;
 }
-
-/** Input and output tokens that a session used itself: those before a fork belong to its parent. */
-export function sessionTokens(turns: readonly Turn[], session: string): number {
-  return turns.flatMap(requestsIn).filter((request) => request.session === session)
-    .reduce((sum, { usage }) => sum + (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0), 0);
-}

@@ -13,7 +13,6 @@ import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import { Compactions } from "./auto_compact.ts";
 import { type RunEnded, savedEvent } from "./events.ts";
-import { sessionTokens } from "./ledger.ts";
 import type { DeniedCall } from "./permission_gate.ts";
 import {
   answerText,
@@ -114,7 +113,6 @@ class Run {
   #cost: number | null;
   /** Responses whose cost is not part of the sum yet. */
   #unpriced: Turn[] = [];
-  #earlierTokens: number | null = null;
   #lastInput = 0;
   #answer = "";
   #firstTurn = 0;
@@ -233,21 +231,9 @@ class Run {
       steps: this.#steps,
       usage: this.#usage,
       denials: this.#denied.length,
-      earlierTokens: this.#tokensBefore(),
       cost: this.#cost,
       lastInput: this.#lastInput,
     };
-  }
-
-  /** Tokens of the session before this run, which are read only for a budget. */
-  #tokensBefore(): number {
-    const { limits, writer } = this.#setup;
-    if (limits.maxSessionTokens === undefined) return 0;
-    this.#earlierTokens ??= sessionTokens(
-      writer.allTurns().filter(({ run }) => run !== this.#number),
-      writer.id,
-    );
-    return this.#earlierTokens;
   }
 
   /** Adds the costs of the responses since the last call. */

@@ -25,8 +25,6 @@ export interface RunLimits {
   readonly maxSteps: number;
   /** Input plus output tokens of the run at most. */
   readonly maxTokens?: number | undefined;
-  /** Input plus output tokens of the session at most, those before a fork excepted. */
-  readonly maxSessionTokens?: number | undefined;
   /** Cost of the run at most, in US dollars. Ignored without {@linkcode outputPrice}. */
   readonly maxCost?: number | undefined;
   /** The price of an output token after a request of `inputTokens`, in US dollars. */
@@ -44,8 +42,6 @@ export interface RunProgress {
   readonly usage: Usage;
   /** Calls that were denied. */
   readonly denials: number;
-  /** Tokens of the session's earlier runs; 0 without a budget for them. */
-  readonly earlierTokens: number;
   /** Cost so far in US dollars; `null` if it is unknown. */
   readonly cost: number | null;
   /** Input tokens of the last request. */
@@ -57,7 +53,6 @@ export const NO_PROGRESS: RunProgress = {
   steps: 0,
   usage: NO_USAGE,
   denials: 0,
-  earlierTokens: 0,
   cost: null,
   lastInput: 0,
 };
@@ -89,25 +84,21 @@ export function tokensLeft(limits: RunLimits, progress: RunProgress): number | u
 }
 
 function budgetsOf(
-  { maxTokens, maxSessionTokens, maxCost, outputPrice }: RunLimits,
-  { usage, earlierTokens, cost, lastInput }: RunProgress,
+  { maxTokens, maxCost, outputPrice }: RunLimits,
+  { usage, cost, lastInput }: RunProgress,
 ): Budget[] {
   const tokens = usage.input_tokens + usage.output_tokens;
-  const ofTokens = (flag: string, most: number, used: number): Budget => ({
-    flag,
-    left: most - used,
-    whole: counted(most, "token"),
-    state: used > most
-      ? `${counted(used, "token")} were used, ${used - most} more than ${most}`
-      : `${most - used} of ${counted(most, "token")} ${most - used === 1 ? "is" : "are"} left`,
-    isFresh: used === 0,
-  });
-  const budgets = [
-    ...(maxTokens === undefined ? [] : [ofTokens("--max-tokens", maxTokens, tokens)]),
-    ...(maxSessionTokens === undefined
-      ? []
-      : [ofTokens("--max-session-tokens", maxSessionTokens, earlierTokens + tokens)]),
-  ];
+  const budgets: Budget[] = maxTokens === undefined ? [] : [{
+    flag: "--max-tokens",
+    left: maxTokens - tokens,
+    whole: counted(maxTokens, "token"),
+    state: tokens > maxTokens
+      ? `${counted(tokens, "token")} were used, ${tokens - maxTokens} more than ${maxTokens}`
+      : `${maxTokens - tokens} of ${counted(maxTokens, "token")} ${
+        maxTokens - tokens === 1 ? "is" : "are"
+      } left`,
+    isFresh: tokens === 0,
+  }];
   if (maxCost === undefined || outputPrice === undefined || cost === null) return budgets;
   const left = maxCost - cost;
   const price = outputPrice(lastInput);
@@ -250,12 +241,12 @@ export function withAllowHint(
   return withHint(error, `Allow what is needed, and continue the run: ${continueCommand(session, ...flags)}`);
 }
 
-/** Adds `explain` and `--no-reasoning-replay` to the error of a refusal that no retry resolved. */
+/** Adds `explain` and `--replay none` to the error of a refusal that no retry resolved. */
 export function withReplayHint(error: RepriseError, session: ContinuedSession): RepriseError {
   return withHint(
     error,
     `See what was sent with "reprise explain ${session.writer.id}"; ` +
-      `to send no earlier reasoning: ${continueCommand(session, "--no-reasoning-replay")}`,
+      `to send no earlier reasoning: ${continueCommand(session, "--replay none")}`,
   );
 }
 
@@ -264,10 +255,7 @@ function withHint({ code, message, details, cause }: RepriseError, hint: string)
 }
 
 function overBudget(message: string, advice = "Each run has budgets of its own"): Outcome {
-  const hint = message.includes("--max-session-tokens")
-    ? 'Give a larger --max-session-tokens, or start a new session: reprise run "…"'
-    : advice;
-  return { state: "over_budget", error: new RepriseError("over_budget", message, { hint }) };
+  return { state: "over_budget", error: new RepriseError("over_budget", message, { hint: advice }) };
 }
 
 /** Adds what the run spent to the error of a spent budget; returns any other error unchanged. */

@@ -9,7 +9,6 @@ import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
 import type { AttachedFile, ReadBlob } from "./attachments.ts";
 import { type CompactedSession, compactIfLarge } from "./auto_compact.ts";
 import { type NextRequest, nextRequest, type RequestHistory, targetOf } from "./next_request.ts";
-import { sessionTokens } from "./ledger.ts";
 import { NO_PROGRESS, outcomeBeforeRequest, type RunLimits, tokensLeft } from "./outcome.ts";
 import { type PinnedSettings, pinsOf } from "./pins.ts";
 import { attachedTo, closeKilledRun, openingDraft, requireUnfinished, type RunStart } from "./recover.ts";
@@ -52,10 +51,7 @@ export async function previewRequest(
   await closeKilledRun(session);
   // No request depends on the workspace.
   await session.save(openingDraft(start, run, pinsOf(settings, "")));
-  const earlierTokens = limits.maxSessionTokens === undefined
-    ? 0
-    : sessionTokens(session.allTurns(), session.id);
-  const progress = { ...NO_PROGRESS, cost: 0, earlierTokens };
+  const progress = { ...NO_PROGRESS, cost: 0 };
   const refused = outcomeBeforeRequest(limits, progress)?.error ?? null;
   if (refused !== null) throw refused;
   if (limits.autoCompact !== undefined) {

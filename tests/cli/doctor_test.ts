@@ -12,13 +12,12 @@ interface Report {
 
 async function report(
   place: Place,
-  { args = [], env = {}, through = [] }: {
-    readonly args?: readonly string[];
+  { env = {}, through = [] }: {
     readonly env?: Record<string, string>;
     readonly through?: readonly string[];
   },
 ) {
-  const called = await place.call(["doctor", "--json", ...args], { env, through });
+  const called = await place.call(["doctor", "--json"], { env, through });
   const parsed: Report = JSON.parse(called.stdout);
   assert.equal(called.code, parsed.exit_code);
   assert.equal(parsed.ok, called.code === 0);
@@ -31,11 +30,10 @@ async function assertSameAsRun(
   place: Place,
   expected: { readonly code: number; readonly wrong: readonly string[] },
   env: Record<string, string>,
-  args: readonly string[] = [],
 ): Promise<void> {
-  const { code, wrong } = await report(place, { args, env });
+  const { code, wrong } = await report(place, { env });
   assert.deepEqual({ code, wrong }, expected);
-  const run = await place.call(["run", "--json", ...args, "Hi"], { env });
+  const run = await place.call(["run", "--json", "Hi"], { env });
   assert.equal(run.code, code, run.stdout);
 }
 
@@ -73,22 +71,23 @@ Deno.test("doctor exits as the run that could not start: without a key, a model,
   await using place = new Place([]);
   await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_API_KEY: "" });
   await assertSameAsRun(place, { code: 2, wrong: ["model"] }, { REPRISE_MODEL: "" });
-  await assertSameAsRun(place, { code: 2, wrong: ["endpoint"] }, { OPENAI_BASE_URL: "" }, [
-    ...["-p", "compatible"],
-  ]);
+  await assertSameAsRun(place, { code: 2, wrong: ["endpoint"] }, {
+    OPENAI_BASE_URL: "",
+    REPRISE_PROVIDER: "compatible",
+  });
   await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_BASE_URL: "http://far.example/v1" });
   const { stdout } = await place.call(["doctor"], { env: { OPENAI_API_KEY: "" } });
   assert.match(stdout, /\nA run could not start: key\n$/);
 });
 
-Deno.test("doctor needs no key for a server of this machine that needs none, nor for a fixture", async () => {
+Deno.test("doctor needs no key for a server of this machine that needs none", async () => {
   await using place = new Place(readsThenAnswers);
-  const env = { OPENAI_API_KEY: "", REPRISE_BASE_URL: place.server.baseUrl };
-  assert.deepEqual((await report(place, { args: ["-p", "compatible"], env })).wrong, []);
-  const folder = `${place.sandbox.directory}/fixture`;
-  await place.call(["run", "--json", "--record", folder, "Look at a.txt"]);
-  const played = { OPENAI_API_KEY: "", REPRISE_MODEL: "" };
-  assert.deepEqual((await report(place, { args: ["--fixture", folder], env: played })).wrong, []);
+  const env = {
+    OPENAI_API_KEY: "",
+    REPRISE_BASE_URL: place.server.baseUrl,
+    REPRISE_PROVIDER: "compatible",
+  };
+  assert.deepEqual((await report(place, { env })).wrong, []);
 });
 
 Deno.test("doctor reports a broken configuration and all other checks", async () => {
@@ -118,8 +117,8 @@ Deno.test(needing("doctor reports a home that cannot be written", LACKS_MODES), 
   await using place = new Place([]);
   const home = `${place.sandbox.directory}/closed`;
   Deno.mkdirSync(home, { mode: 0o500 });
-  for (const args of [["--home", home], ["--home", `${home}/below`]]) {
-    const { code, wrong } = await report(place, { args, through: WITH_MODES });
+  for (const REPRISE_HOME of [home, `${home}/below`]) {
+    const { code, wrong } = await report(place, { env: { REPRISE_HOME }, through: WITH_MODES });
     assert.deepEqual({ code, wrong }, { code: 14, wrong: ["home"] });
   }
 });

@@ -37,7 +37,7 @@ Deno.test("fixture prune removes the unused exchanges of a folder of fixtures, n
   assert.equal(code, 0, stderr);
   assert.equal(
     stdout,
-    "suite/login: removed 2 of 3 exchanges\n  1 POST /v1/responses\n  2 POST /v1/responses\n",
+    "suite/login: removed 2 of 3 exchanges\n  1 a\n  2 b\n",
   );
   assert.equal(stderr, "");
   assert.deepEqual([inputsOf(login), inputsOf(chat)], [["c"], ["d"]]);
@@ -78,7 +78,7 @@ Deno.test("fixture prune --dry-run prints what prune does, and writes nothing", 
     fixtures: [{
       path: "suite/login",
       exchanges: 2,
-      removed: [{ number: 1, method: "POST", path: "/v1/responses" }],
+      removed: [{ number: 1, prompt: "a" }],
       needed_issuers: [],
     }],
     removed_fixtures: [{ path: "suite/old", exchanges: 1 }],
@@ -87,7 +87,7 @@ Deno.test("fixture prune --dry-run prints what prune does, and writes nothing", 
   });
   assert.equal(
     dry.stdout,
-    "suite/login: would remove 1 of 2 exchanges\n  1 POST /v1/responses\nsuite/old: would remove with its 1 exchange\n",
+    "suite/login: would remove 1 of 2 exchanges\n  1 a\nsuite/old: would remove with its 1 exchange\n",
   );
   assert.match(dry.stderr, /nothing was done/);
   assert.deepEqual([...Deno.readDirSync(`${sandbox.directory}/suite`)].map(({ name }) => name), ["login"]);

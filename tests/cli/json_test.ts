@@ -97,9 +97,9 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they 
 
 Deno.test("the command in resume keeps the limits of the run, and its fixture: what was played is not sent", async () => {
   await using place = new Place(() => HELLO);
-  const limited = ["--max-cost", "0.5", "--max-session-tokens", "20"];
+  const limited = ["--max-cost", "0.5", "--max-tokens", "20"];
   const spent = ending(await place.call(["run", "--json", "--new", "-s", "s", ...limited, "Hi"]));
-  assert.equal(spent.resume, 'reprise run -s s --max-session-tokens 20 --max-cost 0.5 "…"');
+  assert.equal(spent.resume, 'reprise run -s s --max-tokens 20 --max-cost 0.5 "…"');
   const recorded = `${place.sandbox.directory}/rec`;
   await place.call(["run", "--json", "--new", "-s", "kept", "--record", recorded, "Hi"]);
   const { length } = place.server.requests;

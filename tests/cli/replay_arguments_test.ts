@@ -8,6 +8,7 @@ const SETUP = {
   model: "gpt-5.6",
   instructions: "Be brief.",
   replay: "exact",
+  window: null,
 } as unknown as RunSetup;
 const FLAGS = { color: true, maxSteps: 50, timeout: 1800, wait: 0 } as RunFlags;
 
@@ -22,7 +23,8 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
     ...SETUP,
     effort: "low",
     summary: "auto",
-    replay: "family",
+    replay: "exact",
+    window: 4,
     outputSchema: { name: "answer", schema: {} },
   } as unknown as RunSetup;
   const flags: RunFlags = {
@@ -36,7 +38,6 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
     allow: ["write", "shell:ls"],
     deny: ["edit_file"],
     ask: true,
-    replayWindow: 0,
     failOnDenied: true,
     maxSteps: 3,
     maxTokens: 900,
@@ -45,7 +46,7 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
   const { args, files } = replayCall(setup, { flags, isNew: false, prompt: null });
   assert.deepEqual(args.join(" ").split(" --"), [
     "run -s one -m gpt-5.6",
-    ...["effort low", "summary auto", "replay family", "replay-window 0", "allow write", "allow shell:ls"],
+    ...["effort low", "summary auto", "replay last:4", "allow write", "allow shell:ls"],
     ...["deny edit_file", "ask", "fail-on-denied", "max-steps 3", "max-tokens 900", "auto-compact 100"],
     "output-schema output_schema.json",
   ]);

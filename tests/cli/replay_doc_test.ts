@@ -89,7 +89,7 @@ Deno.test("docs/replay.md knows every reason and every switch: the flags and var
     (await place.call(["repair", "--help"])).stdout;
   for (
     const [flag] of TEXT.matchAll(
-      /--(?:no-reasoning-replay|replay(?:-window)?|accept-drift|lift-quarantine|verbose)/g,
+      /--(?:replay|accept-drift|lift-quarantine|verbose)/g,
     )
   ) {
     assert.ok(help.includes(flag), flag);

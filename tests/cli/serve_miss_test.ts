@@ -101,7 +101,7 @@ Deno.test("--quiet never hides a miss, and without it the counts are the last li
     sandbox.call(["serve", "--rules", "none", ...flags, fixture, "--", ...client]);
   const quiet = await serve("--quiet");
   assert.equal(quiet.code, 7);
-  assert.match(quiet.stderr, /^1 POST \/v1\/responses: 400, miss: /);
+  assert.match(quiet.stderr, /^\n1 POST \/v1\/responses: 400, miss: /);
   assert.doesNotMatch(quiet.stderr, /serving|0 served/);
   const { stderr } = await serve();
   assert.match(stderr, /^0 served, 1 missed, 0 rejected, 0 warnings\nerror: .*\nhint: .*\n$/m);

@@ -14,11 +14,11 @@ const SETUP = {
   model: "gpt-5.6",
   instructions: "Be brief.",
   replay: "exact",
+  window: null,
 } as unknown as RunSetup;
 const FLAGS = {
   color: true,
   blobs: true,
-  reasoningReplay: true,
   stdin: true,
   maxSteps: 50,
   timeout: 1800,

@@ -74,7 +74,7 @@ Deno.test("serve --suite reports each test when it ends, and ends with its stdin
   for (const input of ["Hi", "And?"]) assert.equal((await server.ask("whole", input)).status, 200);
   assert.equal((await server.ask("half", "Hi")).status, 200);
   assert.equal((await server.ask("changed", "Hello")).status, 400);
-  const none = { recorded: 0, refused: 0, turned_away: 0 };
+  const none = { recorded: 0, refused: 0, turned_away: 0, notes: [] };
   assert.deepEqual(await server.end("whole"), {
     ...{ type: "test.ended", test: "whole", exit_code: 0, served: 2, missed: 0, unused: [], messages: [] },
     ...none,
@@ -83,7 +83,7 @@ Deno.test("serve --suite reports each test when it ends, and ends with its stdin
   assert.deepEqual([half.exit_code, half.served, half.unused], [7, 1, [2]]);
   assert.deepEqual(half.messages, [
     `The test did not use exchange 2 of "${suite}/half". ` +
-    "To record the test again without it: run it with REPRISE_RECORD=all",
+    "To remove it: run the test with REPRISE_RECORD=prune",
   ]);
   const changed = await server.end("changed");
   assert.deepEqual([changed.exit_code, changed.missed, changed.messages.length], [7, 1, 1]);
@@ -170,7 +170,10 @@ Deno.test("--suite refuses a command, a second folder, and lines that it does no
         /--suite: a command is given/,
       ],
       [["serve"], /Cannot serve: no folder is given/],
-      [["serve", "--suite"], /Cannot use REPRISE_RECORD="always"\nhint: It is one of new, missing, all/],
+      [
+        ["serve", "--suite"],
+        /Cannot use REPRISE_RECORD="always"\nhint: It is one of new, missing, all, prune/,
+      ],
     ] as const
   ) {
     const { code, stderr } = await sandbox.call(args, { env: { REPRISE_RECORD: "always" } });
@@ -213,7 +216,8 @@ Deno.test("record --suite records tests of several processes into one folder, an
   assert.deepEqual([again.exit_code, again.recorded, again.served], [0, 0, 1]);
   await first.ask("test-0", "new");
   const grown = await first.end("test-0");
-  assert.deepEqual([grown.exit_code, grown.recorded, grown.unused], [7, 1, [1]]);
+  assert.deepEqual([grown.exit_code, grown.recorded, grown.notes.length], [0, 1, 1]);
+  assert.match(grown.notes[0], /^"POST .*", exchange 1 of ".*", is obsolete/);
   assert.match((await first.end("silent")).messages[0], /^No request of the test reached reprise/);
   for (const server of servers) assert.equal((await server.over()).code, 0);
 });

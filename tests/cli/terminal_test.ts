@@ -96,3 +96,22 @@ Deno.test("bytes in parts are shown whole on a terminal, and pass unaltered else
   assert.equal(printed(true, false, print), '{"a":"ü\\u009b31m\\u202e👩"}\n');
   assert.equal(printed(false, false, print), new TextDecoder().decode(bytes));
 });
+
+Deno.test("a line begins at the start of a line, wherever another program left the cursor, without an empty line", () => {
+  for (const left of [0, 1, 42]) {
+    let written = "";
+    const stream = {
+      isTerminal: () => true,
+      writeSync: (bytes: Uint8Array) => {
+        written += new TextDecoder().decode(bytes);
+        return bytes.length;
+      },
+    };
+    new Printer(stream).beginLine();
+    // A terminal waits at the end of a full line, and wraps before the next character.
+    const columns = written.length - 1;
+    assert.equal(written, `${" ".repeat(columns)}\r`);
+    const lines = Math.floor((left + columns - 1) / columns);
+    assert.equal(lines, left === 0 ? 0 : 1, "the cursor is on the first empty line");
+  }
+});

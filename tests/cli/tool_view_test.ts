@@ -43,6 +43,15 @@ Deno.test("denied calls are named at the end of a run, each with the flag that w
   ]);
 });
 
+Deno.test("a terminal shows each call in the words of show, not as JSON", async () => {
+  await using place = new Place(
+    calling(shellArgv("true", "b"), read("a.txt"), edit("a.txt", "alpha", "A")),
+  );
+  const { stdout } = await onTerminal(place, [...RUN, "--allow", "shell,write", "Go"]);
+  const calls = stdout.split("\n").filter((line) => line.startsWith("→ "));
+  assert.deepEqual(calls, ["→ shell true b", "→ read_file a.txt", "→ edit_file a.txt"], stdout);
+});
+
 Deno.test("the flags that the end of a run names allow the calls", async () => {
   const calls = [
     shellArgv("touch", "it's", "*", "", "two words"),
@@ -82,7 +91,7 @@ Deno.test("the command that continues a session repeats the flags that the sessi
   const { workspace, home } = place.sandbox;
   const kept = ["-m", "gpt-5.6", "--effort", "low", "--deny", "shell"];
   const repeated = [
-    ...["--home", home, "--replay", "family", "--replay-window", "4", "-w", workspace],
+    ...["--home", home, "--replay", "family", "-w", workspace],
     ...["--allow", "write:src/**", "--allow", "shell:true", "--ask", "--max-steps", "9"],
     ...["--max-tokens", "90000", "--auto-compact", "80000", "--timeout", "60"],
   ];
@@ -117,7 +126,7 @@ Deno.test("on a terminal the results of changes and of failed calls are shown; w
   await using place = new Place(calling(edit("a.txt", "alpha", "A"), read("a.txt"), shellArgv("nonsense-1")));
   const called = await onTerminal(place, [...RUN, "--allow", "write,shell", "Go"]);
   assert.match(called.stdout, /\n {2}│ Edited a\.txt: from line 1 on.*\n {2}edit_file: ok/);
-  assert.match(called.stdout, /\n {2}│ Cannot start "nonsense-1": no such program\n {2}shell: error/);
+  assert.match(called.stdout, /\n {2}│ Cannot start "nonsense-1": no such program\n {2}shell: failed/);
   assert.ok(!called.stdout.includes("│ 1\tA"), called.stdout);
 });
 

@@ -26,7 +26,7 @@ export interface Agent {
   readonly variable: "OPENAI" | "ANTHROPIC";
   /**
    * Shell commands, with `$1` and `$2` as the prompts, and the variables that `record` and `serve` set. The first prompt
-   * begins with the day, and ends with the directory.
+   * ends with the directory.
    */
   readonly script: string;
   /** Variables that the client needs beside its base URL and its key. */
@@ -185,7 +185,9 @@ export class AgentSandbox extends Sandbox {
     place: Place,
     { prompts = PROMPTS, rewrite }: AgentOptions = {},
   ): Promise<{ readonly client: Called; readonly server: Called }> {
-    const server = this.start([...args, "--json"]);
+    // They know the values of their own place.
+    const options = { cwd: this.#directoryOf(place), env: await this.#environment(place, {}) };
+    const server = this.start([...args, "--json"], options);
     await server.printed('"ready"');
     const { port } = JSON.parse(server.stdout.split("\n")[0] as string);
     let client: Called;

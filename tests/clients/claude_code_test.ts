@@ -9,7 +9,7 @@ const CLAUDE = "claude --dangerously-skip-permissions -p";
 const AGENT: Agent = {
   packages: CLAUDE_CODE,
   variable: "ANTHROPIC",
-  script: `${CLAUDE} "It is now: $(date +%F). $1 in $PWD"\n${CLAUDE} -c "$2"`,
+  script: `${CLAUDE} "$1 in $PWD"\n${CLAUDE} -c "$2"`,
   env: {
     DISABLE_AUTOUPDATER: "1",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
@@ -24,5 +24,5 @@ agentTests({
   agent: AGENT,
   rules: ["cwd", "date", "os", "git"],
   brokenRule: "signature",
-  prompt: "messages[0].content[1].text",
+  prompt: "messages[0].content[2].text",
 });

@@ -19,8 +19,7 @@ function withSettings(settings: string, before = ""): Agent {
   return {
     packages: CODEX,
     variable: "OPENAI",
-    script:
-      `${before}codex exec ${flags} "It is now: $(date +%F). $1 in $PWD"\ncodex exec ${flags} resume --last "$2"`,
+    script: `${before}codex exec ${flags} "$1 in $PWD"\ncodex exec ${flags} resume --last "$2"`,
     env: {},
     api: codexApi,
   };

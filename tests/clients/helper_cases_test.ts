@@ -38,7 +38,7 @@ class Case extends Sandbox {
   }
 
   /** Sets `REPRISE_RECORD`. */
-  mode(mode: "new" | "missing" | "all" | null): this {
+  mode(mode: "new" | "missing" | "all" | "prune" | null): this {
     if (mode === null) delete process.env.REPRISE_RECORD;
     else process.env.REPRISE_RECORD = mode;
     return this;
@@ -61,6 +61,10 @@ class Case extends Sandbox {
       (request.json as { input: unknown }).input
     );
   }
+
+  /** Numbers of the obsolete exchanges of a recording. */
+  readonly obsolete = (recording: string): readonly number[] =>
+    readFixture(denoFiles, recording).header.obsolete ?? [];
 
   override async [Symbol.asyncDispose](): Promise<void> {
     for (const name of Object.keys(process.env)) if (!(name in this.#before)) delete process.env[name];
@@ -111,7 +115,7 @@ test("new records a test without a recording, and plays one with a recording", a
   assert.equal(requests.length, 2);
 });
 
-test("missing adds requests, and reports exchanges that the test no longer uses", async (place) => {
+test("missing adds requests, marks exchanges that a passed test no longer uses, and prune removes them", async (place) => {
   await place.mode("new").run("a", [1]);
   const api = await place.mode("missing").begin("a");
   assert.equal((await ask(api, 1)).status, 200);
@@ -119,8 +123,43 @@ test("missing adds requests, and reports exchanges that the test no longer uses"
   assert.equal(await failure(api), null);
   assert.deepEqual(place.inputs(api.recording), [1, 2]);
   assert.equal(place.upstream.requests.length, 2);
-  const error = await place.run("a", [2]);
-  assert.match(error?.message ?? "", /did not use exchange 1 .* run it with REPRISE_RECORD=all/);
+  // Without a mark, an unused exchange fails the test.
+  const unused = await place.mode(null).run("a", [2]);
+  assert.match(unused?.message ?? "", /did not use exchange 1 .* run the test with REPRISE_RECORD=prune/);
+  const { obsolete } = place;
+  // A test that failed may have stopped too early, and one with allowUnused says so itself.
+  const failed = await place.mode("missing").begin("a");
+  await ask(failed, 2);
+  await failed.explain(new Error("own"));
+  assert.equal(await place.run("a", [2], { allowUnused: true }), null);
+  assert.deepEqual(obsolete(api.recording), []);
+  assert.equal(await place.run("a", [2]), null);
+  assert.deepEqual(obsolete(api.recording), [1]);
+  assert.equal(await place.mode(null).run("a", [2]), null);
+  assert.equal(await place.run("a", [1, 2]), null);
+  assert.equal(await place.mode("missing").run("a", [1, 2]), null);
+  assert.deepEqual(obsolete(api.recording), []);
+  assert.equal(await place.run("a", [2, 3]), null);
+  assert.deepEqual(obsolete(api.recording), [1]);
+  assert.notEqual(await place.mode("prune").run("a", [2, 4]), null);
+  assert.deepEqual(place.inputs(api.recording), [1, 2, 3]);
+  assert.equal(await place.run("a", [2, 3]), null);
+  assert.deepEqual([place.inputs(api.recording), obsolete(api.recording)], [[2, 3], []]);
+  assert.equal(await place.mode(null).run("a", [2, 3]), null);
+  assert.equal(place.upstream.requests.length, 3);
+});
+
+test("under CI nothing is sent, unless REPRISE_ALLOW_LIVE allows it", async (place) => {
+  process.env.CI = "true";
+  for (const mode of ["new", "missing", "all"] as const) {
+    const error = await place.mode(mode).run(mode, [1]);
+    assert.match(error?.message ?? "", /CI is set, so nothing is sent. REPRISE_ALLOW_LIVE=1 allows it/);
+  }
+  assert.equal(place.upstream.requests.length, 0);
+  process.env.REPRISE_ALLOW_LIVE = "1";
+  // Servers read it when they start.
+  assert.equal(await place.mode("new").run("live", [1], { record: ["--keep-errors"] }), null);
+  assert.equal(place.upstream.requests.length, 1);
 });
 
 test("all replaces a recording when it is complete, and keeps the old one otherwise", async (place) => {

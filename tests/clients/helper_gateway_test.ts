@@ -112,9 +112,9 @@ export const test = base.extend({ api: withReplay("fixtures/led") });
 };
 
 const SUITES: readonly Suite[] = [
-  ...["python3 -m pytest", "python3 -m pytest -n 2"].map((command) => ({
+  ...["pytest", "pytest -n 2"].map((command) => ({
     name: command,
-    command: `/usr/bin/${command} -p no:cacheprovider`,
+    command,
     files: { ...PYTEST_FILES, "tests/test_led.py": PYTHON_TESTS },
     requests: 8,
     tests: 7,
@@ -211,3 +211,90 @@ for (const name of ["a", "b"]) {
     assert.equal(project.apis.requests.length, 0);
   },
 });
+
+/** Suite with recordings that lose their tests. */
+const LEFT: readonly (Pick<Suite, "name" | "command" | "files" | "usesNpm"> & {
+  readonly path: string;
+  /** Rest of the command that selects a part of the tests. */
+  readonly part: string;
+})[] = [
+  ...["pytest", "pytest -n 2"].map((command) => ({
+    name: command,
+    command,
+    files: {
+      ...PYTEST_FILES,
+      "tests/test_other.py":
+        "import pytest\n\n@pytest.mark.skip\n@pytest.mark.reprise('fixtures/led')\ndef test_skipped(): pass\n",
+    },
+    path: "tests/test_led.py",
+    part: " tests/test_led.py",
+    usesNpm: false,
+  })),
+  {
+    name: "vitest",
+    command: "npx vitest run",
+    files: {
+      ...VITEST_FILES,
+      "vitest.config.js":
+        'const reprise = ["@reprise-cli/reprise/vitest"];\nexport default { test: { setupFiles: reprise, globalSetup: reprise } };\n',
+      "tests/other.test.ts":
+        'import { test } from "./api.ts";\ntest.skip("skipped", async ({ api }) => {});\n',
+    },
+    path: "tests/led.test.ts",
+    part: " tests/led.test.ts",
+    usesNpm: true,
+  },
+];
+
+/** Tests with these names in the language of the file. */
+function testsOf(path: string, names: readonly string[]): string {
+  if (path.endsWith(".py")) {
+    const head = 'import pytest\nfrom app import early\npytestmark = pytest.mark.reprise("fixtures/led")\n';
+    return head + names.map((name) => `def test_${name}(): early.ask("${name}")\n`).join("");
+  }
+  const head = 'import { ask } from "../app.js";\nimport { test } from "./api.ts";\n';
+  return head +
+    names.map((name) => `test("${name}", async ({ api }) => { await ask("${name}"); });\n`).join("");
+}
+
+for (const { name, command, files, path, part, usesNpm } of LEFT) {
+  Deno.test({
+    ...needing(
+      `${name}: recordings that belong to no test are reported after a whole session, and pruned`,
+      LACKS_AGENTS,
+      usesNpm ? null : LACKS_PYTEST,
+    ),
+    async fn() {
+      await using project = new HelperProject();
+      await project.prepare(usesNpm ? PACKAGES : [], []);
+      for (const [path, text] of Object.entries(files)) project.write(path, text);
+      const env = { GROQ_API_KEY: KEY, PYTHONPATH: `${project.root}/python:${project.root}`, LIVE: "" };
+      const run = async (rest = "", more = {}) => {
+        const { code, output } = await project.runs(command + rest, { ...env, ...more });
+        assert.equal(code, 0, output);
+        return output;
+      };
+      const count = () => Object.keys(project.recordings("fixtures/led")).length;
+      project.write(path, testsOf(path, ["a", "b", "c"]));
+      await run("", { REPRISE_RECORD: "new" });
+      // A recording of other tools has a name of its own.
+      Deno.mkdirSync(`${project.root}/fixtures/led/shared`);
+      assert.doesNotMatch(await run(), /to no test/);
+      project.write(path, testsOf(path, ["a"]));
+      assert.match(
+        await run(),
+        /^2 recordings in fixtures\/led belong to no test: REPRISE_RECORD=prune removes them$/m,
+      );
+      assert.doesNotMatch(await run(part), /to no test/);
+      await run(part, { REPRISE_RECORD: "prune" });
+      Deno.removeSync(`${project.root}/fixtures/led/shared`);
+      assert.equal(count(), 3);
+      assert.match(
+        await run("", { REPRISE_RECORD: "prune" }),
+        /^removed fixtures\/led\/.*: it belongs to no test$/m,
+      );
+      assert.equal(count(), 1);
+      assert.doesNotMatch(await run(), /to no test/);
+    },
+  });
+}

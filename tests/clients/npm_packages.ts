@@ -12,10 +12,22 @@ import { sha256Hex } from "../../src/domain/hash.ts";
 /** Packages that are installed together, each with its exact version, such as `@openai/codex@0.169.0`. */
 export type Packages = readonly string[];
 
+/** Variable with which the newest versions are installed, once a day, in place of the pinned ones. */
+const NEWEST = "REPRISE_NEWEST_CLIENTS";
+
 /** Codex CLI. */
 export const CODEX: Packages = ["@openai/codex@0.169.0"];
 /** Claude Code. */
-export const CLAUDE_CODE: Packages = ["@anthropic-ai/claude-code@2.1.197"];
+export const CLAUDE_CODE: Packages = ["@anthropic-ai/claude-code@2.1.332"];
+
+/** Claude Agent SDK; npm puts its peer beside it. */
+export const CLAUDE_AGENT_SDK: Packages = ["@anthropic-ai/claude-agent-sdk@0.3.332", "zod@4.6.7"];
+/** Cline. */
+export const CLINE: Packages = ["cline@3.0.65"];
+/** GitHub Copilot CLI. */
+export const COPILOT: Packages = ["@github/copilot@1.0.102"];
+/** Continue CLI. */
+export const CONTINUE: Packages = ["@continuedev/cli@1.5.47"];
 
 /** pi. */
 export const PI: Packages = ["@mariozechner/pi-coding-agent@0.73.1"];
@@ -30,9 +42,11 @@ export const LACKS_AGENTS: Lack = Deno.build.os === "linux" && Deno.build.arch =
  *
  * @throws {Error} with the output of npm if npm cannot install them.
  */
-export async function installed(packages: Packages): Promise<string> {
+export async function installed(pinned: Packages): Promise<string> {
+  const day = Deno.env.get(NEWEST) === undefined ? null : new Date().toISOString().slice(0, 10);
+  const packages = day === null ? pinned : pinned.map((name) => name.replace(/@[^@]+$/, "@latest"));
   const cache = `${cacheDirectory()}/reprise-clients`;
-  const directory = `${cache}/${sha256Hex(packages.join(" ")).slice(0, 16)}`;
+  const directory = `${cache}/${sha256Hex([...packages, day ?? ""].join(" ").trim()).slice(0, 16)}`;
   const modules = `${directory}/node_modules`;
   if (exists(modules)) return modules;
   Deno.mkdirSync(cache, { recursive: true });

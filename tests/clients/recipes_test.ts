@@ -7,11 +7,22 @@ import { type Block, blocksOf } from "../support/page.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
 import { listen } from "../support/serving.ts";
 import { ELSEWHERE } from "./agent_run.ts";
-import { CLAUDE_CODE, CODEX, installed, LACKS_AGENTS, type Packages, pathWith } from "./npm_packages.ts";
+import {
+  CLAUDE_AGENT_SDK,
+  CLAUDE_CODE,
+  CLINE,
+  CODEX,
+  CONTINUE,
+  COPILOT,
+  installed,
+  LACKS_AGENTS,
+  type Packages,
+  pathWith,
+} from "./npm_packages.ts";
 import { Project } from "./project.ts";
 import { startResponsesSocket } from "../support/responses_socket.ts";
 import type { AgentApi } from "./agent_run.ts";
-import { claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
+import { chatAgentApi, claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/clients.md", import.meta.url));
 const RIVER = "The Seine runs through Paris.";
@@ -80,7 +91,25 @@ const RECIPES: readonly Recipe[] = [
     exchanges: 5,
     prints: [FIRST_TEXT, SECOND_TEXT],
   },
+  {
+    section: "Claude Agent SDK",
+    packages: CLAUDE_AGENT_SDK,
+    apis: () => agentApi("ANTHROPIC_BASE_URL", claudeCodeApi()),
+    exchanges: 4,
+    prints: [FIRST_TEXT],
+  },
+  ...([
+    ["Cline", CLINE, "run_commands", { commands: ["pwd"] }],
+    ["GitHub Copilot CLI", COPILOT, "bash", { command: "pwd", description: "Prints the directory" }],
+    ["Continue CLI", CONTINUE, "Bash", { command: "pwd" }],
+  ] as const).map(([section, packages, tool, args]): Recipe => ({
+    ...{ section, packages, exchanges: 2, prints: [FIRST_TEXT] },
+    apis: () => agentApi("OPENAI_BASE_URL", chatAgentApi(tool, args)),
+  })),
 ];
+
+/** Prompt of the recipes of agents. */
+const PROMPT = "Tell me about the files here";
 
 /** Both vendors' APIs, with one answer to whatever they are asked. */
 function riverApis() {
@@ -158,6 +187,18 @@ for (const { section, packages, apis, exchanges, prints, lacks = null } of RECIP
         assert.match(replay, /^reprise serve .*--strict-usage/);
         const replayed = await project.shell(replay, path, {});
         for (const line of prints) assert(replayed.includes(line), replayed);
+      }
+      for (const block of sectionOf(section)) {
+        if (block.path === null || !block.text.includes(PROMPT)) continue;
+        project.write(block.path, block.text.replace(PROMPT, "Delete the files here"));
+        const [serve = "", command = ""] = replays[0]?.split(" -- ") ?? [];
+        const { code, output } = await project.attempt(
+          `${serve} -- sh -c "${command.trim()} || true"`,
+          path,
+          {},
+        );
+        assert.equal(code, 7, output);
+        assert.match(output, /Delete the files here/);
       }
     },
   });

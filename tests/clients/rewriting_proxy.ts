@@ -53,11 +53,11 @@ export function startRewritingProxy(origin: string, rewrite: Rewrite): Rewriting
 /** The day on which {@linkcode onAnotherDay} puts a client. */
 const ANOTHER_DAY = "2031-02-03";
 
-/** Rewrites the day, as Claude Code, Codex and the tests write it; fails if another spelling of it is left. */
+/** Rewrites the day, as Claude Code and Codex write it; fails if another spelling of it is left. */
 export const onAnotherDay: Rewrite = (body) => {
   let today = "";
   const moved = body.replace(
-    /(Today's date is |<current_date>|It is now: )(\d{4}-\d\d-\d\d)/g,
+    /(Today's date is |<current_date>)(\d{4}-\d\d-\d\d)/g,
     (_, before: string, date: string) => {
       today = date;
       return `${before}${ANOTHER_DAY}`;

@@ -9,6 +9,8 @@ import { type RecordedMessages, startMessagesServer, text } from "../support/mes
 import { says, type ScriptedAnswer, thinking, toolUse } from "../support/messages_server/script.ts";
 import { answer, message, reasoning, type RecordedRequest } from "../support/responses_server.ts";
 import { startResponsesSocket } from "../support/responses_socket.ts";
+import { startChatServer } from "../support/chat_server.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
 import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
 
 /** The last text of the first prompt. */
@@ -39,6 +41,13 @@ function codexStep({ input }: RecordedRequest): ScriptedResponse {
  */
 export function claudeCodeApi() {
   return startMessagesServer({ script: claudeCodeStep });
+}
+
+/** The Chat Completions API for an agent that prints the directory with this tool. */
+export function chatAgentApi(name: string, args: JsonObject) {
+  return startChatServer((messages) =>
+    messages.some(({ role }) => role === "tool") ? { text: FIRST_TEXT } : { calls: [{ name, args }] }
+  );
 }
 
 function claudeCodeStep({ blocks, text: body }: RecordedMessages): ScriptedAnswer {

@@ -77,4 +77,11 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     promise: "fixtures.md: an import says what its source lacks, such as a part of a request",
     area: ["unit/fixture/import"],
   },
+  {
+    file: "src/fixture/import/har.ts",
+    text: "const isWhole = body.length >= whole ||",
+    replacement: "const isWhole = body.length > 0 ||",
+    promise: "fixtures.md: an entry of a HAR file that is cut is refused by its number",
+    area: ["unit/fixture/import"],
+  },
 ];

@@ -54,7 +54,8 @@ for (const [folder, least] of [["recordings", 114], ["cases", 12]] as const) {
     ),
     fn: async () => {
       await using sandbox = new Sandbox();
-      const args = ["--json", "--keep-cut", "--upstream", "https://placeholder.example/v1"];
+      const urls = ["<OLLAMA_API_BASE>=https://placeholder.example/v1", "https://placeholder.example"];
+      const args = ["--json", "--keep-cut", ...urls.flatMap((url) => ["--upstream", url])];
       const { stdout } = await sandbox.call(
         ["fixture", "import", `${SHARED}/${folder}`, `${sandbox.directory}/to`, ...args],
       );

@@ -75,8 +75,10 @@ export class PageProject extends Sandbox {
     env: Readonly<Record<string, string>> = {},
     path = `${this.directory}/bin`,
   ): Promise<ScriptResult> {
+    // A file tells where a line ends, as a terminal does.
+    const file = Deno.makeTempFileSync({ dir: this.directory });
     const child = new Deno.Command("sh", {
-      args: ["-e", "-c", `exec 2>&1\n${script}`],
+      args: ["-e", "-c", `exec >>"$0" 2>&1\n${script}`, file],
       cwd: this.workspace,
       clearEnv: true,
       env: {
@@ -90,14 +92,14 @@ export class PageProject extends Sandbox {
         PATH: `${path}:${this.directory}/tools:${this.path}`,
       },
       stdin: "null",
-      stdout: "piped",
+      stdout: "inherit",
       stderr: "inherit",
       detached: true,
     }).spawn();
     // Ends a script that waits in vain, with all that it started.
     const timer = setTimeout(() => Deno.kill(-child.pid, "SIGKILL"), SCRIPT_TIMEOUT_MS);
-    const { code, stdout } = await child.output().finally(() => clearTimeout(timer));
-    return { code, output: new TextDecoder().decode(stdout) };
+    const { code } = await child.status.finally(() => clearTimeout(timer));
+    return { code, output: Deno.readTextFileSync(file) };
   }
 
   /**

@@ -15,7 +15,6 @@ export const PAGE_TESTS: Readonly<Record<string, string>> = {
   "docs/faults.md": "tests/cli/long/pages_test.ts",
   "docs/fixtures.md": "tests/cli/long/pages_test.ts",
   "docs/helpers.md": "tests/clients/helpers_test.ts",
-  "docs/matching.md": "tests/cli/long/pages_test.ts",
   "docs/npm.md": "tests/clients/npm_pack_test.ts",
   "docs/pages.md": "tests/cli/long/pages_test.ts",
   "docs/providers.md": "tests/cli/long/readme_test.ts",

@@ -147,6 +147,7 @@ function issuedItems(events: Iterable<StreamEvent>): IssuedItems {
     failed,
     items: [],
     thinking: items.filter(({ type }) => type === "thinking" || type === "redacted_thinking"),
+    blocks: items,
   };
 }
 

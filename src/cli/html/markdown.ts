@@ -5,25 +5,25 @@
  * @module
  */
 import { Lexer, Marked, type Token, type Tokens } from "marked";
-import type { Rich } from "./page.ts";
+import { visibleText } from "../terminal.ts";
 
 /** UTF-16 units; a longer text is shown unrendered. */
 const MAX_RENDERED = 50_000;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-};
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Text as HTML. */
+/** Text as HTML, with control characters and those that turn the direction of what follows made visible. */
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>]/g, (character) => ENTITIES[character] as string);
+  return escaped(visibleText(text.replace(/\r\n/g, "\n")));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
 }
 
 /** The address beside its text: an address that is shown cannot be followed by accident, and nothing loads it. */
 function shownLink(text: string, href: string): string {
-  const address = escapeHtml(href);
+  const address = escaped(href);
   return text === address || text === "" ? `<u>${address}</u>` : `<u>${text}</u> <samp>(${address})</samp>`;
 }
 
@@ -32,21 +32,21 @@ const marked = new Marked({
   async: false,
   renderer: {
     html({ text }: Tokens.HTML | Tokens.Tag) {
-      return escapeHtml(text);
+      return escaped(text);
     },
     link({ href, tokens }: Tokens.Link) {
       return shownLink(this.parser.parseInline(tokens), href);
     },
     image({ href, text }: Tokens.Image) {
-      return shownLink(`[image: ${escapeHtml(text)}]`, href);
+      return shownLink(`[image: ${escaped(text)}]`, href);
     },
     heading({ tokens, depth }: Tokens.Heading) {
       return `<h${depth}>${this.parser.parseInline(tokens)}</h${depth}>`;
     },
     code({ text, lang }: Tokens.Code) {
       const language = /^[\w+#.-]{1,20}/.exec(lang ?? "")?.[0];
-      return `${language === undefined ? "" : `<small>${escapeHtml(language)}</small>`}<pre>${
-        escapeHtml(text)
+      return `${language === undefined ? "" : `<small>${escaped(language)}</small>`}<pre>${
+        escaped(text)
       }</pre>`;
     },
     checkbox({ checked }: Tokens.Checkbox) {
@@ -114,16 +114,27 @@ function isCostly(text: string): boolean {
   return text.length > MAX_RENDERED || DEEP.test(text) || (text.match(RULES)?.length ?? 0) > MOST_RULES;
 }
 
-/** Renders a text; one that is too long or nests too deep stays plain, and so does a block that would take too long. */
-export function richText(text: string): Rich {
-  if (isCostly(text)) return { text };
+/** A tag that rendered text may have: it shapes text, and has no attribute. */
+const TAG =
+  /^<(?:\/?(?:p|h[1-6]|em|strong|del|code|pre|small|u|samp|ul|ol|li|blockquote|table|thead|tbody|tr|th|td)|br|hr)>/;
+
+/** Renders a text to HTML; one that is too long or nests too deep stays plain, and so does a block that would take too long. */
+export function richText(text: string): string {
+  const source = visibleText(text.replace(/\r\n/g, "\n"));
+  const html = isCostly(source) ? null : rendered(source);
+  return html === null
+    ? `<pre dir="auto">\n${escaped(source)}</pre>`
+    : `<div class="rich" dir="auto">${html}</div>`;
+}
+
+function rendered(source: string): string | null {
   try {
     const { defaults } = marked;
-    const html = (marked.parser(new BoundedLexer(defaults).lex(text), defaults) as string).trim();
-    // Quotes mean nothing outside of attributes, and there are none.
-    return { html: html.replaceAll("&quot;", '"').replaceAll("&#39;", "'") };
+    const html = (marked.parser(new BoundedLexer(defaults).lex(source), defaults) as string).trim();
+    // Whatever the library does: nothing but these tags is markup.
+    return html.replace(/<[^<]{0,12}/g, (start) => TAG.test(start) ? start : `&lt;${start.slice(1)}`);
   } catch {
     // The parser recurses: a thousand nested quotes exceed its stack.
-    return { text };
+    return null;
   }
 }

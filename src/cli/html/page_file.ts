@@ -11,8 +11,8 @@ import { OutputFile } from "../output_file.ts";
 
 /** The place for a page, checked before the page is created. */
 export interface PageFile {
-  /** Writes the page; returns its length in bytes. @throws {RepriseError} `storage_*` */
-  write(html: string): number;
+  /** Writes the page; returns its path, `null` for stdout, and its length. @throws {RepriseError} `storage_*` */
+  write(html: string): { readonly file: string | null; readonly bytes: number };
 }
 
 /**
@@ -35,10 +35,10 @@ export function pageFile(
     return {
       write(html) {
         output.text(html);
-        return encodeUtf8(html).length;
+        return { file: null, bytes: encodeUtf8(html).length };
       },
     };
   }
   const file = new OutputFile(ports, path, { what: "the page", force });
-  return { write: (html) => file.write([encodeUtf8(html)]) };
+  return { write: (html) => ({ file: path, bytes: file.write([encodeUtf8(html)]) }) };
 }

@@ -5,8 +5,24 @@
  */
 import { numberMember, objectMember, stringMember } from "../../domain/json.ts";
 import type { ShownTurn } from "../../store/read/show.ts";
-import { objectsIn } from "./item_blocks.ts";
-import type { FateSpan } from "./page.ts";
+import { dropText, objectsIn } from "../inspection/transcript/words.ts";
+
+/** Requests in a row that treated an item alike. */
+export interface FateSpan {
+  /** Turns of the first and the last of these requests. */
+  readonly turns: readonly [number, number];
+  /** `null` if it was sent. */
+  readonly dropped: string | null;
+}
+
+/** Says what requests did with an item, a text for each span. */
+export function fateTexts(spans: readonly FateSpan[]): readonly string[] {
+  if (spans.length === 0) return ["in no later request"];
+  return spans.map(({ turns: [first, last], dropped }) => {
+    const turns = first === last ? `turn ${first}` : `turns ${first} to ${last}`;
+    return dropped === null ? `sent in ${turns}` : `not sent in ${turns}: ${dropText(dropped)}`;
+  });
+}
 
 /** A change of what requests did with an item, from the request with index `at` on. */
 interface Change {

@@ -3,20 +3,17 @@
  *
  * @module
  */
-import { argument, type FlagsOf, text, toggle, type Verb, verb, without } from "../declare.ts";
-import { COMMON_FLAGS, REMOTE, SESSION } from "../flags.ts";
-import { FIRST_REQUEST_FLAGS } from "../run/command.ts";
+import { argument, type FlagsOf, text, toggle, type Verb, verb } from "../declare.ts";
+import { COMMON_FLAGS, REQUEST_FLAGS, SESSION } from "../flags.ts";
 import { VIEWING_VERBS } from "./viewing.ts";
 
-const EXPLAIN_FLAGS = without(FIRST_REQUEST_FLAGS, [
-  "session",
-  "continue",
-  "new",
-  "workspace",
-  "maxTokens",
-  "maxSessionTokens",
-  "autoCompact",
-]);
+const EXPLAIN_FLAGS = {
+  ...COMMON_FLAGS,
+  model: REQUEST_FLAGS.model,
+  provider: REQUEST_FLAGS.provider,
+  baseUrl: REQUEST_FLAGS.baseUrl,
+  replay: REQUEST_FLAGS.replay,
+};
 /** The flags of `explain`. */
 export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
 
@@ -28,8 +25,7 @@ const STATS_FLAGS = {
 export type StatsFlags = FlagsOf<typeof STATS_FLAGS>;
 
 const DOCTOR_FLAGS = {
-  ...FIRST_REQUEST_FLAGS,
-  remote: REMOTE,
+  ...COMMON_FLAGS,
   live: toggle("--live", "send one short request to the API, and one to the remote"),
 };
 /** The flags of `doctor`. */

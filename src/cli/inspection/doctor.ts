@@ -7,10 +7,8 @@ import { fileError } from "../../store/fs_errors.ts";
 import { listSessions, openHome, parentOf, strayNames } from "../../store/home.ts";
 import { policyText } from "../../tools/permission/policy.ts";
 import { itemKind } from "../../domain/item.ts";
-import type { Manifest } from "../../domain/manifest.ts";
 import { requestOf } from "../../run/next_request.ts";
 import { askOnce } from "../../run/request_step.ts";
-import { isUnfinished, startWith } from "../../run/recover.ts";
 import { keySetting, keyVariable } from "../run/api_key.ts";
 import type { DoctorFlags } from "./command.ts";
 import { type Config, NO_CONFIG, readConfig, readConfigObject, withProfile } from "../config_file.ts";
@@ -25,7 +23,6 @@ import {
 import type { ProgramPorts } from "../live_ports.ts";
 import { type CheckedRemote, liveRemoteText, remoteText } from "../remote/doctor.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
-import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
 import { unreadSetting } from "../run/prompt.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
 import {
@@ -33,9 +30,10 @@ import {
   readCall,
   reasoningSettings,
   replaySetting,
-  resolveRun,
+  replayText,
   resolveTarget,
   type SettingCall,
+  type SettingFlags,
   targetSettings,
 } from "../run/resolve_run.ts";
 import { liveSend, liveTimeouts } from "../run/sending.ts";
@@ -56,25 +54,26 @@ interface Check {
  * Performs `doctor`. The first check that a run would fail at decides the exit code, so 0 means that a run could start.
  * The key itself is never shown.
  */
-export async function doctorVerb(live: ProgramPorts, given: DoctorFlags): Promise<ExitCode> {
+export async function doctorVerb(
+  live: ProgramPorts,
+  { live: asks, ...given }: DoctorFlags,
+): Promise<ExitCode> {
   const output = makeOutput(live, given);
   const detail = `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}`;
   const checks: Check[] = [{ name: "version", level: "ok", detail }, check("executable", executableText)];
   try {
     const call = readCall(live, given);
-    const session = call.selector === null ? null : calledSession(call);
-    checks.push(...settingChecks(call, session?.manifest ?? null));
-    const remote = remoteOfCall(call, given.remote);
+    checks.push(...settingChecks(call));
+    const remote = remoteOfCall(call);
     checks.push(await checkLater("remote", () => remoteText(call.ports, remote)));
-    if (session !== null) checks.push(await checkLater("prefix", () => prefixText(call, session)));
-    if (given.live === true) {
-      checks.push(await checkLater("live", () => ping(call, session?.manifest ?? null)));
+    if (asks === true) {
+      checks.push(await checkLater("live", () => ping(call)));
       checks.push(await checkLater("remote live", () => liveRemoteText(call.ports, remote)));
     }
   } catch (error) {
     const readable = readableSettings(live, given);
-    checks.push(...settingChecks(readable, null));
-    checks.push(await checkLater("remote", () => remoteText(live, remoteOfCall(readable, given.remote))));
+    checks.push(...settingChecks(readable));
+    checks.push(await checkLater("remote", () => remoteText(live, remoteOfCall(readable))));
     // No verb could use this flag or variable; the check of its own, if there is one, reports the same.
     const cause = failed("settings", error);
     if (!checks.some((check) => check.detail === cause.detail)) checks.push(cause);
@@ -104,23 +103,20 @@ function executableText(): string {
 }
 
 /** Settings that {@linkcode settingChecks} looks at, each as far as it can be read. */
-type CheckedSettings = Pick<SettingCall, "ports" | "fixture" | "flags" | "config">;
+type CheckedSettings = Pick<SettingCall, "ports" | "flags" | "config">;
 
 /** The settings of a call that no run could use: without configuration or profile if they cannot be used. */
-function readableSettings(ports: ProgramPorts, given: DoctorFlags): CheckedSettings {
+function readableSettings(ports: ProgramPorts, given: SettingFlags): CheckedSettings {
   try {
-    return { ports, fixture: null, ...withProfile(ports, given, readConfig(ports)) };
+    return { ports, ...withProfile(ports, given, readConfig(ports)) };
   } catch {
-    return { ports, fixture: null, flags: given, config: NO_CONFIG };
+    return { ports, flags: given, config: NO_CONFIG };
   }
 }
 
 /** Checks each setting alone, so that one that is wrong hides no other. */
-function settingChecks(
-  { ports, fixture, flags, config }: CheckedSettings,
-  manifest: Manifest | null,
-): Check[] {
-  const sources = { config, fixture, manifest };
+function settingChecks({ ports, flags, config }: CheckedSettings): Check[] {
+  const sources = { config, fixture: null, manifest: null };
   return [
     check("home", () => homeText(ports, flags.home, config)),
     check("configuration", () => {
@@ -128,19 +124,18 @@ function settingChecks(
       if (path === null) return "none: HOME is not set";
       const object = readConfigObject(ports, path);
       if (object === null) return `${path}: not there`;
-      if (fixture === null) withProfile(ports, flags, readConfig(ports));
-      const members = Object.keys(object).join(", ") || "empty";
-      return `${path}: ${members}${fixture === null ? "" : "; a fixture is played without them"}`;
+      withProfile(ports, flags, readConfig(ports));
+      return `${path}: ${Object.keys(object).join(", ") || "empty"}`;
     }),
     check("endpoint", () => {
       const found = endpointSetting(ports, flags, sources);
-      requireNamedEndpoint(found, manifest);
+      requireNamedEndpoint(found, null);
       const { provider, providerSource, source, endpoint, urlOf } = found;
       return `${provider} (${providerSource}) at ${urlOf("")} (${source}), endpoint ${endpoint}`;
     }),
     check("transport", () => {
       const provider = orNull(() => providerSetting(ports, flags, sources).value) ?? DEFAULT_PROVIDER;
-      const { value, source } = transportSetting({ ports, config, fixture, flags }, { provider });
+      const { value, source } = transportSetting({ ports, config, fixture: null, flags }, { provider });
       return `${value === "ws" ? "one WebSocket" : "HTTP"} (${source})`;
     }),
     check("model", () => {
@@ -149,7 +144,7 @@ function settingChecks(
     }),
     check("reasoning", () => {
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
-      return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, fixture)}`;
+      return `effort ${effort}, summary ${summary}, replay ${replayText(replaySetting(ports, flags, null))}`;
     }),
     check("stdin", () => {
       const unread = unreadSetting(ports, { stdin: true }, config);
@@ -157,10 +152,10 @@ function settingChecks(
     }),
     check("permissions", () => {
       const rules = policyText(configuredPolicy(config)).filter((line) => line !== "read");
-      const text = permissionsOf(policySetting(flags, config), manifest).text.join(", ");
+      const text = permissionsOf(policySetting(flags, config), null).text.join(", ");
       return rules.length === 0 ? text : `${text} (from config.json: ${rules.join(", ")})`;
     }),
-    ...keyChecks({ ports, fixture, flags, config }, sources),
+    ...keyChecks({ ports, flags, config }, sources),
     proxyCheck((name) => ports.env(name)),
   ];
 }
@@ -200,17 +195,8 @@ function requireWritable(ports: ProgramPorts, path: string): void {
   }
 }
 
-async function prefixText(call: SettingCall, session: CalledSession): Promise<string> {
-  const { manifest } = session;
-  const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
-  const prefix = await judgePrefix(resolved, session, startWith(isUnfinished(manifest) ? null : ""));
-  if (prefix === null) return "the session has no request that can be compared";
-  if (prefix.report.extends) return "the next request extends the last one of the session";
-  return keepAdvice(prefix) ?? "the next request does not extend the last one of the session";
-}
-
-function remoteOfCall({ fixture, config }: CheckedSettings, flag: string | undefined): CheckedRemote {
-  return { flag, config, isPlayed: fixture !== null };
+function remoteOfCall({ config }: CheckedSettings): CheckedRemote {
+  return { flag: undefined, config, isPlayed: false };
 }
 
 /** Codes of errors in settings that only a run needs. */
@@ -245,9 +231,8 @@ function failed(name: string, error: unknown): Check {
 }
 
 /** Checks that the provider in force has its key, then lists every provider. No key is shown. */
-function keyChecks({ ports, fixture, flags }: CheckedSettings, sources: SettingSources): Check[] {
+function keyChecks({ ports, flags }: CheckedSettings, sources: SettingSources): Check[] {
   const inForce = check("key", () => {
-    if (fixture !== null) return "a fixture is played: no key is needed";
     const provider = providerSetting(ports, flags, sources).value;
     const variable = keyVariable(ports, provider);
     const endpoint = orNull(() => endpointSetting(ports, flags, sources));
@@ -302,9 +287,9 @@ const MAX_OUTPUT_TOKENS = 64;
  *
  * @throws {RepriseError} the errors of a run.
  */
-async function ping(call: SettingCall, manifest: Manifest | null): Promise<string> {
+async function ping(call: SettingCall): Promise<string> {
   const { ports } = call;
-  const target = resolveTarget(call, manifest, { key: "required", endpoint: "named" });
+  const target = resolveTarget(call, null, { key: "required", endpoint: "named" });
   const { endpoint, key, model } = target;
   const { api } = targetSettings(target, { id: "doctor", turns: [] });
   const settings = { api, model, instructions: "", tools: [], cacheKey: "reprise-doctor" };

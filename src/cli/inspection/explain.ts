@@ -4,7 +4,7 @@ import type { Item } from "../../domain/event.ts";
 import { type Fingerprint, fingerprintText } from "../../domain/fingerprint.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
-import type { DropReason, Turn } from "../../domain/turn.ts";
+import type { Turn } from "../../domain/turn.ts";
 import type { FoldRepair, ReasoningDecision } from "../../fold/history_fold.ts";
 import { previewRequest } from "../../run/preview.ts";
 import { isUnfinished, startWith } from "../../run/recover.ts";
@@ -13,30 +13,7 @@ import type { ExplainFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
 import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
-
-/** Each drop reason in a sentence. */
-const REASON_TEXT: Readonly<Record<DropReason, string>> = {
-  other_provider: "another provider issued it, and providers cannot read each other's reasoning",
-  imported: "it was imported from another agent, and its origin is not trusted",
-  other_endpoint: "another base URL issued it, and encrypted content is valid only there",
-  other_account: "another organization or project issued it, and the API would refuse it",
-  other_model: "another model issued it than the current one",
-  no_encrypted_content: "it has no encrypted content, so a stateless request cannot carry it",
-  no_following_item: "no item of its response follows it, and the API refuses such reasoning",
-  duplicate_id: "a newer item has the same id",
-  replay_off: "replay of reasoning is switched off",
-  quarantined: 'the API refused it; "reprise repair ID --lift-quarantine" sends it again',
-  refused_in_run: "the API refused a request with it, without naming an item: the next run tries it again",
-  outside_window: "it is older than the replay window",
-  before_checkpoint: "a checkpoint replaces it",
-  call_refused: "the API refused the pairing of its call",
-  reasoning_dropped: "the reasoning that it belongs to is not sent",
-  unsigned: "it has no signature",
-  prefix_changed: "it belongs to events that a checkpoint replaces or shortens",
-  call_not_run: "its response did not complete, so that the call was not run",
-  omitted: 'it was taken out, or an item that it belongs to; "reprise omit ID --undo" sends it again',
-  unanswered_call: "it is a call without a result",
-};
+import { DROP_REASONS } from "./transcript/words.ts";
 
 const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
   orphan_answered:
@@ -77,7 +54,7 @@ export async function explainVerb(
       items: next.built.items,
     },
     reasoning: next.folded.reasoning.map((decision) => reasoningRecord(decision, fingerprint)),
-    dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
+    dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: DROP_REASONS[reason] })),
     repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
       seq,
       kind,
@@ -198,7 +175,7 @@ function reasoningRecord(decision: ReasoningDecision, next: Fingerprint) {
     account: origin.fingerprint.account,
     sent: reason === null,
     reason,
-    why: reason === null ? fit.why : REASON_TEXT[reason],
+    why: reason === null ? fit.why : DROP_REASONS[reason],
     // Unknown facts do not matter for an item that is dropped for a known difference.
     unknown: reason === null ? fit.unknown : [],
   };

@@ -3,6 +3,7 @@ import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { requestsIn } from "../../run/ledger.ts";
 import { readTurnBytes } from "../../store/read/turn_file.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { counted } from "../../domain/text.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
 import type { SessionSpending } from "../cost/spending.ts";
 import type { ShowFlags } from "./viewing.ts";
@@ -12,6 +13,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { PLAIN_SCREEN, type Screen, terminalScreen } from "../screen.ts";
 import { sessionArgument } from "../sessions.ts";
 import { chosenTurns, readShown, type Shown } from "./shown_session.ts";
+import { sessionTranscript } from "./transcript/session.ts";
 import { eventTable, turnTable } from "./transcript/tables.ts";
 import { type Line, transcriptLines } from "./transcript/lines.ts";
 
@@ -19,16 +21,14 @@ import { type Line, transcriptLines } from "./transcript/lines.ts";
 export async function showVerb(ports: ProgramPorts, selector: string, flags: ShowFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  const { html } = flags;
-  requireHtml({ html, force: flags.force });
-  if (html !== undefined) {
-    const { showHtml } = await import("../html/show_html.ts");
-    return await showHtml(context, selector, { ...flags, html });
-  }
+  requireHtml({ html: flags.html, force: flags.force });
   if (flags.raw !== undefined) {
     printTurnFile(context, selector, flags.raw);
     return 0;
   }
+  const page = flags.html === undefined
+    ? null
+    : (await import("../html/page_file.ts")).pageFile(context, flags.html, flags.force === true);
   const read = await readShown(context, selector, flags.full === true);
   const redactor = flags.redact === true ? await (await import("../html/redaction.ts")).pageRedactor() : null;
   const shown = redactor === null ? read : {
@@ -36,19 +36,37 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
     session: redactor.session(read.session),
     wholeOutput: (sha256: string) => redactor.value(read.wholeOutput(sha256)),
   };
-  const { problems } = shown.session;
+  const { id, problems } = shown.session;
   const turns = chosenTurns(shown.session, flags);
-  if (output.options.json) await printJson(context, shown.session, turns, flags);
+  const transcript = async () => sessionTranscript(shown.session, turns, await spendingOf(ports, id, turns));
+  if (page !== null) {
+    const { sessionPage } = await import("../html/session_page.ts");
+    const html = sessionPage(context, shown, await transcript());
+    const facts = {
+      session: id,
+      turns: turns.length,
+      ...page.write(html),
+      redacted: redactor?.counts ?? null,
+    };
+    if (output.options.json) output.json<"show-html">(facts);
+    else {output.note(
+        `wrote the page of ${id}: ${counted(facts.turns, "turn")}, ${counted(facts.bytes, "byte")}`,
+      );}
+  } else if (output.options.json) await printJson(context, shown.session, turns, flags);
   else if (flags.markdown) {
     const { transcriptMarkdown } = await import("./transcript/markdown.ts");
-    const spending = await spendingOf(ports, shown.session.id, turns);
-    output.text(transcriptMarkdown(shown, turns, { full: flags.full === true, spending }));
+    const facts = [
+      ...(problems.length === 0 ? [] : [["damaged", problems.map(({ path }) => path).join(", ")] as const]),
+      ...(shown.home === null ? [["source", "an export"] as const] : []),
+    ];
+    const { wholeOutput } = shown;
+    output.text(transcriptMarkdown(await transcript(), { full: flags.full === true, facts, wholeOutput }));
   } else {
     await printLines(ports, context, await linesOf(context, shown, turns, flags), flags);
   }
-  if (!output.options.json) {
+  if (!output.options.json || page !== null) {
     for (const { path, message } of problems) output.note(`damaged: ${path} ${message}`);
-    for (const line of redactor?.lines() ?? []) output.note(line);
+    if (!output.options.json) { for (const line of redactor?.lines() ?? []) output.note(line); }
   }
   return problems.length === 0 ? 0 : 12;
 }
@@ -129,7 +147,12 @@ async function linesOf(
   if (flags.events) return eventTable(session.turns, turns, screen);
   const spending = await spendingOf(ports, session.id, turns);
   return [
-    ...await transcriptLines(session, turns, { screen, full: flags.full === true, wholeOutput, spending }),
+    ...await transcriptLines(sessionTranscript(session, turns, spending), {
+      screen,
+      full: flags.full === true,
+      fullFlag: "--full",
+      wholeOutput,
+    }),
     ...await spendingLines(spending),
   ];
 }

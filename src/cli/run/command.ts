@@ -15,7 +15,6 @@ import {
   value,
   type Verb,
   verb,
-  without,
 } from "../declare.ts";
 import {
   BLOBS,
@@ -94,12 +93,6 @@ export const RUN_FLAGS = {
     step: "recorded",
     repeats: true,
   }),
-  maxSessionTokens: value(
-    "--max-session-tokens <n>",
-    "at most N input and output tokens in the whole session",
-    wholeNumber(1),
-    { step: "recorded", repeats: true },
-  ),
   maxCost: value("--max-cost <usd>", "at most this cost of the run, in US dollars (docs/cost.md)", dollars, {
     step: false,
     repeats: true,
@@ -142,29 +135,6 @@ export const RUN_FLAGS = {
 };
 /** The values of {@linkcode RUN_FLAGS}. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
-
-/** The flags of `run` that shape its first request, for verbs that preview the request. */
-export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
-  "remote",
-  "takeOver",
-  "attach",
-  "acceptDrift",
-  "verbose",
-  "failOnDenied",
-  "maxSteps",
-  "maxCost",
-  "timeout",
-  "wait",
-  "stdin",
-  "stdinWait",
-  "stream",
-  "output",
-  "match",
-  "record",
-  "notSecret",
-  "dryRun",
-  "body",
-]);
 
 const INTERRUPT_FLAGS = {
   ...COMMON_FLAGS,

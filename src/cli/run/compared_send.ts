@@ -31,7 +31,7 @@ export function comparedSend(
   const { values } = secretEnvironment(fixture.header.not_secret);
   return createReplaySend(fixture, {
     match,
-    candidates: machineValues({ ...ports, workingDirectory: () => root }),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => root }),
     clock: ports.clock,
     scrubber: createScrubber({ values }),
   });

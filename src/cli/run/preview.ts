@@ -28,7 +28,13 @@ import { commandLine } from "../../tools/permission/shell_words.ts";
 import { TOOL_GROUPS } from "../../tools/registry.ts";
 import { homeToRead } from "../context.ts";
 import { permissionsOf } from "./permissions.ts";
-import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
+import {
+  replayText,
+  requestSettings,
+  type ResolvedRun,
+  resolveRun,
+  type SettingCall,
+} from "./resolve_run.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
 /** The id of a new session in a preview, if no flag names it. */
@@ -210,13 +216,9 @@ function asLastRun(
     }
   }
   const { mode, window } = last.request.replay ?? { mode: settings.replay, window: null };
-  if (given.replay === undefined && given.reasoningReplay !== false && mode !== settings.replay) {
-    kept = { ...kept, replay: mode };
-    flags.push(...(mode === "none" ? ["--no-reasoning-replay"] : ["--replay", mode]));
-  }
-  if (given.replayWindow === undefined && window !== null) {
-    kept = { ...kept, window };
-    flags.push("--replay-window", String(window));
+  if (given.replay === undefined && (mode !== settings.replay || window !== settings.window)) {
+    kept = { ...kept, replay: mode, window };
+    flags.push("--replay", replayText({ mode, window }));
   }
   const schema = given.outputSchema === undefined ? schemaIn(last.request.fields) : null;
   if (schema !== null) {

@@ -28,7 +28,6 @@ import { canonicalRoot } from "../../tools/sandbox_path.ts";
 import { keyInForce, keySetting } from "./api_key.ts";
 import { type Config, NO_CONFIG, withProfile } from "../config_file.ts";
 import { type Context, makeContext } from "../context.ts";
-import { variablesOf } from "../declare.ts";
 import {
   type Endpoint,
   endpointSetting,
@@ -99,7 +98,7 @@ export interface SettingCall<Flags extends SettingFlags = SettingFlags> {
   readonly selector: string | null;
   /** The canonical workspace directory. */
   readonly root: string;
-  readonly replay: ReplayMode;
+  readonly replay: ReplaySetting;
   /** Permissions from flags. */
   readonly policy: Policy;
   /** The text of `--instructions`; `null` without the flag. */
@@ -250,8 +249,8 @@ export function targetSettings(
     account,
     model,
     ...reasoning,
-    replay: call.replay,
-    window: call.flags.replayWindow ?? null,
+    replay: call.replay.mode,
+    window: call.replay.window,
     cacheKey: family,
   };
 }
@@ -316,17 +315,40 @@ function recordedReasoning({ provider, exchanges }: Fixture) {
   return isJsonObject(json) ? apiOf(provider).reasoningOf(json) : {};
 }
 
+/** Environment variables that switch the replay of reasoning off; the first that is set wins. */
+const REPLAY_SWITCHES = ["REPRISE_REASONING_REPLAY", "LLM_REASONING_REPLAY"];
+
+/** A mode of replay, and the most items from before the last user message; `null` for all. */
+export interface ReplaySetting {
+  readonly mode: ReplayMode;
+  readonly window: number | null;
+}
+
 /**
- * The replay mode: `--no-reasoning-replay`, then `--replay`, then `REPRISE_REASONING_REPLAY` or its alias
- * `LLM_REASONING_REPLAY`. Under a fixture only the flags count.
+ * The replay: `--replay`, then `REPRISE_REASONING_REPLAY` or its alias `LLM_REASONING_REPLAY`. Under a fixture only the
+ * flag counts.
  *
  * @throws {RepriseError} `usage` when a variable is neither on nor off.
  */
-export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixture | null): ReplayMode {
-  const names = variablesOf(REQUEST_FLAGS.reasoningReplay);
-  const variable = fixture === null ? switchVariable(ports, names) : null;
-  if (flags.reasoningReplay === false) return "none";
-  return flags.replay ?? (variable === false ? "none" : "exact");
+export function replaySetting(
+  ports: Ports,
+  { replay }: RequestFlags,
+  fixture: Fixture | null,
+): ReplaySetting {
+  const variable = fixture === null ? switchVariable(ports, REPLAY_SWITCHES) : null;
+  return replayOf(replay ?? (variable === false ? "none" : "exact"));
+}
+
+function replayOf(text: string): ReplaySetting {
+  const [mode, last] = text.split(":");
+  return mode === "last"
+    ? { mode: "exact", window: Number(last) }
+    : { mode: mode as ReplayMode, window: null };
+}
+
+/** The value of `--replay` for a setting. */
+export function replayText({ mode, window }: ReplaySetting): string {
+  return window === null ? mode : `last:${window}`;
 }
 
 /** The text of the flag, else the session's, else {@linkcode DEFAULT_INSTRUCTIONS}. */

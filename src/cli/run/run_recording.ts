@@ -37,6 +37,7 @@ import { snapshotSession, type StoredFile as KeptFile } from "../../store/transf
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { Send } from "../../transport/http.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
+import { replayText } from "./resolve_run.ts";
 import { type Flag, flagArguments } from "../declare.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { secretEnvironment } from "../secret_environment.ts";
@@ -291,7 +292,9 @@ export function replayCall(
     model: setup.model,
     effort: setup.effort,
     summary: setup.summary,
-    replay: setup.replay === "exact" ? undefined : setup.replay,
+    replay: setup.window !== null || setup.replay !== "exact"
+      ? replayText({ mode: setup.replay, window: setup.window })
+      : undefined,
     ...recordedFlags(flags),
     // A session keeps its instructions; the default for a new session may change with the version.
     instructions: isNew || flags.instructions !== undefined

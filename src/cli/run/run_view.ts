@@ -9,14 +9,16 @@ import { counted, headOf } from "../../domain/text.ts";
 import { type RunEnded, type RunEvent } from "../../run/events.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
+import { callLine } from "../inspection/transcript/items.ts";
+import { statusText } from "../inspection/transcript/words.ts";
 import { leftAloneNote } from "../serve/recording_notes.ts";
 import { otherKind } from "../settings.ts";
 import { dim, type Printable } from "../terminal.ts";
 import { matchNote } from "./sending.ts";
 import { deniedLines, ShownOutput } from "./tool_view.ts";
 
-/** UTF-16 units of a call's arguments that a progress line shows. */
-const ARGUMENTS_SHOWN = 120;
+/** UTF-16 units of a call that a progress line shows. */
+const CALL_SHOWN = 160;
 
 /** Options of {@linkcode RunView}. */
 export interface RunViewOptions {
@@ -79,7 +81,7 @@ export class RunView {
         if (this.#output.stderrIsTerminal) this.#open = "stderr";
         break;
       case "tool.started":
-        this.#line(`→ ${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`);
+        this.#line(headOf(callLine(event.name, event.arguments), CALL_SHOWN));
         this.#shown = new ShownOutput();
         break;
       case "tool.output":
@@ -87,7 +89,9 @@ export class RunView {
         this.#open = this.#output.stderrIsTerminal && !this.#shown.isAtLineStart ? "stderr" : null;
         break;
       case "tool.finished":
-        this.#line(dim(`  ${event.name}: ${event.status}, ${counted(event.output_chars, "character")}`));
+        this.#line(
+          dim(`  ${event.name}: ${statusText(event.status)}, ${counted(event.output_chars, "character")}`),
+        );
         break;
       case "notice":
         if (event.kind === "matched" && !this.#isNew(event)) break;

@@ -185,7 +185,7 @@ export const fixturePrune = doneOrDry({
   fixtures: z.array(z.object({
     path: text,
     exchanges: count,
-    removed: z.array(z.object({ number: ordinal, method: text, path: text })),
+    removed: z.array(z.object({ number: ordinal, prompt: text })),
     needed_issuers: z.array(
       z.object({ number: ordinal, needed_by: ordinal, reason: z.enum(["blob", "continued"]) }),
     ),

@@ -39,6 +39,7 @@ const played = [
     rules: z.array(text).exactOptional(),
     repeat: count.exactOptional(),
     rewritten: z.literal(true).exactOptional(),
+    hurried: z.literal(true).exactOptional(),
     fault: text.exactOptional(),
   }),
   z.object({ type: z.literal("faulted"), ...ABOUT, status, fault: text }),
@@ -84,6 +85,7 @@ export const testReport = z.discriminatedUnion("type", [
     turned_away: count,
     unused: z.array(ordinal).describe("numbers of recorded exchanges that the test did not use"),
     messages: z.array(text).describe("reasons for the exit code, for people; empty if it is 0"),
+    notes: z.array(text).describe("facts that do not change the exit code, for people"),
   }),
 ]);
 
@@ -112,6 +114,7 @@ export const serveEvent = z.union([
     unopened: z.array(text),
     turned_away: count,
     skipped: count,
+    hurried: count.describe("answers with retry-after 0 in place of a recorded wait"),
     unmet_faults: z.array(text),
   }),
 ]);

@@ -47,6 +47,11 @@ const SUITE = toggle(
   { conflicts: ["port", "portFile", "host", "token"] },
 );
 
+const VERBOSE = again(
+  RUN_FLAGS.verbose,
+  "with -- CMD: print each request at once, between the lines of the command (default: misses, at its end)",
+);
+
 const HOST = text("--host <addr>", "the address to listen on (default: 127.0.0.1); needs --token");
 
 const RECORD_FLAGS = {
@@ -60,6 +65,7 @@ const RECORD_FLAGS = {
   allowLive: toggle(
     "--allow-live",
     "with --missing: send requests without a recording to the API, also under CI=true",
+    { sources: [{ variable: "REPRISE_ALLOW_LIVE" }] },
   ),
   upstream: value(
     "--upstream <url>",
@@ -89,6 +95,7 @@ const RECORD_FLAGS = {
   ...MATCH_RULE_FLAGS,
   suite: SUITE,
   events: EVENTS,
+  verbose: VERBOSE,
   dryRun: again(DRY_RUN, "print what would be done; do nothing"),
 };
 /** The flags of `record`. */
@@ -150,6 +157,7 @@ const SERVE_FLAGS = {
   ),
   suite: SUITE,
   events: EVENTS,
+  verbose: VERBOSE,
 };
 /** The flags of `serve`. */
 export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;

@@ -29,7 +29,9 @@ import {
 } from "./wrapped_command.ts";
 
 /** Values of `REPRISE_RECORD`, by which a process of tests records or plays; unset, it plays. */
-const MODES = ["new", "missing", "all"];
+const MODES = ["new", "missing", "all", "prune"];
+/** Those that may send requests to APIs. */
+const RECORDING_MODES = MODES.slice(0, 3);
 
 /**
  * Variable with the values that a gateway replaced, for the recorders and gateways below it: an object with the value of
@@ -46,7 +48,7 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
     });
   }
   restoreVariables(ports);
-  using shutdown = gracefulShutdown();
+  const shutdown = gracefulShutdown();
   const tests = new TestEvents();
   const gateway = new Gateway({
     ports,
@@ -59,7 +61,7 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
   const [{ port, origin, address }] = gateway.servers as [typeof gateway.servers[number]];
   output.json<"serve-event">({
     ...{ type: "ready", port, origin, address },
-    environment: environmentOf(ports, gateway, mode !== ""),
+    environment: environmentOf(ports, gateway, RECORDING_MODES.includes(mode)),
   });
   await answerTests({
     stdin: ports.stdin,
@@ -75,6 +77,7 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
     print: (line) => output.json<"test-report">(line),
   });
   await Promise.all(gateway.servers.map((server) => server.stop()));
+  shutdown[Symbol.dispose]();
   return 0;
 }
 

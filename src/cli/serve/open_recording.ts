@@ -45,8 +45,6 @@ export interface OpenOptions {
   readonly grows: boolean;
   /** Plays what is there already; `null` to record every request. @default {null} */
   readonly missing?: MissingOptions | null;
-  /** True if the requests come from our command, on this machine. */
-  readonly wraps: boolean;
   readonly onExchange: (event: ExchangeEvent) => void;
 }
 
@@ -56,6 +54,8 @@ export interface MissingOptions {
   readonly sends: boolean;
   readonly createReplayer: SuiteOptions["createReplayer"];
   readonly onPlayed: (event: ServeEvent) => void;
+  /** As {@linkcode SuiteOptions.recordCommand}. */
+  readonly recordCommand?: string;
 }
 
 /** Recording of a folder. */
@@ -107,7 +107,7 @@ export async function openRecording(
 async function begun(
   ports: ProgramPorts,
   path: string,
-  { test = null, flags, declared, wraps, missing = null, onExchange, lock, isNew }: OpenOptions & {
+  { test = null, flags, declared, missing = null, onExchange, lock, isNew }: OpenOptions & {
     /** `null` for a folder that is only read. */
     readonly lock: FixtureLock | null;
     /** True if the recording created the folder. */
@@ -132,10 +132,9 @@ async function begun(
     keepCut: flags.keepCut === true,
     // A kept error would be played from then on, and its request never sent again.
     keepErrors: missing === null || flags.keepErrors === true,
-    // A client that is not our command may run on another machine.
     rules: new RecordedRules(
       declared,
-      wraps ? machineValues(ports) : [],
+      machineValues(ports),
       before === null ? null : rulesBefore(before),
     ),
     open: openPatiently,
@@ -175,7 +174,7 @@ async function begun(
 
 async function playerOf(
   { before, path }: { readonly before: Fixture | null; readonly path: string },
-  { test, missing: { sends, createReplayer, onPlayed } }: {
+  { test, missing: { sends, createReplayer, onPlayed, recordCommand } }: {
     readonly test: string | null;
     readonly missing: MissingOptions;
   },
@@ -183,7 +182,9 @@ async function playerOf(
   const replayer = await createReplayer(before === null ? [] : [before]);
   const isUnrecorded = before === null && test !== null;
   return new EarlierPlayer({
-    replayer: isUnrecorded ? unrecordedReplayer(replayer, { test, folders: [dirname(path)] }) : replayer,
+    replayer: isUnrecorded
+      ? unrecordedReplayer(replayer, { test, folders: [dirname(path)], recordCommand })
+      : replayer,
     ...{ sends, test },
     onEvent: onPlayed,
   });

@@ -15,16 +15,23 @@ import { lossOf, reportEnd } from "./recording_end.ts";
 import { RecordingView } from "./recording_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { restoreVariables } from "./gateway.ts";
+import { markObsolete, obsoleteNotes } from "./obsolete.ts";
 import type { MissingOptions } from "./open_recording.ts";
 import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
-import { absolute } from "../settings.ts";
+import { absolute, switchVariable } from "../settings.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
-import { RECORD_AGAIN, TestEvents, testReport } from "./test_reports.ts";
-import { clientEnvironment, missingKeys, runWrapped, type ServedRoute } from "./wrapped_command.ts";
+import { RECORD_AGAIN, RECORD_IN_CI, TestEvents, testReport } from "./test_reports.ts";
+import {
+  clientEnvironment,
+  missingKeys,
+  runWrapped,
+  type ServedRoute,
+  unsetKeys,
+} from "./wrapped_command.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
 export async function recordVerb(
@@ -38,6 +45,7 @@ export async function recordVerb(
   const isSuite = flags.suite === true;
   // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
   const leadsClients = wraps || isSuite;
+  const isChatty = !wraps || flags.verbose === true;
   if (isSuite) {
     requireOneFolder([flags.out], { wraps });
     restoreVariables(ports);
@@ -46,7 +54,8 @@ export async function recordVerb(
   const declared = parseFlags(flags);
   await checkPatterns(declared, refusedFlag);
   const plays = flags.missing === true;
-  const sends = !plays || flags.allowLive === true || !isCi(ports);
+  const allowsLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true;
+  const sends = !plays || allowsLive || !isCi(ports);
   const played = plays ? contentOf(ports.files, out) : null;
   const routes = await planRoutes(ports, flags, {
     wraps: leadsClients,
@@ -60,9 +69,9 @@ export async function recordVerb(
   // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the recorder.
   using events = openEventOutput<"record-event">(output, flags, { wraps: leadsClients });
   const tests = isSuite ? new TestEvents() : null;
-  const view = new RecordingView(output, events, { wraps, tests });
+  const view = new RecordingView(output, events, { isChatty, tests });
   const folder = await openFolder(ports, out, {
-    ...{ flags, declared, wraps: leadsClients, isSuite },
+    ...{ flags, declared, isSuite },
     grows: flags.append === true || plays,
     missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
     onExchange: (event) => view.exchange(event),
@@ -97,7 +106,8 @@ export async function recordVerb(
       await answerTests({
         stdin: ports.stdin,
         stopped: shutdown.requested,
-        end: (request) => endRecorded(request, { tests, recorder, folder, out }),
+        end: (request) =>
+          endRecorded(ports, request, { tests, recorder, folder, out, marks: plays && sends }),
         print: (report) => output.json<"test-report">(report),
       });
       shutdown.request();
@@ -109,6 +119,7 @@ export async function recordVerb(
     // A recording plays without a key, but most clients do not start without a key.
     const keys = plays && isCi(ports) ? missingKeys(ports, served) : {};
     // One of the routes uses this URL, or the user named another upstream.
+    if (!isChatty) output.hold();
     if (wraps) unsetVariables([OWN_URL_VARIABLE, ...routes.unset]);
     code = wraps
       ? await runWrapped(command, { ...environment, ...keys, ...routes.tokenVariables })
@@ -117,8 +128,12 @@ export async function recordVerb(
     thrown = asRepriseError(error);
   }
   await recorder.stop();
+  if (wraps) output.release();
   return reportEnd({ output, events }, await folder.recordings.close(), {
     ...{ out, plays, code, thrown, counts: view.counts },
+    unsetKeys: wraps && sends
+      ? unsetKeys(ports, servedRoutes(recorder), new Set(played?.baseUrls.keys()))
+      : [],
     variables: wraps ? servedRoutes(recorder).map(({ route }) => route.variable) : null,
     tooShort: [...folder.tooShort],
     isReported: isSuite,
@@ -127,12 +142,15 @@ export async function recordVerb(
 
 /** Ends a test, and writes its report. */
 async function endRecorded(
+  ports: ProgramPorts,
   request: TestRequest,
-  { tests, recorder, folder, out }: {
+  { tests, recorder, folder, out, marks }: {
     readonly tests: TestEvents;
     readonly recorder: Recorder;
     readonly folder: RecordingFolder;
     readonly out: string;
+    /** True to mark the exchanges that a passed test did not use as obsolete. */
+    readonly marks: boolean;
   },
 ): Promise<TestReport> {
   const { test } = request;
@@ -153,7 +171,10 @@ async function endRecorded(
     : summary.failure !== null
     ? fileError(summary.failure.error, "record", path)
     : lossOf(summary, facts);
-  return testReport(request, counts, { path, unused, error });
+  const report = testReport(request, counts, { path, unused: marks ? [] : unused, error });
+  if (!marks || request.allowUnused || report.exit_code !== 0) return report;
+  await markObsolete(ports, path, unused);
+  return { ...report, notes: obsoleteNotes(ports, path, unused) };
 }
 
 /** The routes of a wrapped command with their servers. */
@@ -199,13 +220,18 @@ async function missingOptions(
     readonly view: RecordingView;
   },
 ): Promise<MissingOptions> {
+  const isSuite = flags.suite === true;
+  const advice = sends ? RECORD_AGAIN : RECORD_IN_CI;
   const createReplayer = await replayerFactory(ports, {
     // The API itself judges the requests that it gets.
     flags: { ...flags, rules: "none" },
-    ...{ output: null, wraps: wraps || flags.suite === true, notSecret: flags.notSecret },
-    recordCommand: flags.suite === true ? RECORD_AGAIN : missingCommand(flags, { wraps }),
+    ...{ output: null, notSecret: flags.notSecret },
+    recordCommand: isSuite ? advice : missingCommand(flags, { wraps }),
   });
-  return { sends, createReplayer, onPlayed: (event) => view.played(event) };
+  return {
+    ...{ sends, createReplayer, onPlayed: (event) => view.played(event) },
+    ...(isSuite ? { recordCommand: advice } : {}),
+  };
 }
 
 /** Returns the command that records what a miss lacks. */

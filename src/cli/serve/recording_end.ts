@@ -16,6 +16,7 @@ import {
   matchRulesNote,
   nothingSentNote,
   tooShortNote,
+  unsetKeysNote,
   withheldRulesNote,
 } from "./recording_notes.ts";
 import type { EventOutput } from "./server_process.ts";
@@ -34,6 +35,8 @@ export interface EndFacts {
   /** Variables with values that are too short to look for. */
   readonly tooShort: readonly string[];
   readonly counts: RequestCounts;
+  /** Key variables that are not set and that requests need. @default {none} */
+  readonly unsetKeys?: readonly string[];
   /** True if the loss of each test was reported at its end. @default {false} */
   readonly isReported?: boolean;
 }
@@ -76,6 +79,7 @@ export function reportEnd(
     exit_code: exitCode,
   });
   const notes = [
+    exitCode === 0 ? null : unsetKeysNote(facts.unsetKeys ?? []),
     matchRulesNote(sums.matchRules),
     withheldRulesNote(sums.withheldRules),
     alteredNote(sums.altered),

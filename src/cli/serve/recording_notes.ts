@@ -50,6 +50,13 @@ export function alteredNote(exchanges: number): string | null {
     "or if clients send the replaced text";
 }
 
+/** Names key variables that are not set, after a recording that failed; `null` if none is lacking. */
+export function unsetKeysNote(variables: readonly string[]): string | null {
+  if (variables.length === 0) return null;
+  const are = variables.length === 1 ? "is" : "are";
+  return `${variables.join(" and ")} ${are} not set: without a key, no request is recorded`;
+}
+
 /** Names the match rules in the fixture; `null` without rules. */
 export function matchRulesNote(rules: readonly RuleName[]): string | null {
   return rules.length === 0 ? null : `match rules written: ${rules.join(", ")}; see "match" in fixture.json`;

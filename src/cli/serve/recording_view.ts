@@ -28,12 +28,12 @@ export class RecordingView {
   constructor(
     output: Output,
     events: EventOutput<"record-event">,
-    { wraps, tests = null }: { readonly wraps: boolean; readonly tests?: TestEvents | null },
+    { isChatty, tests = null }: { readonly isChatty: boolean; readonly tests?: TestEvents | null },
   ) {
     this.#output = output;
     this.#tests = tests;
     this.#events = events;
-    this.#isChatty = !wraps && !events.onStdout;
+    this.#isChatty = isChatty && !events.onStdout;
   }
 
   /** Numbers of requests that are not exchanges. */

@@ -43,8 +43,6 @@ export interface FactoryOptions {
   readonly command?: string | undefined;
   /** Variables whose values are not secret, besides those of the fixtures. @default {none} */
   readonly notSecret?: readonly string[] | undefined;
-  /** True if a command runs against the server. */
-  readonly wraps: boolean;
 }
 
 /**
@@ -52,15 +50,15 @@ export interface FactoryOptions {
  * `usage` for match rules that cannot be used.
  */
 export async function replayerFactory(
-  ports: Pick<Ports, "env" | "process" | "workingDirectory">,
-  { flags, output, recordCommand, command, notSecret = [], wraps }: FactoryOptions,
+  ports: Pick<Ports, "clock" | "env" | "process" | "workingDirectory">,
+  { flags, output, recordCommand, command, notSecret = [] }: FactoryOptions,
 ): Promise<SuiteOptions["createReplayer"]> {
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
   const flagRules = parseFlags(flags);
   const options = {
     match,
-    candidates: wraps ? machineValues(ports) : [],
+    candidates: () => machineValues(ports),
     rules: flags.rules ?? null,
     rewriteContext,
     repeat: flags.repeat === true,

@@ -7,6 +7,7 @@ import type { Loopback } from "../../fixture/loopback/server.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { openSuite, type Suite, type SuiteFixture } from "../../fixture/serve/suite.ts";
+import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import { startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
@@ -21,6 +22,7 @@ import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
 import { RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
+import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
 import {
@@ -59,6 +61,7 @@ export async function serveVerb(
   requireFolder(directories);
   // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
   const leadsClients = wraps || isSuite;
+  const isChatty = !wraps || flags.verbose === true;
   if (isSuite) requireOneFolder(directories, { wraps });
   const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
   requireYoung(fixtures, flags.maxAge, ports);
@@ -69,19 +72,20 @@ export async function serveVerb(
     fixtures,
     folders,
     createReplayer: await replayerFactory(ports, {
-      ...{ flags, output, wraps: leadsClients, command: commandText },
+      ...{ flags, output: isChatty ? output : null, command: commandText },
       ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
     }),
     ...{ command: commandText, ...(isSuite ? { recordCommand: RECORD_NEW } : {}) },
   });
-  const view = new ServeView(output);
+  const view = new ServeView(output, { isChatty, judgesOutputs: flags.failOn !== undefined });
   // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the server.
   using events = openEventOutput<"serve-event">(output, flags, { wraps: leadsClients });
   const tests = new TestEvents();
-  const counts = { requests: 0, skipped: 0, turned_away: 0 };
+  const counts = { requests: 0, skipped: 0, turned_away: 0, hurried: 0 };
   const report = (event: ServeEvent) => {
     if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
     else if (event.type !== "warning") counts.requests += 1;
+    if (event.type === "played" && event.hurried === true) counts.hurried += 1;
     events.write(event);
     if (isSuite) tests.add(event);
     else if (!events.onStdout) view.event(event);
@@ -126,12 +130,13 @@ export async function serveVerb(
       if (!wraps) output.json<"serve-event">(ready);
       if (!isSuite) view.ready(address, baseUrls, fixtures);
     }
+    if (!isChatty) output.hold();
     if (wraps) unsetVariables(bypassingVariables(served));
     if (isSuite && shutdown !== null) {
       await answerTests({
         stdin: ports.stdin,
         stopped: shutdown.requested,
-        end: (request) => endServed(request, { suite, tests, folder: folders[0] ?? "" }),
+        end: (request) => endServed(ports, request, { suite, tests, folder: folders[0] ?? "" }),
         print: (report) => output.json<"test-report">(report),
       });
       shutdown.request();
@@ -141,12 +146,14 @@ export async function serveVerb(
       : await shutdown?.requested ?? 0;
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
+    if (wraps) output.release();
   }
 
   const summary: ServeSummary = {
     ...suite.summary,
     turned_away: counts.turned_away,
     skipped: counts.skipped,
+    hurried: counts.hurried,
     unmet_faults: faults?.unmet() ?? [],
   };
   const unusedCommand = wraps && counts.requests === 0 && flags.allowUnused !== true
@@ -181,6 +188,7 @@ function shownCommand(command: readonly string[]): string | undefined {
 
 /** Ends a test, and writes its report. */
 async function endServed(
+  ports: ProgramPorts,
   request: TestRequest,
   { suite, tests, folder }: {
     readonly suite: Suite;
@@ -191,8 +199,16 @@ async function endServed(
   const { test } = request;
   const path = `${folder}/${test}`;
   try {
-    const unused = (await suite.end(test)).map(({ number }) => number);
-    return testReport(request, tests.take(test), { path, unused, error: null });
+    const summary = await suite.end(test);
+    const numbersOf = (listed: ReplaySummary["unused"] = []) => listed.map(({ number }) => number);
+    const [use, ...others] = summary?.fixtures ?? [];
+    const prunes = request.prunes && use !== undefined && others.length === 0;
+    const unused = prunes ? [] : numbersOf(summary?.unused);
+    const report = testReport(request, tests.take(test), { path, unused, error: null });
+    const notes = prunes && report.exit_code === 0 && report.served > 0
+      ? await pruneUnused(ports, use)
+      : obsoleteNotes(ports, path, numbersOf(summary?.obsolete));
+    return { ...report, notes };
   } catch (error) {
     return testReport(request, tests.take(test), { path, unused: [], error: asRepriseError(error) });
   }

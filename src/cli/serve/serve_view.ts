@@ -22,6 +22,8 @@ export interface ServeSummary extends SuiteSummary {
   readonly turned_away: number;
   /** Connection checks and WebSocket upgrades, which are neither exchanges nor misses. */
   readonly skipped: number;
+  /** Answers that ask for no wait, although the recorded ones do. */
+  readonly hurried: number;
   /** Faults without effect: too few requests came, or the faults did not apply to the answers. */
   readonly unmet_faults: readonly string[];
 }
@@ -29,9 +31,19 @@ export interface ServeSummary extends SuiteSummary {
 /** Writes to stderr. */
 export class ServeView {
   readonly #output: Output;
+  /** False if a command of ours has the terminal: then only problems and the counts are printed. */
+  readonly #isChatty: boolean;
 
-  constructor(output: Output) {
+  /** True if an output of a tool that is not as recorded decides the exit code. */
+  readonly #judgesOutputs: boolean;
+
+  constructor(
+    output: Output,
+    { isChatty, judgesOutputs }: { readonly isChatty: boolean; readonly judgesOutputs: boolean },
+  ) {
     this.#output = output;
+    this.#isChatty = isChatty;
+    this.#judgesOutputs = judgesOutputs;
   }
 
   /** Reports that the server listens at `address`, and the variables that point clients to it. */
@@ -43,29 +55,26 @@ export class ServeView {
     const variables = Object.entries(environment).map(([name, url]) => `${name}=${url}`).join(" ");
     const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges, 0);
     const what = `${counted(exchanges, "exchange")} of ${counted(fixtures.length, "fixture")}`;
-    this.#line(`serving ${what} at http://${address} (${variables})`);
+    if (this.#isChatty) this.#line(`serving ${what} at http://${address} (${variables})`);
   }
 
   /** Reports a request. */
   event(event: ServeEvent): void {
     // These decide the exit code.
-    if (event.type === "miss" || event.type === "refused" || event.type === "turned_away") {
+    const isDecisive = event.type === "miss" || event.type === "refused" || event.type === "turned_away" ||
+      this.#judgesOutputs && event.type === "warning" && event.rule === "tool_output_differs";
+    if (isDecisive) {
       this.#output.problem(replayLine(event));
-    } else this.#line(replayLine(event));
+    } else if (this.#isChatty) this.#line(replayLine(event));
   }
 
   /** Reports details, then the counts as the last line. */
   summary(summary: ServeSummary): void {
     const { served, repeated, missed, refused, warned, unused, unopened, turned_away, unmet_faults } =
       summary;
-    const matched = matchedLine(summary);
+    const { rewritten, tool_outputs_differ: outputs, hurried } = summary;
+    const matched = this.#isChatty ? matchedLine(summary) : null;
     if (matched !== null) this.#line(matched);
-    if (summary.rewritten > 0) {
-      this.#line(`${counted(summary.rewritten, "answer")} with the client's own values in calls`);
-    }
-    if (summary.tool_outputs_differ > 0) {
-      this.#line(`${counted(summary.tool_outputs_differ, "tool output")} not as recorded`);
-    }
     for (const fault of unmet_faults) this.#line(`the fault "${fault}" had no effect`);
     if (unused.length > 0) {
       const names = unused.map(({ fixture, number }) => `exchange ${number} of ${fixture}`);
@@ -78,7 +87,10 @@ export class ServeView {
       `${served} served${
         repeated === 0 ? "" : ` (${repeated} repeated)`
       }, ${missed} missed, ${refused} rejected, ${counted(warned, "warning")}` +
-        (turned_away === 0 ? "" : `, ${turned_away} turned away`),
+        (turned_away === 0 ? "" : `, ${turned_away} turned away`) +
+        (rewritten === 0 ? "" : `, ${rewritten} with the client's own values in calls`) +
+        (outputs === 0 ? "" : `, ${counted(outputs, "tool output")} not as recorded`) +
+        (hurried === 0 ? "" : `, ${hurried} with retry-after 0 (--pace real keeps it)`),
     );
   }
 

@@ -17,6 +17,8 @@ export interface TestRequest {
   readonly test: string;
   /** True for a test that may leave exchanges unused, and may send no request. */
   readonly allowUnused: boolean;
+  /** True to remove the exchanges that a passed test did not use. */
+  readonly prunes: boolean;
 }
 
 /** Line that begins a test, with the base URLs of its server. */
@@ -99,7 +101,7 @@ function requestOf(line: string): TestRequest | TestBegin {
     return { test, environment: Object.fromEntries(urls) };
   }
   if (found["type"] !== "end") throw unknownLine(line);
-  return { test, allowUnused: found["allow_unused"] === true };
+  return { test, allowUnused: found["allow_unused"] === true, prunes: found["prune"] === true };
 }
 
 function unknownLine(line: string): RepriseError {

@@ -17,6 +17,8 @@ export const RECORD_AGAIN =
   "run the test with REPRISE_RECORD=all, or with REPRISE_RECORD=missing to add only this request";
 /** Advice for a test without a recording. */
 export const RECORD_NEW = "run the test with REPRISE_RECORD=new";
+/** Advice for a process of tests that records nothing, because a CI system runs it. */
+export const RECORD_IN_CI = "CI is set, so nothing is sent. REPRISE_ALLOW_LIVE=1 allows it";
 
 /** Counts of the requests of a test, and messages about those that went wrong. */
 export interface TestCounts {
@@ -112,13 +114,14 @@ export function testReport(
     ...counts,
     unused: [...unused],
     messages,
+    notes: [],
   };
 }
 
 function unusedMessage(path: string, unused: readonly number[]): string {
   const [exchanges, them] = unused.length === 1 ? ["exchange", "it"] : ["exchanges", "them"];
   return `The test did not use ${exchanges} ${unused.join(", ")} of "${path}". ` +
-    `To record the test again without ${them}: run it with REPRISE_RECORD=all`;
+    `To remove ${them}: run the test with REPRISE_RECORD=prune`;
 }
 
 function silentMessage(skipped: number): string {

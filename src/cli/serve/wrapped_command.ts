@@ -61,6 +61,21 @@ export function dummyKeys(
   return Object.fromEntries([...first, ...set].map((name) => [name, key]));
 }
 
+/**
+ * Names the key variables that are not set although requests need them: those of the recorded routes, or of all routes
+ * if none of these has a key.
+ */
+export function unsetKeys(
+  ports: Pick<Ports, "env">,
+  served: readonly ServedRoute[],
+  recorded: ReadonlySet<string>,
+): readonly string[] {
+  const needed = served.filter(({ route }) => recorded.has(route.variable));
+  if (needed.length > 0) return Object.keys(missingKeys(ports, needed));
+  const unset = Object.keys(missingKeys(ports, served));
+  return unset.length < served.length ? [] : unset;
+}
+
 /** Dummy keys for the routes of `record --missing` that have no key: clients refuse to start without one. */
 export function missingKeys(
   { env }: Pick<Ports, "env">,

@@ -155,7 +155,7 @@ Deno.test("under -- CMD each API has its own port: HEAD of the base URL is passe
   ]);
   assert.equal(readFixture(denoFiles, place.out).exchanges.length, 1);
 
-  const served = await place.around(["serve", place.out, "--strict-usage"], CHECK, MESSAGES);
+  const served = await place.around(["serve", place.out, "--strict-usage", "--verbose"], CHECK, MESSAGES);
   assert.equal(served.code, 0, served.stderr);
   assert.match(served.stdout, /^200 \n200 event: message_start/);
   assert.match(served.stderr, /HEAD \/: 200, a connection check, neither an exchange nor a miss\n/);

@@ -214,16 +214,16 @@ Deno.test("a profile of one provider never leads the key of another to its serve
     },
   });
   const env = { ...NO_MODEL, OPENAI_BASE_URL: "", ANTHROPIC_API_KEY: "sk-test" };
-  const endpoint = async (args: readonly string[], more: Record<string, string> = {}) => {
-    const { stdout } = await place.call(["doctor", "--json", ...args], { env: { ...env, ...more } });
+  const endpoint = async (profile: string, more: Record<string, string> = {}) => {
+    const { stdout } = await place.call(["doctor", "--json"], {
+      env: { ...env, REPRISE_PROFILE: profile, ...more },
+    });
     const { checks } = JSON.parse(stdout) as { checks: readonly { name: string; detail: string }[] };
     return checks.find(({ name }) => name === "endpoint")?.detail ?? stdout;
   };
   const official = /anthropic \(\w+\) at https:\/\/api\.anthropic\.com\/v1 \(default\)/;
-  assert.match(await endpoint(["--profile", "claude"]), official);
-  assert.match(await endpoint([], { REPRISE_PROFILE: "claude" }), official);
-  assert.match(await endpoint(["--profile", "local", "-p", "anthropic"]), official);
-  assert.ok((await endpoint(["--profile", "local"])).includes(api.origin));
+  assert.match(await endpoint("claude"), official);
+  assert.ok((await endpoint("local")).includes(api.origin));
 });
 
 Deno.test("a profile that is not there is exit 2, with the names of those that are", async () => {

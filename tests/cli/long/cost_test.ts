@@ -5,7 +5,7 @@ import { answer, message } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { says, startMessagesServer, text } from "../../support/messages_server.ts";
 import { type Called, ending, Sandbox } from "../../support/reprise.ts";
-import { assertError, HELLO, KEY, Place, READS_A } from "../harness.ts";
+import { assertError, KEY, Place, READS_A } from "../harness.ts";
 
 /** Counts of the first request in the recording test_openai_responses_prompt_cache_e2e, and of the second. */
 const WRITES = {
@@ -159,25 +159,6 @@ Deno.test("--max-cost clamps the output of each request to what is left, and end
   ]);
   assert.equal((error.details as JsonObject).cost_usd, 0.00256);
   assert.equal(costOf(called), 0.00256);
-});
-
-Deno.test("--max-session-tokens counts the earlier runs of a session, but not what a fork shares with its parent", async () => {
-  await using place = new Place(() => HELLO);
-  await place.session("s");
-  const limited = (id: string, most: number) =>
-    place.call(["run", "--json", "-s", id, "--max-session-tokens", String(most), "More"]);
-  assertError(await limited("s", 165), {
-    code: "over_budget",
-    exit: 4,
-    says: /5 of 165 tokens are left \(--max-session-tokens\)/,
-    hint: /larger --max-session-tokens/,
-  });
-  assert.equal(place.server.requests.length, 1);
-  assert.equal((await limited("s", 400)).code, 0);
-  assert.equal((place.server.requests[1]?.body as JsonObject).max_output_tokens, 240);
-  const fork = JSON.parse((await place.call(["fork", "s", "--json"])).stdout).session;
-  assert.equal((await limited(fork, 400)).code, 0);
-  assert.equal((place.server.requests[2]?.body as JsonObject).max_output_tokens, 400);
 });
 
 Deno.test("a played fixture costs nothing that is known: the cost is null, and --max-cost has no effect", async () => {

@@ -54,7 +54,7 @@ Deno.test("each pin that differs is reported, with what it does: never for what 
 
 Deno.test("each pin that differs is reported, with what it does: in one line on stderr, which --accept-drift silences", async () => {
   await using place = await begun();
-  const changed = ["-m", "gpt-5.6-mini", "--instructions", "Be loud.", "--no-reasoning-replay"];
+  const changed = ["-m", "gpt-5.6-mini", "--instructions", "Be loud.", "--replay", "none"];
   const shown = await place.call(["run", "-s", "s", ...changed, "Go"]);
   const lines = shown.stderr.split("\n").filter((line) => line.includes("changed since the last run"));
   assert.equal(lines.length, 1, shown.stderr);

@@ -91,11 +91,11 @@ Deno.test("the command that continues a session names the endpoint that flags na
   assert.equal((await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"])).code, 0);
   run = 2;
   const args = ["run", "--json", "-c", "--base-url", place.server.baseUrl, "Go"];
-  const command = `reprise run -s s --base-url ${place.server.baseUrl} --no-reasoning-replay`;
+  const command = `reprise run -s s --base-url ${place.server.baseUrl} --replay none`;
   const { hint } = assertError(await place.call(args), {
     code: "request_refused",
     exit: 13,
-    hint: /--no-reasoning-replay/,
+    hint: /--replay none/,
   });
   assert.ok(String(hint).endsWith(command), String(hint));
 });

@@ -86,7 +86,7 @@ Deno.test("the hint of every failed run names a command with its session, and th
   }
 });
 
-Deno.test("a refusal of reasoning that a retry resolved names --no-reasoning-replay too", async () => {
+Deno.test("a refusal of reasoning that a retry resolved names --replay none too", async () => {
   let refuses = false;
   await using place = new Place(({ input }) =>
     refuses && input.some(({ type }) => type === "reasoning")
@@ -102,7 +102,7 @@ Deno.test("a refusal of reasoning that a retry resolved names --no-reasoning-rep
   assert.equal(called.code, 0, called.stdout);
   const notice = (events(called) as JsonObject[]).find(({ kind }) => kind === "replay_stripped");
   const commands = assertCommand(notice ?? {}, "notice");
-  assert.ok(commands.includes('reprise run -s s --no-reasoning-replay "…"'), commands.join("\n"));
+  assert.ok(commands.includes('reprise run -s s --replay none "…"'), commands.join("\n"));
 });
 
 Deno.test("a mistyped verb gets the nearest verb in its hint", async () => {

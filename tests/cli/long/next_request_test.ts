@@ -26,8 +26,8 @@ const FLAGS: readonly (readonly string[])[] = [
     ...["--output-schema", "schema.json"],
   ],
   ["--ask", "--instructions", "@rules.md", "--effort", "high", "--summary", "auto"],
-  ["--deny", "read_file", "--instructions", "Be brief.", "--effort", "", "--replay-window", "1"],
-  ["--no-reasoning-replay", "-m", "gpt-5.6-mini", "--max-tokens", "5000"],
+  ["--deny", "read_file", "--instructions", "Be brief.", "--effort", "", "--replay", "last:1"],
+  ["--replay", "none", "-m", "gpt-5.6-mini", "--max-tokens", "5000"],
   ["-m", "gpt-5.6", "--replay", "family"],
   ["--replay", "none", "--auto-compact", "1"],
 ];
@@ -119,7 +119,7 @@ comparing(
     assert.equal((await place.call(["run", "--json", "--new", "-s", "s", "first"])).code, 10);
     return { prompt: null };
   },
-  [[], ["--allow", "write", "--no-reasoning-replay"], ["--auto-compact", "1"]],
+  [[], ["--allow", "write", "--replay", "none"], ["--auto-compact", "1"]],
 );
 
 comparing("after a checkpoint", atLength, async (place) => {
@@ -127,7 +127,7 @@ comparing("after a checkpoint", atLength, async (place) => {
   await place.session("t");
   const compacted = await place.call(["compact", "s", "--tail-events", "0"]);
   assert.equal(compacted.code, 0, compacted.stderr);
-}, [[], ["--allow", "write", "--replay-window", "0", "-m", "gpt-5.6-mini"], ["--auto-compact", "1"]]);
+}, [[], ["--allow", "write", "--replay", "last:0", "-m", "gpt-5.6-mini"], ["--auto-compact", "1"]]);
 
 Deno.test("input and --dry-run are the request that run sends: of a played fixture", async (t) => {
   for (const session of [["--new", "-s", "n"], ["-s", "s"]]) {
@@ -201,7 +201,7 @@ Deno.test("after run --allow, explain raises no false alarm and names the flags 
     const other = await prefixOf(place, "--allow", "edit_file");
     assert.deepEqual([other.extends, other.item], [false, null]);
   });
-  await t.step("--body, --dry-run and doctor name them too", async () => {
+  await t.step("--body and --dry-run name them too", async () => {
     const line = "--allow 'shell:sh check.sh' --allow write";
     const input = await place.call(["run", "-s", "s", "--dry-run", "--body", PROMPT]);
     assert.ok(input.stderr.includes(line), input.stderr);
@@ -217,8 +217,6 @@ Deno.test("after run --allow, explain raises no false alarm and names the flags 
       [false, keep],
       "it is the request without them",
     );
-    const doctor = await place.call(["doctor", "-s", "s"]);
-    assert.ok(doctor.stdout.includes(line), doctor.stdout);
   });
   await t.step("and with them the run sends that prefix", async () => {
     const last = place.server.requests.at(-1)?.text ?? "";
@@ -229,25 +227,25 @@ Deno.test("after run --allow, explain raises no false alarm and names the flags 
 });
 
 Deno.test("explain names other flags that keep the prefix: replay, window, schema", async (t) => {
-  await t.step("--no-reasoning-replay", async () => {
+  await t.step("--replay none", async () => {
     await using place = placeOf(readsThenAnswers);
     await place.session("s");
-    assert.equal((await place.call(["run", "--json", "-s", "s", "--no-reasoning-replay", "Hi"])).code, 0);
-    assert.deepEqual(await prefixOf(place), { extends: true, with: ["--no-reasoning-replay"] });
+    assert.equal((await place.call(["run", "--json", "-s", "s", "--replay", "none", "Hi"])).code, 0);
+    assert.deepEqual(await prefixOf(place), { extends: true, with: ["--replay", "none"] });
     assert.equal(
       (await prefixOf(place, "--replay", "exact")).extends,
       false,
       "a flag of this call counts first",
     );
   });
-  await t.step("--replay-window, for a run that continues without a prompt", async () => {
+  await t.step("--replay last:N, for a run that continues without a prompt", async () => {
     const cut = answer([message("Half")], { end: { kind: "cut" } });
     await using place = placeOf(({ input }) =>
       JSON.stringify(input).includes("cut") ? cut : input.at(-1)?.type === "message" ? READS_A : HELLO
     );
     await place.session("s");
-    assert.equal((await place.call(["run", "--json", "-s", "s", "--replay-window", "0", "cut"])).code, 10);
-    assert.deepEqual(await prefixOf(place), { extends: true, with: ["--replay-window", "0"] });
+    assert.equal((await place.call(["run", "--json", "-s", "s", "--replay", "last:0", "cut"])).code, 10);
+    assert.deepEqual(await prefixOf(place), { extends: true, with: ["--replay", "last:0"] });
   });
   await t.step("--output-schema", async () => {
     const fits = answer([message("{}")]);
@@ -264,16 +262,6 @@ Deno.test("explain names other flags that keep the prefix: replay, window, schem
     );
     assert.deepEqual(await prefixOf(place), { extends: true });
   });
-});
-
-Deno.test("doctor takes the flags of run, and shows what a run with them would do", async () => {
-  await using place = placeOf(readsThenAnswers);
-  const flags = ["--allow", "write", "-m", "gpt-5.6-mini", "--effort", "high"];
-  const { checks } = JSON.parse((await place.call(["doctor", "--json", ...flags])).stdout);
-  const detail = (name: string) => checks.find((check: JsonObject) => check.name === name)?.detail;
-  assert.equal(detail("model"), "gpt-5.6-mini (flag)");
-  assert.equal(detail("permissions"), "read, allow write");
-  assert.match(detail("reasoning"), /^effort high/);
 });
 
 Deno.test("--body without a session takes the prompt of a new one, says so where it lacks one, and needs --dry-run", async () => {

@@ -103,7 +103,6 @@ const PAGES: readonly GuidePage[] = [
       project.write("tests/test_new.py", "");
     },
   },
-  { page: "docs/matching.md", prepare: twoMachines },
   {
     page: "docs/pages.md",
     async prepare(project) {

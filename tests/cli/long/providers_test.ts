@@ -228,8 +228,8 @@ Deno.test("a missing or wrong setting of a provider is exit 2, with a hint, befo
 
 Deno.test("doctor reports on every provider: its keys, and the sources of provider and base URL", async () => {
   await using sandbox = new Sandbox();
-  const details = async (args: readonly string[], env: Record<string, string>) => {
-    const called = await sandbox.call(["doctor", "--json", ...args], { env });
+  const details = async (provider: string, env: Record<string, string>) => {
+    const called = await sandbox.call(["doctor", "--json"], { env: { ...env, REPRISE_PROVIDER: provider } });
     assert.ok(!called.stdout.includes(KEY));
     assert.equal(called.code, 2, `no model is set: ${called.stdout}`);
     const { checks } = JSON.parse(called.stdout) as {
@@ -237,26 +237,29 @@ Deno.test("doctor reports on every provider: its keys, and the sources of provid
     };
     return Object.fromEntries(checks.map(({ name, level, detail }) => [name, `${level}: ${detail}`]));
   };
-  const none = await details([], {});
+  const none = await details("", {});
   assert.match(
     none.endpoint ?? "",
     /^ok: openai \(default\) at https:\/\/api\.openai\.com\/v1 \(default\)/,
   );
   assert.match(none.key ?? "", /^missing: OPENAI_API_KEY is not set/);
   assert.equal(none.keys, "ok: openai none, azure none, anthropic none, compatible none");
-  const all = await details(["-p", "anthropic"], { ...KEYS, AZURE_OPENAI_AD_TOKEN: `${KEY}-token` });
-  assert.match(all.endpoint ?? "", /anthropic \(flag\) at https:\/\/api\.anthropic\.com\/v1 \(default\)/);
+  const all = await details("anthropic", { ...KEYS, AZURE_OPENAI_AD_TOKEN: `${KEY}-token` });
+  assert.match(
+    all.endpoint ?? "",
+    /anthropic \(environment\) at https:\/\/api\.anthropic\.com\/v1 \(default\)/,
+  );
   assert.equal(all.key, "ok: ANTHROPIC_API_KEY is set");
   assert.equal(
     all.keys,
     "ok: openai OPENAI_API_KEY, azure AZURE_OPENAI_API_KEY, anthropic ANTHROPIC_API_KEY, " +
       "compatible OPENAI_API_KEY",
   );
-  const azure = await details([], { REPRISE_PROVIDER: "azure" });
+  const azure = await details("azure", {});
   assert.match(azure.endpoint ?? "", /^missing: .*azure.*AZURE_OPENAI_BASE_URL/);
   assert.match(azure.key ?? "", /^missing: AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN is not set/);
   configure(sandbox, { provider: "compatible", base_url: "http://localhost:1234/v1" });
-  const local = await details([], {});
+  const local = await details("", {});
   assert.match(local.endpoint ?? "", /compatible \(config\) at http:\/\/localhost:1234\/v1 \(config\)/);
   assert.match(local.key ?? "", /^ok: .* requests to the local server have no key/);
 });
@@ -271,15 +274,15 @@ Deno.test("doctor reports on every provider: and asks each of them with --live",
     compatible: "/responses",
   };
   for (const [provider, target] of Object.entries(rows)) {
-    const called = await sandbox.call(["doctor", "--live", "--json", "-p", provider, "-m", "m"], {
-      env: { ...KEYS, REPRISE_BASE_URL: api.origin },
+    const called = await sandbox.call(["doctor", "--live", "--json"], {
+      env: { ...KEYS, REPRISE_BASE_URL: api.origin, REPRISE_PROVIDER: provider, REPRISE_MODEL: "m" },
     });
     assert.equal(called.code, 0, called.stdout);
     assert.match(called.stdout, /m answered \(completed\)/);
     assert.equal(api.arrived.at(-1)?.target, target);
   }
-  const called = await sandbox.call(["doctor", "--live", "--json", "-p", "azure", "-m", "m"], {
-    env: KEYS,
+  const called = await sandbox.call(["doctor", "--live", "--json"], {
+    env: { ...KEYS, REPRISE_PROVIDER: "azure", REPRISE_MODEL: "m" },
   });
   assert.equal(called.code, 2, "the requested check is impossible");
 });

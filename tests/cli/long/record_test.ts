@@ -137,7 +137,7 @@ Deno.test("record keeps the traffic: and prints each note for the user once at i
     env,
   });
   assert.equal(reported.code, 0, reported.stderr);
-  assert.deepEqual(reported.stderr.trimEnd().split("\n"), [
+  assert.deepEqual(reported.stderr.trim().split("\n"), [
     "1 exchange holds replaced text in its request: serve matches it only if its environment has the same values, " +
     "or if clients send the replaced text",
     "DB_PASSWORD is too short to look for (under 8 characters): check that no recording holds it",
@@ -147,11 +147,11 @@ Deno.test("record keeps the traffic: and prints each note for the user once at i
   assert.equal(readFixture(denoFiles, out("noted")).exchanges[0]?.request.path, "/v1/responses");
 
   const plain = await place.call(["record", "--out", out("plain"), ...upstream, ...around("hi")]);
-  assert.equal(plain.stderr, `recorded 1 exchange into "${out("plain")}"\n`);
+  assert.equal(plain.stderr, `\nrecorded 1 exchange into "${out("plain")}"\n`);
 
   const unasked = await place.call(["record", "--out", out("unasked"), "--", "true"]);
   assert.equal(unasked.code, 7, unasked.stderr);
-  assert.deepEqual(unasked.stderr.trimEnd().split("\n"), [
+  assert.deepEqual(unasked.stderr.trim().split("\n"), [
     "error: Nothing was recorded: the fixture would hold no exchange",
     "hint: The command sent nothing to the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
     `recorded 0 exchanges into "${out("unasked")}"`,

@@ -43,14 +43,11 @@ Deno.test("replay is switched off for a call, on a resumed session, and only for
   for (const value of ["1", "true", "yes", ""]) {
     assert.ok(await wouldSend(place, [], value) > 0, `${JSON.stringify(value)} leaves it on`);
   }
-  assert.equal(await wouldSend(place, ["--no-reasoning-replay"]), 0);
   assert.equal(await wouldSend(place, ["--replay", "none"]), 0);
-  assert.equal(await wouldSend(place, ["--replay", "family", "--no-reasoning-replay"]), 0);
   for (const mode of ["exact", "family"]) {
     assert.ok(await wouldSend(place, ["--replay", mode], "off") > 0, `--replay ${mode} counts more`);
   }
   assert.equal(await wouldSend(place, ["--replay", "none"], "on"), 0);
-  assert.equal(await wouldSend(place, ["--no-reasoning-replay"], "on"), 0);
   assert.ok((await sentBy(place, [])).length > 0, "on again without it");
   assert.deepEqual(place.server.refusals, []);
 });

@@ -123,14 +123,14 @@ Deno.test("if no retry helps, the hint names the flag that does: and the flag en
   assertError(failed, {
     code: "request_refused",
     exit: 13,
-    hint: /reprise run -s s --no-reasoning-replay/,
+    hint: /reprise run -s s --replay none/,
   });
   assert.equal(
     place.sandbox.turns("s").flatMap(({ events }) => events).filter(({ type }) => type === "replay_notice")
       .length,
     0,
   );
-  const helped = await place.call(["run", "--json", "-s", "s", "--no-reasoning-replay"]);
+  const helped = await place.call(["run", "--json", "-s", "s", "--replay", "none"]);
   assert.equal(ending(helped).state, "completed");
   await assertSound(place);
 });

@@ -152,7 +152,7 @@ Deno.test("reasoning goes back where it fits, and explain says why not where it 
     const [flags, reason] of [
       [["-m", "gpt-5.6-mini"], "other_model"],
       [["--base-url", `${place.server.baseUrl}/other`], "other_endpoint"],
-      [["--no-reasoning-replay"], "replay_off"],
+      [["--replay", "none"], "replay_off"],
     ] as const
   ) assert.deepEqual((await explained(...flags)).slice(1), [reason, reason]);
 

@@ -69,7 +69,12 @@ Deno.test("serve plays a recording from another directory, and names the rules t
   assert.doesNotMatch(here.stderr, /matched|needed/);
 
   const cwd = `${sandbox.directory}/elsewhere/deep`;
-  const there = await served(sandbox, { fixture, cwd, flags: ["--strict-usage"], command: client() });
+  const there = await served(sandbox, {
+    fixture,
+    cwd,
+    flags: ["--strict-usage", "--verbose"],
+    command: client(),
+  });
   assert.deepEqual([there.code, there.stdout], [0, stdout], there.stderr);
   const played = there.events.find(({ type }) => type === "played");
   assert.deepEqual([played.tier, played.rules], ["rules", ["cwd"]]);
@@ -98,7 +103,7 @@ Deno.test("in a conversation other outputs of tools are reported and counted, an
   const cwd = `${sandbox.directory}/elsewhere`;
   const command = client({ output: "2 failed" });
   assert.equal((await served(sandbox, { fixture, cwd, command })).code, 7);
-  const flags = ["--match", "conversation"];
+  const flags = ["--match", "conversation", "--verbose"];
   const played = await served(sandbox, { fixture, cwd, flags, command });
   assert.equal(played.code, 0, played.stderr);
   const warning = played.events.find(({ type }) => type === "warning");
@@ -113,7 +118,7 @@ Deno.test("in a conversation other outputs of tools are reported and counted, an
   ]);
   assert.equal(played.events.at(-1).tool_outputs_differ, 1);
   assert.match(played.stderr, /^1 matched: 1 conversation$/m);
-  assert.match(played.stderr, /^1 tool output not as recorded$/m);
+  assert.match(played.stderr, /^1 served, .*, 1 tool output not as recorded$/m);
   const failed = await served(sandbox, {
     fixture,
     cwd,

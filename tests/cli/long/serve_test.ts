@@ -151,7 +151,7 @@ Deno.test("serve plays fixtures to any client, and its exit code says whether al
     ]);
     const ask = ["serve", broken, "--fault", "7: fail", "--fault", "9: html"];
     const client = ["--", ...place.client, HI];
-    const lenient = await place.call([...ask, ...client]);
+    const lenient = await place.call([...ask, "--verbose", ...client]);
     assert.deepEqual([lenient.code, lenient.stderr.includes("error:")], [0, false], lenient.stderr);
     assert.match(lenient.stderr, /: 429, exchange 1 of [^ ]*broken, broken: 429 retry-after 2\n/);
     assert.match(

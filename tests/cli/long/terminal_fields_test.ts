@@ -119,7 +119,9 @@ Deno.test("content of a session is shown on a terminal, and controls it in no ve
   await place.call(["export", "s", file]);
   await using other = new Place(EVIL_MODEL);
   await other.call(["import", file]);
-  for (const args of [["ls"], ["show", "s"], ["doctor", "--model", EVIL]]) await assertShown(other, args);
+  for (const args of [["ls"], ["show", "s"], ["explain", "s", "--model", EVIL]]) {
+    await assertShown(other, args);
+  }
   await assertShown(other, ["run", "-s", "s", "Go on"]);
 });
 

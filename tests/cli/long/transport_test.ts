@@ -244,7 +244,7 @@ Deno.test("a proxy that applies to the URL gets HTTP", async () => {
 
 Deno.test("doctor names the transport and its source", async () => {
   await using place = await TransportPlace.open({ script: loop });
-  const called = await place.call(["doctor", "--transport", "ws"]);
-  match(called.stdout, /ok +transport: one WebSocket \(flag\)/);
+  const called = await place.call(["doctor"], { env: { REPRISE_TRANSPORT: "ws" } });
+  match(called.stdout, /ok +transport: one WebSocket \(environment\)/);
   match((await place.call(["doctor"])).stdout, /ok +transport: HTTP \(default\)/);
 });

@@ -75,13 +75,13 @@ Deno.test("verify says same for what was sent, whatever kind of run it was: wind
     assert.equal(called.code, code, called.stdout);
   };
   await run(["--new", "Go"]);
-  await run(["--replay-window", "1", "Go"]);
+  await run(["--replay", "last:1", "Go"]);
   await run(["refuse"]);
   await run(["cut"], 10);
   await run([]);
   await run(["write"]);
   await run(["-m", "gpt-5.6-mini", "--replay", "family", "--effort", "high", "--summary", "auto", "Go"]);
-  await run(["--no-reasoning-replay", "--instructions", "Be loud.", "--max-tokens", "5000", "Go"]);
+  await run(["--replay", "none", "--instructions", "Be loud.", "--max-tokens", "5000", "Go"]);
   await run(["--base-url", `${place.server.baseUrl}/other`, "--max-steps", "1", "Go"], 4);
   const report = await verify(place, ["s"]);
   assert.ok(verdicts(report).length > 12);
@@ -150,7 +150,7 @@ Deno.test("explain says whether the next request continues the last one: it does
   });
   assert.match((await place.call(["explain", "s"])).stdout, /^It extends the last request/);
   for (
-    const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--no-reasoning-replay"], 1]] as const
+    const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--replay", "none"], 1]] as const
   ) {
     const { prefix } = JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout);
     const next = new TextEncoder().encode(

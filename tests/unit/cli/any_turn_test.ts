@@ -1,5 +1,6 @@
 /** Turns of later versions may hold anything: each view of a session shows them. */
 import assert from "node:assert/strict";
+import type { Context } from "../../../src/cli/context.ts";
 import { sessionPage } from "../../../src/cli/html/session_page.ts";
 import { transcriptLines } from "../../../src/cli/inspection/transcript/lines.ts";
 import { transcriptMarkdown } from "../../../src/cli/inspection/transcript/markdown.ts";
@@ -10,7 +11,7 @@ import { isJsonObject, objectMember } from "../../../src/domain/json.ts";
 import { type ShownSession, type ShownTurn, shownTurn } from "../../../src/store/read/show.ts";
 import { HOSTILE_OBJECTS, spoilt } from "../../support/hostile_json.ts";
 import { readSessionTurns } from "./html/session_turns.ts";
-import { NO_SPENDING } from "./inspection/transcript/shown.ts";
+import { transcriptOf } from "./inspection/transcript/shown.ts";
 import { test } from "../../support/test.ts";
 
 /** A value that `String` cannot show, a name that each JavaScript object knows, and no value. */
@@ -24,17 +25,14 @@ async function assertShown(turns: readonly ShownTurn[]): Promise<void> {
     turns,
     problems: [],
   };
-  const options = { full: true, spending: NO_SPENDING, wholeOutput: () => null };
-  await transcriptLines(session, turns, { ...options, screen: PLAIN_SCREEN });
-  transcriptMarkdown({ session, home: null, wholeOutput: () => null }, turns, options);
+  const transcript = transcriptOf(session);
+  const options = { full: true, wholeOutput: () => null };
+  await transcriptLines(transcript, { ...options, screen: PLAIN_SCREEN, fullFlag: "--full" });
+  transcriptMarkdown(transcript, { ...options, facts: [] });
   turnTable(turns, PLAIN_SCREEN);
   eventTable(turns, turns, PLAIN_SCREEN);
-  JSON.stringify(sessionPage(session, {
-    prefixes: new Map(),
-    forks: [],
-    costOf: () => null,
-    imageOf: () => null,
-  }));
+  // Only a session of a home needs its context.
+  sessionPage({} as Context, { session, home: null, wholeOutput: () => null }, transcript);
 }
 
 test.long("a turn with any value at any place, or with none there, is shown in each view", async () => {

@@ -1,15 +1,23 @@
 import assert from "node:assert/strict";
-import { changedLines } from "../../../src/cli/changed_lines.ts";
+import { diffText } from "../../../src/cli/changed_lines.ts";
 import { test } from "../../support/test.ts";
 
 /** An edit as the lines of a diff. */
 function diff(before: string, after: string): string[] {
-  return changedLines(before, after).map(({ sign, text }) => `${sign}${text}`);
+  return diffText(before, after).split("\n");
 }
 
 Deno.test("lines that an edit keeps are unchanged, also if it ends within a line", () => {
   assert.deepEqual(diff("a\nb\nc", "a\nB\nc"), [" a", "-b", "+B", " c"]);
   assert.deepEqual(diff("a\nb", "a\nb\nc\n"), [" a", " b", "+c"]);
+});
+
+Deno.test("a change has three lines around it, and the place of what is left out", () => {
+  const lines = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`);
+  assert.deepEqual(diff(lines.join("\n"), lines.with(19, "another").join("\n")), [
+    "@ lines 17-23, now 17-23",
+    ...[" line 17", " line 18", " line 19", "-line 20", "+another", " line 21", " line 22", " line 23"],
+  ]);
 });
 
 Deno.test("a new file is added lines, a deleted text removed ones, and an edit of the last line end is both", () => {

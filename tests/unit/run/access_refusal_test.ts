@@ -54,7 +54,7 @@ Deno.test("a refusal in words of access that may be about reasoning names the wa
       assert.deepEqual([second.ended.exit_code, counts(session, second)], [13, [2]]);
       const error = second.events.find(({ type }) => type === "error");
       assert.ok(error?.type === "error");
-      assert.equal(/--no-reasoning-replay/.test(String(error.hint)), isNamed, String(error.message));
+      assert.equal(/--replay none/.test(String(error.hint)), isNamed, String(error.message));
     });
   }
 });

@@ -142,7 +142,7 @@ test.long(
         assert.deepEqual(session.notices(), [], name);
         const error = second.events.find(({ type }) => type === "error");
         assert.ok(error?.type === "error" && !/Still bad/.test(String(error.message)), name);
-        assert.match(String(error.hint), /--no-reasoning-replay/, name);
+        assert.match(String(error.hint), /--replay none/, name);
         run = 3;
         const third = await session.run("Three");
         assert.deepEqual([third.ended.state, counts(session, third)], ["completed", [2]], name);
@@ -192,7 +192,7 @@ Deno.test("a run tries blindly at most once", async () => {
     assert.equal(session.notices().length, 1);
     const error = second.events.find(({ type }) => type === "error");
     assert.ok(error?.type === "error");
-    assert.match(String(error.hint), /--no-reasoning-replay/);
+    assert.match(String(error.hint), /--replay none/);
     run = 3;
     const third = await session.run("Three", { ...TOOLS, replay: "none" });
     assert.deepEqual(counts(session, third), [0], "what the hint says goes through");

@@ -73,7 +73,7 @@ export function scripted(
   options: { readonly script: readonly ScriptedResponse[] } & SetupOverrides,
 ): Scripted {
   const { script, maxSteps = 50, maxTokens, autoCompact, failOnDenied, ...others } = options;
-  const { maxSessionTokens, maxCost, outputPrice, ...overrides } = others;
+  const { maxCost, outputPrice, ...overrides } = others;
   const events: RunEvent[] = [];
   const bodies: string[] = [];
   const player = createPlayer(exchanges(script));
@@ -104,7 +104,7 @@ export function scripted(
     configRules: [],
     account: null,
     cacheKey: writer.manifest?.family ?? writer.id,
-    limits: { maxSteps, maxTokens, maxSessionTokens, maxCost, outputPrice, autoCompact, failOnDenied },
+    limits: { maxSteps, maxTokens, maxCost, outputPrice, autoCompact, failOnDenied },
     costOf: null,
     strictDrift: false,
     window: null,

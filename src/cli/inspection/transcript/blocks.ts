@@ -1,55 +1,54 @@
 /**
- * A session for people: each event as a message, a call, a result or a note in words. Files may come from any version, so
- * their members may be anything.
+ * Blocks: an event of a session, or an item of a recorded request or answer, for people. A terminal, Markdown and a page
+ * draw the same blocks.
  *
  * @module
  */
-import { callArgumentsOf, callNameOf } from "../../../domain/item.ts";
-import {
-  type JsonObject,
-  type JsonValue,
-  numberMember,
-  objectMember,
-  parsedObject,
-  stringMember,
-} from "../../../domain/json.ts";
-import type { Item } from "../../../domain/event.ts";
-import { counted, headOf } from "../../../domain/text.ts";
-import type { ShownTurn } from "../../../store/read/show.ts";
-import { noteOf, partsText, statusText } from "./words.ts";
-import { type Edit, editIn } from "../../edits.ts";
+import { headOf } from "../../../domain/text.ts";
+import type { Edit } from "../../edits.ts";
 
-/** An event of a turn that is shown. */
-export type ShownEvent = ShownTurn["events"][number];
-
-/** A text that a person or a model wrote. */
-export interface MessageBlock {
+/** The event of a session that a block is about. */
+interface Placed {
+  /** Absent outside of sessions. */
+  readonly seq?: number;
+}
+/** A text that a person, a program or a model wrote. */
+export interface MessageBlock extends Placed {
   readonly kind: "message";
-  readonly from: "user" | "assistant";
+  /** A role, such as `user` or `assistant`. */
+  readonly from: string;
   readonly text: string;
 }
 /** A reasoning item: facts about it, and the summary that came with it. */
-export interface ReasoningBlock {
+export interface ReasoningBlock extends Placed {
   readonly kind: "reasoning";
   readonly about: string;
   /** Empty without a summary. */
   readonly text: string;
+  /** The opaque part and the id: requests that send it back have one of them. Empty without an opaque part. */
+  readonly keys: readonly string[];
+  /** The later requests with it, and the reason for each that left it out; absent if that was not looked up. */
+  readonly fate?: readonly string[];
 }
 /** A call of a tool. */
-export interface CallBlock extends CalledTool {
+export interface CallBlock extends CalledTool, Placed {
   readonly kind: "call";
-  /** The `seq` of its event. */
-  readonly seq: unknown;
+  /** The key that its result has too; `null` if the provider runs the tool, so that no client returns a result. */
+  readonly key: unknown;
   /** Arguments that do not fit in a line; may be empty. */
   readonly text: string;
   /** `null` if it edits nothing. */
   readonly edit: Edit | null;
+  /** Its result, if {@linkcode paired} found it. */
+  readonly result?: ResultBlock;
+  /** The permission decision about it, if {@linkcode paired} found it. */
+  readonly decision?: NoteBlock;
 }
 /** The result of a call. */
-export interface ResultBlock extends CalledTool {
+export interface ResultBlock extends CalledTool, Placed {
   readonly kind: "result";
-  /** The `seq` of the event of its call. */
-  readonly callSeq: unknown;
+  /** The key of its call. */
+  readonly key: unknown;
   readonly isOk: boolean;
   readonly status: string;
   /** The model's view of the output. */
@@ -57,16 +56,31 @@ export interface ResultBlock extends CalledTool {
   /** The complete output, if `text` is a part of it. */
   readonly blob: { readonly sha256: string; readonly bytes: number } | null;
 }
-/** Any other event, in words. */
-export interface NoteBlock {
+/** Anything else, in words. */
+export interface NoteBlock extends Placed {
   readonly kind: "note";
   readonly isError: boolean;
   readonly about: string;
   /** A longer text that belongs to it, such as the summary of a checkpoint; may be empty. */
   readonly text: string;
+  /** The key of the call that a permission decision is about. */
+  readonly key?: unknown;
+  /** An image: its data, or the blob that holds it. */
+  readonly image?: Image;
+  /** The fragment of the entry that it names, such as `exchange-2`. */
+  readonly to?: string;
+  /** It is the heading of what follows. */
+  readonly isHeading?: true;
 }
+/** The events of a streamed answer, a line each. */
+export interface EventsBlock extends Placed {
+  readonly kind: "events";
+  readonly lines: readonly string[];
+}
+/** An image of a type that browsers draw without running anything. */
+export type Image = { readonly src: string } | { readonly type: string; readonly sha256: string };
 /** Part of a transcript. */
-export type Block = MessageBlock | ReasoningBlock | CallBlock | ResultBlock | NoteBlock;
+export type Block = MessageBlock | ReasoningBlock | CallBlock | ResultBlock | NoteBlock | EventsBlock;
 
 /** A called tool. */
 interface CalledTool {
@@ -75,78 +89,59 @@ interface CalledTool {
   readonly subject: string;
 }
 
-/** UTF-16 units of a call's arguments that are shown beside its name. */
-const SUBJECT_SHOWN = 200;
-
-/** The mark before an event that is omitted. */
-export const OMITTED_MARK: NoteBlock = {
-  kind: "note",
-  isError: false,
-  about: "omitted from later requests:",
-  text: "",
-};
-
-/** Reads the events of turns in their order. Remembers calls, so that a result can say what was called. */
-export class BlockReader {
-  readonly #calls = new Map<unknown, CalledTool>();
-  readonly #omitted: ReadonlySet<unknown>;
-
-  /** `omitted` are the `seq` of events that are marked as omitted. */
-  constructor(omitted: ReadonlySet<unknown> = new Set()) {
-    this.#omitted = omitted;
-  }
-
-  /** The blocks of a turn, in the order of its events; the mark of an omitted event is before it. */
-  blocksOf(turn: ShownTurn): Block[] {
-    return turn.events.flatMap((event) => {
-      const block = this.blockOf(turn, event);
-      return this.#omitted.has(event.seq) ? [OMITTED_MARK, block] : [block];
-    });
-  }
-
-  /** The block of an event. */
-  blockOf(turn: ShownTurn, event: ShownEvent): Block {
-    const item = objectMember(event, "item") ?? {};
-    switch (event.type) {
-      case "user_message":
-        return { kind: "message", from: "user", text: partsText(event.content) };
-      case "assistant_message":
-        return {
-          kind: "message",
-          from: "assistant",
-          text: stringMember(item, "text") ?? partsText(item.content),
-        };
-      case "reasoning":
-        return reasoningBlock(item);
-      case "tool_call": {
-        const block = callBlock(event, item as Item);
-        this.#calls.set(block.seq, block);
-        return block;
-      }
-      case "tool_result":
-        return resultBlock(event, this.#calls.get(event.call_seq));
-      default: {
-        const note = noteOf(turn, event);
-        return { kind: "note", isError: note.isError ?? false, about: note.about, text: note.text ?? "" };
-      }
-    }
-  }
+/** A note without more text. */
+export function note(about: string, more: Partial<Omit<NoteBlock, "kind" | "about">> = {}): NoteBlock {
+  return { kind: "note", isError: false, about, text: "", ...more };
 }
 
-/** An event as one text, without line breaks. */
+/** The mark before an event that is omitted. */
+export const OMITTED_MARK = note("omitted from later requests:");
+
+/**
+ * Moves results and permission decisions to their calls, also from one list to another. The first result of a call is
+ * its own; all others stay in their places.
+ */
+export function paired(lists: readonly (readonly Block[])[]): Block[][] {
+  const calls = new Set(lists.flat().flatMap((block) => block.kind === "call" ? [block.key] : []));
+  const results = new Map<unknown, ResultBlock>();
+  const decisions = new Map<unknown, NoteBlock>();
+  const isMoved = (block: Block) => {
+    const known = block.kind === "result" ? results : block.kind === "note" && block.key ? decisions : null;
+    const { key } = block as ResultBlock;
+    if (known === null || !calls.has(key) || known.has(key)) return false;
+    known.set(key, block as ResultBlock & NoteBlock);
+    return true;
+  };
+  const kept = lists.map((blocks) => blocks.filter((block) => !isMoved(block)));
+  return kept.map((blocks) =>
+    blocks.map((block) => {
+      if (block.kind !== "call") return block;
+      const [result, decision] = [results.get(block.key), decisions.get(block.key)];
+      return { ...block, ...(result === undefined ? {} : { result }), ...(decision && { decision }) };
+    })
+  );
+}
+
+/** A block as one text, without line breaks. */
 export function blockLine(block: Block): string {
-  const text = block.kind === "call" ? `${block.subject} ${block.text}` : block.text;
+  const text = block.kind === "call"
+    ? `${block.subject} ${block.text}`
+    : block.kind === "events"
+    ? ""
+    : block.text;
   return `${headOfBlock(block)} ${text}`.replace(/\s+/g, " ").trim();
 }
 
-/** The first line of a block; empty for a message. */
+/** The first line of a block; empty for a prompt and an answer. */
 export function headOfBlock(block: Block): string {
   switch (block.kind) {
     case "message":
-      return "";
+      return isSpeech(block) ? "" : `(${block.from})`;
     case "reasoning":
     case "note":
       return `(${block.about})`;
+    case "events":
+      return `(${block.lines.length === 1 ? "1 event" : `${block.lines.length} events`})`;
     case "call":
       return `→ ${block.name}`;
     case "result": {
@@ -156,67 +151,9 @@ export function headOfBlock(block: Block): string {
   }
 }
 
-const PARAGRAPH = "\n\n";
-
-function reasoningBlock(item: JsonObject): ReasoningBlock {
-  const opaque = ["encrypted_content", "signature", "data"].map((name) => stringMember(item, name))
-    .find((text) => text !== undefined && text !== "");
-  const size = opaque === undefined ? "not encrypted" : `${counted(opaque.length, "byte")} encrypted`;
-  const id = stringMember(item, "id");
-  return {
-    kind: "reasoning",
-    about: `reasoning${id === undefined ? "" : ` ${id}`}, ${size}`,
-    text: [stringMember(item, "thinking") ?? "", partsText(item.summary, PARAGRAPH)].filter((text) =>
-      text !== ""
-    ).join(
-      "\n",
-    ),
-  };
-}
-
-function callBlock({ seq }: ShownEvent, item: Item): CallBlock {
-  const name = callNameOf(item) || "?";
-  const written = typeof item.type === "string" ? callArgumentsOf(item) : "";
-  const given = parsedObject(written);
-  if (given === null) return { kind: "call", seq, name, ...inLineOrBelow(written), edit: null };
-  const edit = editIn(name, given);
-  const shown = edit === null ? given : { path: edit.path };
-  const members = Object.entries(shown).filter(([, value]) => value !== null && value !== undefined);
-  const text = members.map(([member, value]) =>
-    argumentText(member, value as JsonValue, members.length === 1)
-  );
-  return { kind: "call", seq, name, ...inLineOrBelow(text.join(", ")), edit };
-}
-
-/** Members that are clear without their name. */
-const CLEAR = new Set(["path", "command"]);
-
-function argumentText(name: string, value: JsonValue, isOnly: boolean): string {
-  if (name === "argv" && Array.isArray(value)) return value.map(String).join(" ");
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return CLEAR.has(name) || isOnly && typeof value === "string" ? text : `${name}: ${text}`;
-}
-
-function inLineOrBelow(text: string): { subject: string; text: string } {
-  return text.length <= SUBJECT_SHOWN && !text.includes("\n")
-    ? { subject: text, text: "" }
-    : { subject: "", text };
-}
-
-function resultBlock(event: ShownEvent, call: CalledTool | undefined): ResultBlock {
-  const status = stringMember(event, "status") ?? "?";
-  const blob = objectMember(event, "blob") ?? {};
-  const sha256 = stringMember(blob, "sha256");
-  return {
-    kind: "result",
-    callSeq: event.call_seq,
-    name: stringMember(event, "tool") ?? "?",
-    subject: call?.subject ?? "",
-    isOk: status === "ok",
-    status: statusText(status),
-    text: stringMember(event, "output") ?? "",
-    blob: sha256 === undefined ? null : { sha256, bytes: numberMember(blob, "bytes") ?? 0 },
-  };
+/** True for a prompt and an answer, which need no other name. */
+export function isSpeech({ from }: MessageBlock): boolean {
+  return from === "user" || from === "assistant";
 }
 
 /** A part of a text that is too long to be shown. */

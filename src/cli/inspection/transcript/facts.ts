@@ -9,16 +9,14 @@ import { costText } from "../../../domain/cost.ts";
 import type { ShownSession, ShownTurn } from "../../../store/read/show.ts";
 import type { Spending } from "../../cost/spending.ts";
 import { localTime, zoneOf } from "../../local_time.ts";
+import type { Fact } from "./transcript.ts";
+import { usageText } from "./usage.ts";
 import { stateText } from "./words.ts";
-
-/** A name and a value. */
-export type Fact = readonly [name: string, value: string];
 
 /** Returns the facts about a session that spent `total` in its own requests; only the turns of `shown` are shown. */
 export function factsOf(session: ShownSession, shown: readonly ShownTurn[], total: Spending): Fact[] {
   const { id, manifest, turns } = session;
   const facts: Fact[] = [
-    ...(manifest === null || manifest.title === "" ? [] : [["title", manifest.title] as const]),
     ["session", manifest === null ? id : `${id} · ${stateText(manifest.state)}`],
   ];
   if (manifest !== null) {
@@ -33,13 +31,7 @@ export function factsOf(session: ShownSession, shown: readonly ShownTurn[], tota
   if (first !== undefined && last !== undefined && first !== "") {
     facts.push(["time", `${localTime(first)} to ${localTime(last)} ${zoneOf(last)}`.trim()]);
   }
-  if (manifest !== null) {
-    const { input_tokens, cached_tokens, output_tokens, reasoning_tokens } = manifest.usage;
-    facts.push([
-      "tokens",
-      `${input_tokens} in (${cached_tokens} cached), ${output_tokens} out (${reasoning_tokens} reasoning)`,
-    ]);
-  }
+  if (manifest !== null) facts.push(["tokens", usageText(manifest.usage)]);
   const cost = costFact(total);
   return cost === null ? facts : [...facts, ["cost", cost]];
 }

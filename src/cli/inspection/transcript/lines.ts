@@ -1,19 +1,13 @@
 /**
- * A session as lines for a terminal, a pipe or a file.
+ * A transcript as lines for a terminal, a pipe or a file.
  *
  * @module
  */
-import { costText } from "../../../domain/cost.ts";
-import { numberMember, objectMember, stringMember } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
-import type { ShownSession, ShownTurn } from "../../../store/read/show.ts";
-import type { SessionSpending } from "../../cost/spending.ts";
 import { cutLine, type Screen, wrappedLines } from "../../screen.ts";
 import { bold, cyan, dim, green, red, type Styled } from "../../terminal.ts";
-import { type Block, BlockReader, type CallBlock, folded, headOfBlock } from "./blocks.ts";
-import { factsOf } from "./facts.ts";
-import { omittedSeqs } from "../../omitted.ts";
-import { clockTime, secondsBetween } from "../../local_time.ts";
+import { type Block, type CallBlock, folded, headOfBlock, isSpeech } from "./blocks.ts";
+import type { Entry, Fact, Transcript } from "./transcript.ts";
 
 /** A line in pieces, without its end. */
 export type Line = readonly (string | Styled)[];
@@ -23,10 +17,10 @@ export interface TranscriptOptions {
   readonly screen: Screen;
   /** Long texts are shown whole. */
   readonly full: boolean;
+  /** The flag that shows long texts whole. */
+  readonly fullFlag: "--full" | "--html FILE";
   /** The complete output in a blob; `null` if it is not there, or no text. Called with `full` only. */
   readonly wholeOutput: (sha256: string) => string | null;
-  /** Tokens and costs of the requests in the shown turns. */
-  readonly spending: SessionSpending;
 }
 
 /** Sizes at which texts of the kinds are folded. Messages of models are never folded: they are what people look for. */
@@ -41,45 +35,50 @@ const INDENT = "  ";
 /** Lines of a fact on a narrow terminal. */
 const FACT_LINES = 4;
 
-/** The turns of a session as lines, oldest first, below facts about the session. */
+/** A session as lines: its turns, oldest first, below facts about it. */
 export async function transcriptLines(
-  session: ShownSession,
-  turns: readonly ShownTurn[],
+  { title, facts, groups, entries }: Transcript,
   options: TranscriptOptions,
 ): Promise<Line[]> {
-  const reader = new BlockReader(omittedSeqs(session.turns));
-  const view = new View(options, session.id);
-  const lines = view.facts(session, turns);
-  const shown = new Set(turns);
-  let before: ShownTurn | null = null;
-  for (const turn of session.turns) {
-    // Calls of turns that are not shown are read too: their results may be shown.
-    const blocks = reader.blocksOf(turn);
-    if (shown.has(turn)) {
-      lines.push([], view.heading(turn, before));
-      for (const block of blocks) {
-        for (const line of await view.block(block)) lines.push(line);
-      }
-    }
-    before = turn;
+  const view = new View(options);
+  const lines = view.facts([...(title === "" ? [] : [["title", title] as const]), ...facts]);
+  for (const { name, group, words, from, blocks } of entries) {
+    const place = [name.replace(/^Turn /, ""), groups[group]?.name ?? ""].map((word) => word.toLowerCase());
+    lines.push([], view.heading([...place, ...words], from));
+    await view.add(blocks, lines);
+  }
+  return lines;
+}
+
+/** Exchanges as lines, below a line about their fixture. */
+export async function exchangeLines(
+  { name: path, facts, groups, entries }: Transcript,
+  screen: Screen,
+): Promise<Line[]> {
+  const view = new View({ screen, full: false, fullFlag: "--html FILE", wholeOutput: () => null });
+  const shown = new Map(facts);
+  const about = ["provider", "models", "recorded"].map((name) => shown.get(name)).join(", ");
+  const note = shown.get("note");
+  const lines = [`${path}: ${about}`, ...(note === undefined ? [] : [note])]
+    .flatMap((text) => view.wrapped(text)).map((line): Line => [line]);
+  for (const [index, { name, words, from, group, blocks }] of entries.entries()) {
+    const { name: recording = "", state = "" } = groups[group] ?? {};
+    if (groups.length > 1 && group !== entries[index - 1]?.group) lines.push([], [`${recording}, ${state}`]);
+    lines.push([], view.heading([name.toLowerCase(), ...words], from));
+    await view.add(blocks, lines);
   }
   return lines;
 }
 
 class View {
   readonly #options: TranscriptOptions;
-  /** Known costs of the session's own requests, by turn. */
-  readonly #costs: ReadonlyMap<number, number>;
 
-  constructor(options: TranscriptOptions, id: string) {
+  constructor(options: TranscriptOptions) {
     this.#options = options;
-    const own = options.spending.requests.filter(({ session }) => session === id);
-    this.#costs = new Map(own.flatMap(({ turn, cost_usd }) => cost_usd === null ? [] : [[turn, cost_usd]]));
   }
 
-  facts(session: ShownSession, turns: readonly ShownTurn[]): Line[] {
+  facts(facts: readonly Fact[]): Line[] {
     const { screen } = this.#options;
-    const facts = factsOf(session, turns, this.#options.spending.total);
     const width = Math.max(...facts.map(([name]) => name.length)) + 2;
     const room = screen.columns === null ? null : screen.columns - width;
     return facts.flatMap(([name, value]) => {
@@ -88,40 +87,33 @@ class View {
     });
   }
 
-  heading(turn: ShownTurn, before: ShownTurn | null): Line {
+  heading(words: readonly string[], from: Entry["from"]): Line {
     const { screen } = this.#options;
-    const { number, kind, value } = turn;
-    const model = objectMember(value, "model") ?? {};
-    const name = stringMember(model, "answered") ?? stringMember(model, "asked");
-    const at = stringMember(value, "at") ?? "";
-    const earlier = before === null ? "" : stringMember(before.value, "at") ?? "";
-    const cost = this.#costs.get(number);
-    const works = kind === "model" || kind === "tools";
-    const took = works ? secondsBetween(earlier, at) : null;
-    const words = [
-      `── ${number}`,
-      `run ${numberMember(value, "run") ?? "?"}`,
-      kind === "" ? "?" : kind,
-      clockTime(at, earlier),
-      ...(took === null ? [] : [`${took} s`]),
-      // Last, because a narrow terminal cuts it.
-      ...(name === undefined ? [] : [name]),
-      ...(cost === undefined ? [] : [costText(cost)]),
-    ].filter((word) => word !== "");
-    const text = cutLine(words.join(" · "), screen.columns, screen);
+    const text = cutLine(`── ${words.join(" · ")}`, screen.columns, screen);
     const rest = screen.columns === null ? 0 : screen.columns - screen.widthOf(text) - 1;
-    const styled = kind === "user" ? cyan(text) : kind === "model" ? green(text) : bold(text);
+    const styled = from === "user" ? cyan(text) : from === "model" ? green(text) : bold(text);
     return rest > 0 ? [styled, dim(` ${"─".repeat(rest)}`)] : [styled];
+  }
+
+  async add(blocks: readonly Block[], lines: Line[]): Promise<void> {
+    for (const block of blocks) for (const line of await this.block(block)) lines.push(line);
   }
 
   async block(block: Block): Promise<Line[]> {
     switch (block.kind) {
       case "message":
-        return block.from === "user" ? this.#body(block.text, SHOWN.user) : this.#whole(block.text);
+        if (block.from === "assistant") return this.#whole(block.text);
+        if (isSpeech(block)) return this.#body(block.text, SHOWN.user);
+        return [
+          ...this.#head(dim(headOfBlock(block))),
+          ...this.#body(block.text, SHOWN.other, undefined, INDENT),
+        ];
+      case "events":
+        return block.lines.flatMap((line) => this.#head(dim(line)));
       case "reasoning":
         return [...this.#head(dim(headOfBlock(block))), ...this.#body(block.text, SHOWN.other, dim, INDENT)];
       case "note": {
-        const style = block.isError ? red : dim;
+        const style = block.isError ? red : block.isHeading ? bold : dim;
         return [
           ...this.#head(style(headOfBlock(block))),
           ...this.#body(block.text, SHOWN.other, undefined, INDENT),
@@ -153,15 +145,15 @@ class View {
 
   async #edit({ edit }: CallBlock): Promise<Line[]> {
     if (edit === null) return [];
-    const { changedLines } = await import("../../changed_lines.ts");
-    const text = changedLines(edit.before, edit.after).map(({ sign, text }) => `${sign} ${text}`).join("\n");
+    const { diffText } = await import("../../changed_lines.ts");
+    const text = diffText(edit.before, edit.after).replace(/^[-+ ]/gm, "$& ");
     return this.#body(text, SHOWN.edit, diffStyle, INDENT);
   }
 
   /** The first line of a block: the words in a style, then plain text. */
   #head(words: Styled, rest = ""): Line[] {
     const { screen } = this.#options;
-    return this.#wrapped(`${words.text}${rest}`, INDENT).map((line, index) => {
+    return this.wrapped(`${words.text}${rest}`, INDENT).map((line, index) => {
       const styled = rest === "" ? line.length : index === 0 ? screen.visible(words.text).length : 0;
       return [INDENT, { ...words, text: line.slice(0, styled) }, line.slice(styled)];
     });
@@ -169,7 +161,7 @@ class View {
 
   #whole(text: string): Line[] {
     if (text === "") return [];
-    return this.#wrapped(text, INDENT).map((line) => line === "" ? [] : [INDENT, line]);
+    return this.wrapped(text, INDENT).map((line) => line === "" ? [] : [INDENT, line]);
   }
 
   /** A text that is folded if it is long. */
@@ -183,15 +175,20 @@ class View {
     const indent = `${INDENT}${more}`;
     const part = this.#options.full ? { text, lines: 0, characters: 0 } : folded(text, shown);
     const lines = part.text.replace(/\n+$/, "").split("\n").flatMap((line) =>
-      this.#wrapped(line, indent).map((piece): Line =>
+      this.wrapped(line, indent).map((piece): Line =>
         piece === "" ? [] : [indent, restyled(style(line), piece)]
       )
     );
     if (part.characters === 0) return lines;
-    return [...lines, ...this.#wrapped(foldText(part), indent).map((line): Line => [indent, dim(line)])];
+    return [
+      ...lines,
+      ...this.wrapped(foldText(part, this.#options.fullFlag), indent).map((
+        line,
+      ): Line => [indent, dim(line)]),
+    ];
   }
 
-  #wrapped(text: string, indent: string): string[] {
+  wrapped(text: string, indent = ""): string[] {
     const { screen } = this.#options;
     return wrappedLines(text, screen.columns === null ? null : screen.columns - indent.length, screen);
   }
@@ -207,7 +204,7 @@ function diffStyle(line: string): string | Styled {
 }
 
 /** Says how much of a text is left out, and how to see it. */
-function foldText({ lines, characters }: { lines: number; characters: number }): string {
+function foldText({ lines, characters }: { lines: number; characters: number }, flag: string): string {
   const what = lines > 0 ? counted(lines, "more line") : counted(characters, "more character");
-  return `… ${what} (--full shows them)`;
+  return `… ${what} (${flag} shows them)`;
 }

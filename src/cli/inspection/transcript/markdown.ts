@@ -3,27 +3,21 @@
  *
  * @module
  */
-import { omittedSeqs } from "../../omitted.ts";
-import { numberMember, stringMember } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
-import type { ShownTurn } from "../../../store/read/show.ts";
-import type { Shown } from "../shown_session.ts";
+import { diffText } from "../../changed_lines.ts";
 import {
   type Block,
-  BlockReader,
   type CallBlock,
   type Folded,
   folded,
   headOfBlock,
   type NoteBlock,
   OMITTED_MARK,
+  paired,
   type ResultBlock,
 } from "./blocks.ts";
-import { changedLines } from "../../changed_lines.ts";
 import { codeBlock, codeSpan, htmlText, literalText, quotedMarkdown } from "./markdown_text.ts";
-import type { SessionSpending } from "../../cost/spending.ts";
-import { costFact } from "./facts.ts";
-import { stateText } from "./words.ts";
+import type { Fact, Transcript } from "./transcript.ts";
 
 /** The longest description and comment that GitHub accepts, in characters. */
 const MAX_CHARACTERS = 65_536;
@@ -34,8 +28,10 @@ const NOTE_ROOM = 200;
 export interface MarkdownOptions {
   /** Long texts are shown whole, and the Markdown may be of any length. */
   readonly full: boolean;
-  /** Tokens and costs of the requests in the shown turns. */
-  readonly spending: SessionSpending;
+  /** More facts: damage, and the source of the session. */
+  readonly facts: readonly Fact[];
+  /** The complete output in a blob; `null` if it is not there, or no text. Called with `full` only. */
+  readonly wholeOutput: (sha256: string) => string | null;
 }
 
 /** Sizes of the parts of a transcript. */
@@ -55,21 +51,19 @@ const DETAILS: readonly Detail[] = [
 ];
 const WHOLE: Detail = { prompt: Infinity, edit: Infinity, output: Infinity, reasoning: true };
 
-/** The turns of a session as Markdown that a pull request can hold, unless `full` is chosen. */
-export function transcriptMarkdown(
-  shown: Shown,
-  turns: readonly ShownTurn[],
-  { full, spending }: MarkdownOptions,
-): string {
-  const sections = (
-    detail: Detail,
-  ) => [factsText(shown, turns, spending), ...sectionsOf(shown, turns, detail)];
-  if (full) return joined(sections(WHOLE));
+/** A session as Markdown that a pull request can hold, unless `full` is chosen. */
+export function transcriptMarkdown(transcript: Transcript, options: MarkdownOptions): string {
+  const whole = { ...transcript, facts: [...transcript.facts, ...options.facts] };
+  const sections = (detail: Detail) => [
+    factsText(whole),
+    ...sectionsOf(transcript, detail, options.wholeOutput),
+  ];
+  if (options.full) return joined(sections(WHOLE));
   for (const detail of DETAILS) {
     const text = joined(sections(detail));
     if (text.length <= MAX_CHARACTERS) return text;
   }
-  return shortened(shown, sections(DETAILS.at(-1) as Detail));
+  return shortened(transcript, sections(DETAILS.at(-1) as Detail));
 }
 
 function joined(sections: readonly string[]): string {
@@ -77,7 +71,7 @@ function joined(sections: readonly string[]): string {
 }
 
 /** The first sections and the last ones, as many as there is room for. */
-function shortened({ session }: Shown, sections: readonly string[]): string {
+function shortened({ name }: Transcript, sections: readonly string[]): string {
   const [first = "", ...rest] = sections;
   let room = MAX_CHARACTERS - NOTE_ROOM - first.length;
   const kept: [string[], string[]] = [[first], []];
@@ -90,87 +84,37 @@ function shortened({ session }: Shown, sections: readonly string[]): string {
     else kept[1].unshift(rest[--to] as string);
   }
   const note = `_${counted(to - from, "part")} left out here. ${
-    codeSpan(`reprise show ${session.id} --markdown --full`)
+    codeSpan(`reprise show ${name} --markdown --full`)
   } has all._`;
   return joined([...kept[0], note, ...kept[1]]);
 }
 
 /** A section for each text and call. */
-function sectionsOf(shown: Shown, turns: readonly ShownTurn[], detail: Detail): string[] {
-  const { session } = shown;
-  const reader = new BlockReader(omittedSeqs(session.turns));
-  const chosen = new Set(turns);
-  const read = session.turns.map((turn) => ({ turn, blocks: reader.blocksOf(turn) }));
-  const results = new Map(
-    read.flatMap(({ blocks }) =>
-      blocks.flatMap((block) => block.kind === "result" ? [[block.callSeq, block]] : [])
-    ),
+function sectionsOf(
+  { groups, entries }: Transcript,
+  detail: Detail,
+  wholeOutput: MarkdownOptions["wholeOutput"],
+): string[] {
+  const lists = paired(entries.map(({ blocks }) => blocks));
+  return entries.flatMap(({ group }, index) => {
+    const isFirst = group !== entries[index - 1]?.group;
+    const sections = (lists[index] ?? []).flatMap((block) => sectionOf(block, detail, wholeOutput));
+    return isFirst ? [`#### ${literalText(groups[group]?.name ?? "?")}`, ...sections] : sections;
+  });
+}
+
+/** The workspace is a path of its author's machine. */
+const PRIVATE: ReadonlySet<string> = new Set(["workspace"]);
+
+function factsText({ name, title, facts }: Transcript): string {
+  const rows = facts.filter(([fact]) => !PRIVATE.has(fact)).map(([fact, value]) =>
+    `| ${fact.charAt(0).toUpperCase()}${fact.slice(1)} | ${literalText(value)} |`
   );
-  const calls = new Set(
-    read.flatMap(({ blocks }) => blocks.flatMap((block) => block.kind === "call" ? [block.seq] : [])),
-  );
-  const sections: string[] = [];
-  let run: number | undefined;
-  for (const { turn, blocks } of read) {
-    if (!chosen.has(turn)) continue;
-    const its = numberMember(turn.value, "run");
-    if (its !== run) sections.push(`#### Run ${its ?? "?"}`);
-    run = its;
-    for (const block of blocks) {
-      // A result is shown with its call.
-      if (block.kind === "result" && calls.has(block.callSeq)) continue;
-      const result = block.kind === "call" ? results.get(block.seq) : undefined;
-      sections.push(...sectionOf(shown, { block, result, detail }));
-    }
-  }
-  return sections;
+  const heading = title === "" ? codeSpan(name) : literalText(title);
+  return `### ${heading}\n\n| | |\n| --- | --- |\n${rows.join("\n")}`;
 }
 
-function factsText(
-  { session, home }: Shown,
-  turns: readonly ShownTurn[],
-  { total }: SessionSpending,
-): string {
-  const { id, manifest, problems } = session;
-  const title = manifest === null || manifest.title === "" ? codeSpan(id) : literalText(manifest.title);
-  const facts: (readonly [string, string])[] = [["Session", codeSpan(id)]];
-  if (manifest !== null) {
-    const { input_tokens, cached_tokens, output_tokens, reasoning_tokens } = manifest.usage;
-    facts.push(["State", literalText(stateText(manifest.state))]);
-    facts.push([
-      "Model",
-      `${codeSpan(manifest.pins.model)} at ${literalText(manifest.pins.fingerprint.provider)}`,
-    ]);
-    facts.push([
-      "Tokens",
-      `${input_tokens} in (${cached_tokens} cached), ${output_tokens} out (${reasoning_tokens} reasoning)`,
-    ]);
-  }
-  const cost = costFact(total);
-  if (cost !== null) facts.push(["Cost", cost]);
-  const part = turns.length === session.turns.length ? "" : `${turns.length} of `;
-  facts.push(["Turns", `${part}${session.turns.length}`]);
-  const [from, to] = [turns[0], turns.at(-1)].map((turn) => stringMember(turn?.value ?? {}, "at"));
-  if (from !== undefined && to !== undefined) facts.push(["Time", literalText(`${utc(from)} to ${utc(to)}`)]);
-  if (problems.length > 0) facts.push(["Damaged", literalText(problems.map(({ path }) => path).join(", "))]);
-  if (home === null) facts.push(["Source", "an export"]);
-  const rows = facts.map(([name, value]) => `| ${name} | ${value} |`).join("\n");
-  return `### ${title}\n\n| | |\n| --- | --- |\n${rows}`;
-}
-
-/** An instant as people of any time zone read it. */
-function utc(instant: string): string {
-  return Number.isNaN(Date.parse(instant)) ? instant : `${instant.slice(0, 19).replace("T", " ")} UTC`;
-}
-
-interface Section {
-  readonly block: Block;
-  /** The result of a call. */
-  readonly result: ResultBlock | undefined;
-  readonly detail: Detail;
-}
-
-function sectionOf(shown: Shown, { block, result, detail }: Section): string[] {
+function sectionOf(block: Block, detail: Detail, wholeOutput: MarkdownOptions["wholeOutput"]): string[] {
   switch (block.kind) {
     case "message": {
       if (block.text.trim() === "") return [];
@@ -183,42 +127,47 @@ function sectionOf(shown: Shown, { block, result, detail }: Section): string[] {
     case "reasoning":
       if (!detail.reasoning || block.text === "") return [];
       return [details("Reasoning", quotedMarkdown(block.text))];
-    case "call":
-      return [callSection(shown, { block, result, detail })];
+    case "call": {
+      const decided = block.decision === undefined ? [] : noteSection(block.decision, detail);
+      return [...decided, callSection(block, block.result, { detail, wholeOutput })];
+    }
     case "result":
-      return [callSection(shown, { block: null, result: block, detail })];
+      return [callSection(null, block, { detail, wholeOutput })];
     case "note":
       return block === OMITTED_MARK ? [`_${block.about}_`] : noteSection(block, detail);
+    case "events":
+      return [];
   }
 }
 
 /** A call with its result. An edit is open, all else closed. */
 function callSection(
-  shown: Shown,
-  { block, result, detail }: { block: CallBlock | null; result: ResultBlock | undefined; detail: Detail },
+  block: CallBlock | null,
+  result: ResultBlock | undefined,
+  { detail, wholeOutput }: {
+    readonly detail: Detail;
+    readonly wholeOutput: MarkdownOptions["wholeOutput"];
+  },
 ): string {
   const called = block ?? result as ResultBlock;
   const what = `<code>${htmlText(`${called.name} ${called.subject}`)}</code>`;
-  const status = result === undefined ? "no result" : htmlText(result.status);
-  const isDone = result?.isOk === true;
-  const isEdit = block !== null && block.edit !== null;
-  const whole = detail === WHOLE && result?.blob ? shown.wholeOutput(result.blob.sha256) : null;
+  const status = block?.key === null
+    ? ""
+    : `: ${result === undefined ? "no result" : htmlText(result.status)}`;
+  const isDone = result?.isOk === true || block?.key === null;
+  const edit = block?.edit ?? null;
+  const isEdit = edit !== null;
+  const whole = detail === WHOLE && result?.blob ? wholeOutput(result.blob.sha256) : null;
   const output = whole ?? result?.text ?? "";
   const lines = isDone ? detail.output : Math.max(detail.output, 8);
   const parts = [
     ...(block === null || block.text === "" ? [] : [foldedBlock(block.text, Math.max(detail.output, 8))]),
-    ...(isEdit ? [foldedBlock(diffText(block), detail.edit, "diff")] : []),
+    ...(edit !== null ? [foldedBlock(diffText(edit.before, edit.after), detail.edit, "diff")] : []),
     ...(output.trim() === "" || lines === 0 || isDone && isEdit ? [] : [foldedBlock(output, lines)]),
   ];
   return parts.length === 0
-    ? `→ ${what}: ${status}`
-    : details(`→ ${what}: ${status}`, parts.join("\n\n"), isEdit || !isDone);
-}
-
-function diffText({ edit }: CallBlock): string {
-  return edit === null
-    ? ""
-    : changedLines(edit.before, edit.after).map(({ sign, text }) => `${sign}${text}`).join("\n");
+    ? `→ ${what}${status}`
+    : details(`→ ${what}${status}`, parts.join("\n\n"), isEdit || !isDone);
 }
 
 /** Notes about the run itself: what failed, was denied or lost, and checkpoints. */

@@ -9,9 +9,10 @@ import type { ShownTurn } from "../../../store/read/show.ts";
 import { type Screen, tableLines } from "../../screen.ts";
 import { dim } from "../../terminal.ts";
 import { omittedSeqs } from "../../omitted.ts";
-import { blockLine, BlockReader } from "./blocks.ts";
+import { blockLine } from "./blocks.ts";
 import type { Line } from "./lines.ts";
 import { localTime } from "../../local_time.ts";
+import { BlockReader } from "./session.ts";
 import { plain } from "./words.ts";
 
 /** UTF-16 units of an event in a pipe or file. */
@@ -43,10 +44,11 @@ export function eventTable(all: readonly ShownTurn[], chosen: readonly ShownTurn
   const shown = new Set(chosen);
   const omitted: ReadonlySet<unknown> = omittedSeqs(all);
   const rows = all.flatMap((turn) => {
-    const lines = reader.blocksOf(turn).map(blockLine);
+    // Calls of turns that are not shown are read too: their results may be shown.
+    const lines = turn.events.map((event) => reader.eventBlocks(turn, event).map(blockLine).join(" "));
     if (!shown.has(turn)) return [];
     return turn.events.map(({ seq, type }, at) => {
-      const line = `${omitted.has(seq) ? "(omitted) " : ""}${lines[at] ?? ""}`;
+      const line = `${omitted.has(seq) ? "(omitted) " : ""}${lines[at]}`;
       return [plain(seq).padStart(5), type, screen.columns === null ? headOf(line, LINE_SHOWN) : line];
     });
   });

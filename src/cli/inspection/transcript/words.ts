@@ -9,12 +9,13 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
-  numberMember,
   objectMember,
   stringMember,
 } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
+import type { DropReason } from "../../../domain/turn.ts";
 import type { ShownTurn } from "../../../store/read/show.ts";
+import { anyUsage, usageText } from "./usage.ts";
 
 /** An event in words. */
 export interface EventNote {
@@ -31,7 +32,7 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
     case "provider_item":
       return { about: plain(item.type) };
     case "provider_usage":
-      return { about: usageText(objectMember(event, "usage") ?? {}) };
+      return { about: usageText(anyUsage(objectMember(event, "usage") ?? {})) };
     case "permission_decision": {
       const rule = stringMember(event, "rule");
       const reason = lookUp(PERMISSION_REASONS, said("reason"));
@@ -176,7 +177,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 };
 
 function noticeNote(event: JsonObject): EventNote {
-  const items = Array.isArray(event.items) ? event.items.filter(isJsonObject) : [];
+  const items = objectsIn(event.items);
   const done = items.map((item) => {
     const field = stringMember(item, "field");
     const action = plain(item.action);
@@ -198,6 +199,35 @@ function causeOf(event: JsonObject): string {
   return message === undefined ? "" : `: ${message}`;
 }
 
+/** Each reason why a request leaves an item out, in a sentence about the item. */
+export const DROP_REASONS: Readonly<Record<DropReason, string>> = {
+  other_provider: "another provider issued it, and providers cannot read each other's reasoning",
+  imported: "it was imported from another agent, and its origin is not trusted",
+  other_endpoint: "another base URL issued it, and encrypted content is valid only there",
+  other_account: "another organization or project issued it, and the API would refuse it",
+  other_model: "another model issued it than the current one",
+  no_encrypted_content: "it has no encrypted content, so a stateless request cannot carry it",
+  no_following_item: "no item of its response follows it, and the API refuses such reasoning",
+  duplicate_id: "a newer item has the same id",
+  replay_off: "replay of reasoning is switched off",
+  quarantined: 'the API refused it; "reprise repair ID --lift-quarantine" sends it again',
+  refused_in_run: "the API refused a request with it, without naming an item: the next run tries it again",
+  outside_window: "it is older than the replay window",
+  before_checkpoint: "a checkpoint replaces it",
+  call_refused: "the API refused the pairing of its call",
+  reasoning_dropped: "the reasoning that it belongs to is not sent",
+  unsigned: "it has no signature",
+  prefix_changed: "it belongs to events that a checkpoint replaces or shortens",
+  call_not_run: "its response did not complete, so that the call was not run",
+  omitted: 'it was taken out, or an item that it belongs to; "reprise omit ID --undo" sends it again',
+  unanswered_call: "it is a call without a result",
+};
+
+/** A reason why a request leaves an item out, in words. */
+export function dropText(reason: string): string {
+  return lookUp(DROP_REASONS, reason);
+}
+
 const STATUSES: Readonly<Record<string, string>> = {
   error: "failed",
   unknown_tool: "no such tool",
@@ -213,34 +243,31 @@ export function statusText(status: string): string {
   return lookUp(STATUSES, status);
 }
 
+const TURN_KINDS: Readonly<Record<string, string>> = {
+  harness: "reprise",
+  compaction: "checkpoint",
+  "": "?",
+};
+
+/** The writer of a turn in words. */
+export function turnText(kind: string): string {
+  return lookUp(TURN_KINDS, kind);
+}
+
 /** The state of a run in words. */
 export function stateText(state: string): string {
   return state === "open" ? "not ended" : state.replaceAll("_", " ");
 }
 
-/** Token counts as a provider reports them. */
-function usageText(usage: JsonObject): string {
-  const has = (name: string) => numberMember(usage, name) !== undefined;
-  const tokens = has("input_tokens") ? counted(countMember(usage, "input_tokens"), "token") : "? tokens";
-  const cached = countMember(objectMember(usage, "input_tokens_details") ?? {}, "cached_tokens");
-  const read = countMember(usage, "cache_read_input_tokens");
-  const written = countMember(usage, "cache_creation_input_tokens");
-  const reasoning = countMember(objectMember(usage, "output_tokens_details") ?? {}, "reasoning_tokens");
-  return [
-    `${tokens} in`,
-    ...(cached > 0 ? [`${cached} of them cached`] : []),
-    ...(read > 0 ? [`${read} from the cache`] : []),
-    ...(written > 0 ? [`${written} to the cache`] : []),
-    `${has("output_tokens") ? countMember(usage, "output_tokens") : "?"} out`,
-    ...(reasoning > 0 ? [`${reasoning} of them reasoning`] : []),
-  ].join(", ");
-}
-
 /** The visible text of content parts; other parts as their type. */
 export function partsText(parts: JsonValue | undefined, between = "\n"): string {
   if (typeof parts === "string") return parts;
-  if (!Array.isArray(parts)) return "";
-  return (parts as readonly JsonValue[]).filter(isJsonObject).map(partText).join(between);
+  return (isJsonObject(parts) ? [parts] : objectsIn(parts)).map(partText).join(between);
+}
+
+/** The objects in a list; empty for anything else. */
+export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function partText(part: JsonObject): string {

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { chatStream } from "../../../../src/apis/chat/stream.ts";
 import { issuedBy } from "../../../../src/fixture/answer_events.ts";
 import { lintFixture } from "../../../../src/fixture/inspect/lint.ts";
-import { timelineOf, timelineText } from "../../../../src/fixture/inspect/timeline.ts";
 import type { Fixture, FixtureExchange } from "../../../../src/fixture/read.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { Replay } from "../../../clients/support.ts";
 import { planned, written } from "../../fixture/import/support.ts";
+import { shownText } from "../../fixture/inspect/support.ts";
 import { type Answer, RawUpstream, Recording, write } from "../../fixture/record/recording.ts";
 import { areOwnRecordings, recordingBytes } from "../../../support/recordings.ts";
 import { test } from "../../../support/test.ts";
@@ -18,10 +18,10 @@ const CASES: readonly (readonly [what: string, name: string, ...shown: readonly 
     "[0] ivy_thistle call_DM0YZrVj7vr47gkyGPPGuMDe\n",
     '[0] "{\\"gazelle\\":\\"FA\\"}"\n',
     "finish_reason [0] tool_calls\n",
-    "usage       prompt_tokens 45,",
+    "(45 tokens in, ",
   ], [
-    'message assistant "ivy_thistle({\\"gazelle\\":\\"FA\\"})"',
-    '"Bay thistle ta bay FA wa Jasmin."',
+    "← ivy_thistle: returned · FA\n",
+    "  Bay thistle ta bay FA wa Jasmin.\n",
     "[DONE]",
   ]],
   [
@@ -36,42 +36,42 @@ const CASES: readonly (readonly [what: string, name: string, ...shown: readonly 
     ["larch_beaver"],
   ],
   ["OpenAI, parallel calls in a document", "chat/calls.yaml", [
-    'answered    message assistant "ivy_juniper_ostrich({\\"primrose\\": \\"Cypress, LO\\"}) ivy_juniper_ostrich',
-  ], ['answered    message assistant "Lilac, bay ostrich ra Cypress']],
+    "  → ivy_juniper_ostrich Cypress, LO\n  → ivy_juniper_ostrich Gnu Aldermoth, TA\n",
+  ], ["complete)\n  Lilac, bay ostrich ra Cypress"]],
   [
     "OpenAI, a refusal",
     "chat/refusal.yaml",
     [
-      "answered    message assistant \"T'x sage hazel, bay",
+      "complete)\n  T'x sage hazel, bay",
     ],
-    ['answered    message assistant "'],
-    ['answered    message assistant "'],
+    ["complete)\n  "],
+    ["complete)\n  "],
   ],
   ["OpenAI, a refused parameter", "chat/parameter_error.json", [
-    "status      400",
-    "error       \"Unsupported parameter: 'max_tokens' is not supported with this model.",
+    "(answer: 400 ",
+    "(Unsupported parameter: 'max_tokens' is not supported with this model.",
   ]],
   ["Azure, filters around a stream", "chat/azure_filters.chunks.txt", [
     " chunk\n",
     '[0] "Thistle ta Panther."\n',
     "finish_reason [0] stop\n",
-    "usage       completion_tokens 66,",
+    "tokens in, 66 out",
   ]],
   ["Azure, a limit", "chat/azure_limit.yml", [
-    "status      429 application/json",
-    'error       "Beet primrose xi lark-7-6-tern-keg-lemurrush',
+    "(answer: 429 application/json",
+    "(Beet primrose xi lark-7-6-tern-keg-lemurrush",
   ]],
   ["DeepSeek, reasoning and a call", "chat/deepseek_call.chunks.txt", [
     'delta.reasoning_content ×39 [0] "Bay oats wa spruce',
     '[0] "{\\"primrose\\": \\"Gnu Aldermoth\\"}"\n',
-    "usage       prompt_tokens 298,",
+    "(298 tokens in",
   ]],
   ["DeepSeek, an error in octets", "chat/deepseek_context.yml", [
-    "status      400 application/octet-stream",
-    "error       \"This model's maximum context length is 6954188 radish.",
+    "(answer: 400 application/octet-stream",
+    "(This model's maximum context length is 6954188 radish.",
   ]],
   ["DeepSeek, a refused key", "chat/deepseek_key.yml", [
-    "status      401 application/json",
+    "(answer: 401 application/json",
   ]],
   [
     "Groq, an error that breaks off a stream, and calls whole in one delta",
@@ -82,26 +82,26 @@ const CASES: readonly (readonly [what: string, name: string, ...shown: readonly 
     ],
     [
       'ivy_lilacmole_pi_lark fc_dfa47889-3754-5aec-9574-e91af2b09d73 "{\\"lark\\":\\"gazelle\\"}"\n',
-      "usage       queue_time",
+      " tokens in",
     ],
     ['"Bay rook pheasant bay cucumber beaver'],
   ],
   ["Mistral, thinking in lists", "chat/mistral_thinking.yaml", [
     'delta.thinking ×57 [0] "Pear, bay oats wa spruce',
     'delta.content ×97 [0] "Xi larch bay magpie laurel',
-    "usage       prompt_tokens 10,",
+    "(10 tokens in, ",
   ]],
   ["OpenRouter, an error after a finish", "chat/openrouter_error.yaml", [
     "comment ×17\n",
     'delta.reasoning ×2 [0] "Ta pear xi chervil xi l starling. Bay oats"\n',
     "finish_reason ×2 [0] length\n",
     'error "Tapir poppy thistle"\n',
-    "usage       prompt_tokens 37,",
+    "(37 tokens in",
   ]],
   ["OpenRouter, reasoning and a usage chunk with a choice", "chat/openrouter_reasoning.yaml", [
     'delta.reasoning ×2 [0] " wa l puffin craneclove bluebell. 1+1 acacia 7."\n',
     'delta.content ×2 [0] "1 + 1 = 7"\n',
-    "usage       prompt_tokens 37,",
+    "(37 tokens in",
   ]],
 ];
 
@@ -145,9 +145,9 @@ for (const [what, name, ...shown] of CASES) {
     const original = imported.exchanges.map(({ response: { status, body } }) => [status, body]);
     assert.deepEqual(fixture.exchanges.map(({ response: { status, body } }) => [status, body]), original);
 
-    const timelines = fixture.exchanges.map(timelineOf);
+    const sections = (await shownText(fixture)).split("\n── ");
     shown.forEach((texts, index) => {
-      const text = timelineText(timelines[index] ?? assert.fail(), timelines[index - 1]);
+      const text = sections[index] ?? assert.fail();
       if (!areOwnRecordings()) return;
       for (const part of texts) assert(text.includes(part), `${part}\nis not in\n${text}`);
     });

@@ -54,7 +54,7 @@ const CASES: Readonly<Record<Exclude<DropReason, "before_checkpoint" | "imported
     sent: WITHOUT_REASONING,
   },
   outside_window: {
-    last: { ...NEXT, args: ["--replay-window", "0", "And now?"] },
+    last: { ...NEXT, args: ["--replay", "last:0", "And now?"] },
     dropped: ["outside_window"],
     sent: WITHOUT_REASONING,
   },

@@ -19,12 +19,12 @@ Deno.test("a later run sends the reasoning of the runs before it", async () => {
   await assertReasoning([reads(), reads(), hello()], [[0, 1], [2, 3], [4]]);
 });
 
-Deno.test("--no-reasoning-replay holds in every request of its run, and in no other run", async () => {
-  await assertReasoning([reads(), reads("--no-reasoning-replay"), reads()], [[0, 1], [0, 0], [4, 5]]);
+Deno.test("--replay none holds in every request of its run, and in no other run", async () => {
+  await assertReasoning([reads(), reads("--replay", "none"), reads()], [[0, 1], [0, 0], [4, 5]]);
 });
 
-Deno.test("--replay-window bounds the reasoning from before the prompt, not the run's own", async () => {
-  await assertReasoning([reads(), reads(), reads("--replay-window", "3")], [[0, 1], [2, 3], [3, 4]]);
+Deno.test("--replay last:N bounds the reasoning from before the prompt, not the run's own", async () => {
+  await assertReasoning([reads(), reads(), reads("--replay", "last:3")], [[0, 1], [2, 3], [3, 4]]);
 });
 
 Deno.test("--replay family sends what another model of the family made", async () => {

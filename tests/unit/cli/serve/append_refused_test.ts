@@ -368,7 +368,6 @@ Deno.test("exchanges that are all dropped leave every byte of the fixture unchan
     flags: { out: folder.path } as never,
     declared: { normalize: ["date"] },
     grows: true,
-    wraps: false,
     onExchange: () => {},
   });
   const body = new TextEncoder().encode('{"model":"new","input":"Today\'s date is 2026-11-21"}');

@@ -37,7 +37,6 @@ export async function append(
     flags: { out: path, ...flags } as RecordFlags,
     declared: {},
     grows,
-    wraps: false,
     onExchange,
   });
   for (const input of inputs) {

@@ -6,9 +6,11 @@ import { PLAIN_SCREEN, terminalScreen } from "../../../../../src/cli/screen.ts";
 import { Printer } from "../../../../../src/cli/terminal.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History } from "../../../../support/history.ts";
-import { NO_SPENDING, shownSession } from "./shown.ts";
+import { shownSession, transcriptOf } from "./shown.ts";
 import { hostileSession, hostileStrings, INTACT_WORDS } from "./hostile.ts";
 import { test } from "../../../../support/test.ts";
+
+const OPTIONS = { screen: PLAIN_SCREEN, full: false, fullFlag: "--full", wholeOutput: () => null } as const;
 
 /** Characters that a terminal obeys or hides. */
 const OBEYED = /(?![\u200c\u200d\n\p{Variation_Selector}])[\p{Cc}\p{DI}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]/u;
@@ -21,12 +23,7 @@ async function printed(session: ShownSession, columns: number): Promise<string> 
   const terminal = { isTerminal: () => true, writeSync: (bytes: Uint8Array) => bytes.length };
   const printer = new Printer(terminal, { colour: true });
   const lines = [
-    ...await transcriptLines(session, session.turns, {
-      screen,
-      full: false,
-      wholeOutput: () => null,
-      spending: NO_SPENDING,
-    }),
+    ...await transcriptLines(transcriptOf(session), { ...OPTIONS, screen }),
     ...turnTable(session.turns, screen),
     ...eventTable(session.turns, session.turns, screen),
   ];
@@ -61,8 +58,7 @@ Deno.test("a pipe gets the texts unaltered and without a style", async () => {
     writeSync: (bytes: Uint8Array) => chunks.push(bytes) && bytes.length,
   };
   const session = hostileSession("a\x1b[5mb \u202etxt.exe");
-  const options = { screen: PLAIN_SCREEN, full: false, wholeOutput: () => null, spending: NO_SPENDING };
-  const lines = await transcriptLines(session, session.turns, options);
+  const lines = await transcriptLines(transcriptOf(session), OPTIONS);
   new Printer(pipe, { colour: true }).text(lines.flatMap((line) => [...line, "\n"]));
   const text = new TextDecoder().decode(new Uint8Array(chunks.flatMap((chunk) => [...chunk])));
   assert.ok(text.includes("\n  a\x1b[5mb \u202etxt.exe\n"), text);
@@ -73,6 +69,6 @@ test.long("an output of a million lines is shown whole", async () => {
   const session = shownSession(new History().user("Read").model([call("c")]).results(), {
     output: "line\n".repeat(1_000_000),
   });
-  const options = { screen: PLAIN_SCREEN, full: true, wholeOutput: () => null, spending: NO_SPENDING };
-  assert.ok((await transcriptLines(session, session.turns, options)).length > 1_000_000);
+  const lines = await transcriptLines(transcriptOf(session), { ...OPTIONS, full: true });
+  assert.ok(lines.length > 1_000_000);
 });

@@ -9,10 +9,9 @@ import {
   literalText,
   quotedMarkdown,
 } from "../../../../../src/cli/inspection/transcript/markdown_text.ts";
-import type { Shown } from "../../../../../src/cli/inspection/shown_session.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History, message } from "../../../../support/history.ts";
-import { NO_SPENDING, shownSession } from "./shown.ts";
+import { shownSession, transcriptOf } from "./shown.ts";
 import { hostileSession, hostileStrings } from "./hostile.ts";
 import { test } from "../../../../support/test.ts";
 import { samples } from "../../../../support/scale.ts";
@@ -28,8 +27,7 @@ function pageOf(markdown: string): string {
 }
 
 function markdownOf(session: ShownSession, full = false): string {
-  const shown: Shown = { session, home: null, wholeOutput: () => null };
-  return transcriptMarkdown(shown, session.turns, { full, spending: NO_SPENDING });
+  return transcriptMarkdown(transcriptOf(session), { full, facts: [], wholeOutput: () => null });
 }
 
 /** Elements that show text and do nothing else. */

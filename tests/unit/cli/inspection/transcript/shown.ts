@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { type SessionSpending, sessionSpending } from "../../../../../src/cli/cost/spending.ts";
+import { sessionSpending } from "../../../../../src/cli/cost/spending.ts";
+import { sessionTranscript } from "../../../../../src/cli/inspection/transcript/session.ts";
+import type { Transcript } from "../../../../../src/cli/inspection/transcript/transcript.ts";
 import type { JsonObject } from "../../../../../src/domain/json.ts";
 import { parseSessionId } from "../../../../../src/domain/ids.ts";
 import { wholeManifest } from "../../../../../src/domain/manifest.ts";
@@ -30,5 +32,7 @@ export function shownSession(
   };
 }
 
-/** The sums over no request. */
-export const NO_SPENDING: SessionSpending = sessionSpending("s", []);
+/** The transcript of a session without costs. */
+export function transcriptOf(session: ShownSession): Transcript {
+  return sessionTranscript(session, session.turns, sessionSpending("s", []));
+}
