@@ -67,6 +67,7 @@ Deno.test("without an answer in the time of --timeout a turn waits, and the same
   assert.doesNotMatch(called.stdout, /"type":"turn.saved","turn":5/);
   assert.deepEqual(place.names("a", "pending"), ["000005.json"]);
   place.server.isMute = () => false;
+  assert.equal((await place.ok("a", "sync", "s")).stdout, "s: 1 turn put\n");
   const again = await place.ok("a", ...NEXT, "Three");
   assert.deepEqual(place.names("a", "pending"), []);
   assert.ok(place.names("a", "turns").length >= 8, again.stdout);
@@ -124,6 +125,20 @@ Deno.test("a killed run is continued by its own home at once, and by another one
   assert.equal((await place.call("b", ...NEXT, "Two")).code, 5);
   assert.equal((await place.callWith({ OPENAI_API_KEY: "" }, "a", ...NEXT, "Two")).code, 2);
   await place.ok("a", ...NEXT, "Two");
+});
+
+Deno.test("a repair that takes the newest turn from the remote does not end its open run", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  const killed = place.start("b", ...NEXT, "Two of B");
+  place.onRequest = async () => {
+    killed.process.kill("SIGKILL");
+    await killed.ended();
+  };
+  await killed.ended();
+  assert.equal((await place.call("a", "repair", "s")).code, 5);
+  assert.equal(place.names("a", "turns").length, 4);
+  assert.equal((await place.call("a", ...NEXT, "Two of A")).code, 5);
 });
 
 Deno.test("doctor shows the remote without its keys, fails as a run would, and asks it with --live", async () => {
