@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
-import { LACKS_CEPH, withGateway } from "./place.ts";
+import { environmentOf, LACKS_CEPH, withGateway } from "./place.ts";
 
 const SECRETS = /reprise-test-secret|REPRISETEST/;
 
@@ -13,13 +13,7 @@ Deno.test({
     await withGateway(async (gateway) => {
       await using sandbox = new Sandbox();
       const model = startResponsesServer({ script: () => answer([message("Done.")]) });
-      const env = {
-        ...gateway.environment,
-        REPRISE_REMOTE: "s3://tests/verbs",
-        OPENAI_API_KEY: "sk-none",
-        OPENAI_BASE_URL: model.baseUrl,
-        REPRISE_MODEL: "gpt-5.6",
-      };
+      const env = environmentOf(gateway, model, "s3://tests/verbs");
       const call = async (home: string, ...args: readonly string[]) => {
         const called = await sandbox.call([...args, "--home", `${sandbox.directory}/${home}`], { env });
         assert.doesNotMatch(called.stdout + called.stderr, SECRETS);
