@@ -25,7 +25,7 @@ export type SyncFlags = FlagsOf<typeof SYNC_FLAGS>;
 export const REMOTE_VERBS: readonly Verb[] = [
   verb({
     name: "sync",
-    about: "put the turns that a remote lacks, and fetch those that this home lacks",
+    about: "put the turns that a remote lacks, and fetch what is missing here",
     arguments: [
       argument("[id]", "session id, unambiguous prefix, @last, or the whole id of one there (default: all)"),
     ],
