@@ -55,12 +55,6 @@ export const RUN_FLAGS = {
   ...REQUEST_FLAGS,
   transport: TRANSPORT,
   remote: REMOTE,
-  remoteAck: choice(
-    "--remote-ack <when>",
-    "acknowledge a turn when the remote has it (sync), or when it is on this disk (async)",
-    ["sync", "async"],
-    { fallback: "sync", step: false, repeats: true },
-  ),
   takeOver: toggle("--take-over", "end an open run of another machine, although it may still work", {
     step: false,
   }),

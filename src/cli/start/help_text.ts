@@ -18,7 +18,7 @@ Sessions of an agent:
   rename     give a session a title
   export     write a session to one checksummed file
   import     restore an export, or import a session of another agent
-  sync       
+  sync       put the turns that a remote lacks, and fetch what is missing here
   fsck       check files of sessions, and with --requests what was sent
   repair     repair what fsck finds; replaced files are kept in quarantine/
   rm         delete sessions by name, age, number or size, or leftovers
