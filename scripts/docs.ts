@@ -5,7 +5,9 @@
  *
  * @module
  */
+import { COMMON_FLAGS } from "../src/cli/flags.ts";
 import { rootHelp } from "../src/cli/help.ts";
+import { helpText as flagHelp } from "../src/cli/parser.ts";
 import { buildProgram } from "../src/cli/program.ts";
 import { FIXTURE_VERBS, VERBS } from "../src/cli/verbs.ts";
 import { manPage } from "../src/cli/completion/man.ts";
@@ -182,9 +184,12 @@ function providersTable(): string {
   return table(["`-p`", "API provider", "key", "base URL"], rows);
 }
 
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
 /** The variables that lead clients to common APIs. */
 function upstreamsTable(): string {
-  const code = (text: string) => `\`${text}\``;
   const opening = { always: "always", key: "its URL or a key is set", set: "its URL is set" };
   const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source, checked }) => [
     api,
@@ -223,13 +228,22 @@ function cliReference(): string {
 
 Generated from the parser by \`deno task docs\`; the gate fails if this page is stale.
 
-- [Verbs](#verbs) · [Output](#output) · [Settings](#settings) · [Providers](#providers) · [Variables](#variables) · [Exit codes](#exit-codes) · then each verb
+- [Verbs](#verbs) · [Flags of all verbs](#flags-of-all-verbs) · [Output](#output) · [Settings](#settings) · [Providers](#providers) · [Variables](#variables) · [Exit codes](#exit-codes) · then each verb
 
 ## Verbs
 
 <!-- verbs:begin -->
 ${verbsTable()}
 <!-- verbs:end -->
+
+## Flags of all verbs
+
+${
+    table(
+      ["flag", "effect"],
+      Object.values<Flag>(COMMON_FLAGS).map((flag) => [code(flag.spec), flagHelp(flag)]),
+    )
+  }
 
 ## Output
 

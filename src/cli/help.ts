@@ -4,7 +4,8 @@
  * @module
  */
 import { EXIT_CODES } from "../domain/errors.ts";
-import type { Verb } from "./declare.ts";
+import type { Flag, Verb } from "./declare.ts";
+import { COMMON_FLAGS } from "./flags.ts";
 import type { Verbs } from "./load_verbs.ts";
 
 /** Verbs of the first help, by the heads of their groups. `fixture` has verbs of its own. */
@@ -33,6 +34,9 @@ export function rootHelp({ top }: Verbs): string {
     "their reasoning.",
     "",
     ...groups,
+    "Flags of all verbs:",
+    ...Object.values<Flag>(COMMON_FLAGS).map(({ spec, about }) => `  ${spec.padEnd(12)}  ${about}`),
+    "",
     "Flags and examples: reprise help VERB. Exit codes: reprise help codes.",
     "",
   ].join("\n");

@@ -33,5 +33,12 @@ This program:
   doctor     show the environment, and the source of each setting
   config     print or change the user's config.json
 
+Flags of all verbs:
+  --json        print JSON: one document, or JSON Lines while a verb works
+  --quiet       no notices on stderr
+  --no-color    no colour
+  --home <dir>  the directory of the sessions
+  --debug       stack traces of unexpected errors
+
 Flags and examples: reprise help VERB. Exit codes: reprise help codes.
 `;
