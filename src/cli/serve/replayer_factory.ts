@@ -56,9 +56,10 @@ export async function replayerFactory(
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
   const flagRules = parseFlags(flags);
+  const directory = ports.workingDirectory();
   const options = {
     match,
-    candidates: () => machineValues(ports),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => directory }),
     rules: flags.rules ?? null,
     rewriteContext,
     repeat: flags.repeat === true,
