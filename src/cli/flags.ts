@@ -24,7 +24,7 @@ import {
 export const COMMON_FLAGS = {
   json: toggle(
     "--json",
-    "print JSON for programs: one document, or JSON Lines if the verb reports while it works",
+    "print JSON: one document, or JSON Lines while a verb works",
     {
       step: false,
     },

@@ -19,6 +19,10 @@ export async function main(
 ): Promise<number> {
   let call: ParsedCall = { args: given, verbs: null };
   try {
+    if (given[0] === "help" && given[1] === "codes") {
+      makeOutput(ports, NO_FLAGS).text((await import("./help.ts")).codesHelp());
+      return 0;
+    }
     const { args, verbs } = await withVerb(given, load);
     call = { args, verbs };
     const { own, command } = splitCommand(verbs, args);
@@ -31,6 +35,8 @@ export async function main(
     return known.exitCode;
   }
 }
+
+const NO_FLAGS = { json: undefined, quiet: undefined, color: true } as const;
 
 /** The arguments of a call with the verb first; `verbs` is `null` until they are loaded. */
 interface ParsedCall {

@@ -4,6 +4,7 @@
  * @module
  */
 import { Argument, type Command, Option } from "commander";
+import { COMMON_FLAGS } from "./flags.ts";
 import { type Flag, type FlagTable, isOffSwitch, type Verb, WRAPPED_COMMAND } from "./declare.ts";
 
 /** Receives the verb that was called, with the values of its arguments, then those of its flags. */
@@ -26,7 +27,9 @@ export function declareVerb(
   for (const [name, flag] of Object.entries(verb.flags)) {
     if (isDeclared(flag)) command.addOption(optionOf(verb.flags, name));
   }
-  command.addHelpText("after", `\nExample:\n${verb.examples.map((line) => `  ${line}`).join("\n")}\n`)
+  const examples = verb.examples.map((line) => `  ${line}\n`).join("");
+  command.addHelpOption(new Option("-h, --help", "show help").hideHelp())
+    .addHelpText("after", `\nExample:\n${examples}\nFlags of all verbs, such as --json: reprise --help\n`)
     .action((...values: unknown[]) => called(verb, values.slice(0, -1)));
 }
 
@@ -45,6 +48,7 @@ function optionOf(table: FlagTable, name: string): Option {
   }
   const missing = conflicts.find((other) => table[other] === undefined);
   if (missing !== undefined) throw new TypeError(`The flag "${spec}" conflicts with no flag ${missing}`);
+  if (Object.values<Flag>(COMMON_FLAGS).includes(flag)) option.hideHelp();
   if (choices !== undefined) option.choices(choices);
   if (flag.read !== undefined) option.argParser((text, before) => flag.read?.(text, before));
   if (fallback !== undefined) option.default(fallback);
@@ -52,7 +56,7 @@ function optionOf(table: FlagTable, name: string): Option {
 }
 
 /** The help text of a flag: its effect, then the sources of its value without the flag, the first one first. */
-function helpText(flag: Flag): string {
+export function helpText(flag: Flag): string {
   const { spec, about, sources, otherwise } = flag;
   const isSwitch = spec.startsWith("--no-");
   const names = sources.map((source) => {

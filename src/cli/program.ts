@@ -4,9 +4,10 @@
  * @module
  */
 import { Command, CommanderError } from "commander";
-import { EXIT_CODES, RepriseError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { type Flag, type Verb, WRAPPED_COMMAND } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";
+import { FIXTURE_ABOUT, rootHelp } from "./help.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import type { Verbs } from "./load_verbs.ts";
 import { Output } from "./output.ts";
@@ -77,7 +78,6 @@ export function buildProgram(
     .helpOption("-h, --help", "show help")
     .helpCommand("help [verb]", "show help for a verb")
     .showSuggestionAfterError(true)
-    .addHelpText("after", () => `\nExit codes:\n${exitCodeTable()}`)
     .exitOverride()
     .configureOutput({
       writeErr: () => {},
@@ -85,6 +85,7 @@ export function buildProgram(
       getOutHelpWidth: () => HELP_WIDTH,
     });
 
+  program.helpInformation = () => rootHelp({ top, fixture });
   const add = (parent: Command, verb: Verb) => {
     // One flag, so that the list of verbs says "[options]".
     const declared = args.includes(verb.name) ? verb : { ...verb, flags: { json: COMMON_FLAGS.json } };
@@ -92,7 +93,7 @@ export function buildProgram(
   };
   for (const verb of top) add(program, verb);
   if (fixture.length > 0) {
-    const parent = program.command("fixture").description("inspect and maintain fixtures");
+    const parent = program.command("fixture").description(FIXTURE_ABOUT);
     for (const verb of fixture) add(parent, verb);
   }
   return program;
@@ -121,8 +122,4 @@ export function splitCommand(
 export function withCommand({ verb, values }: CalledVerb, command: readonly string[]): readonly unknown[] {
   const place = verb.arguments.indexOf(WRAPPED_COMMAND);
   return place === -1 ? values : values.toSpliced(place, 0, command);
-}
-
-function exitCodeTable(): string {
-  return Object.entries(EXIT_CODES).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`).join("\n");
 }

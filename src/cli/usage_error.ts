@@ -16,6 +16,48 @@ const ARGUMENT_ERRORS: ReadonlySet<string> = new Set([
   "commander.unknownOption",
 ]);
 
+/** Words of other programs, and the calls that do what they mean. */
+const SLIPS: Readonly<Record<string, string>> = {
+  version: "--version",
+  delete: "rm ID",
+  remove: "rm ID",
+  prune: "rm --older-than 90d",
+  gc: "rm --unused",
+  list: "ls",
+  sessions: "ls",
+  log: "show ID",
+  logs: "show ID",
+  history: "show ID",
+  cat: "show ID",
+  find: "search TEXT",
+  grep: "search TEXT",
+  ask: 'run "…"',
+  chat: 'run "…"',
+  exec: 'run "…"',
+  prompt: 'run "…"',
+  continue: 'run -c "…"',
+  resume: 'run -c "…"',
+  input: "run --dry-run --body",
+  stop: "interrupt ID",
+  kill: "interrupt ID",
+  branch: "fork ID",
+  check: "fsck ID",
+  verify: "fsck ID --requests",
+  undo: "compact ID --undo",
+  usage: "stats",
+  cost: "stats",
+  push: "sync ID",
+  pull: "sync ID",
+  status: "doctor",
+  settings: "config list",
+  capture: "record --out DIR -- CMD",
+  proxy: "record --out DIR",
+  mock: "serve DIR -- CMD",
+  play: "serve DIR -- CMD",
+  replay: "serve DIR -- CMD",
+  fixtures: "fixture ls DIR",
+};
+
 /** The error of the parser, as it is shown. */
 export function usageError(error: Error, args: readonly string[], verbs: Verbs): RepriseError {
   const named = namedVerb(args, verbs);
@@ -27,6 +69,10 @@ export function usageError(error: Error, args: readonly string[], verbs: Verbs):
     ? null
     : withDashes(args, named) ?? withQuotes(args, named);
   if (forgotten !== null) return new RepriseError("usage", message, { hint: forgotten });
+  const [first = ""] = args;
+  if (named === null && Object.hasOwn(SLIPS, first)) {
+    return new RepriseError("usage", message, { hint: `Try: reprise ${SLIPS[first]}` });
+  }
   const suggested = suggestions.map((text) => text.replace(/^\((.*)\)$/, "$1"));
   return new RepriseError("usage", message, { hint: [...suggested, helpHint(args, named)].join(" ") });
 }

@@ -1,5 +1,5 @@
 /**
- * Equality of a session and its copy on a remote, before a writer adds to both.
+ * Equality of a session and its copy on a remote.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import { storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { sessionPaths } from "../store/layout.ts";
 import type { LockOptions } from "../store/write/file_lock.ts";
-import { lastTurnOf, readSessionTail } from "../store/read/session.ts";
-import { fetchTurns } from "./fetch.ts";
+import { lastTurnOf } from "../store/read/session.ts";
+import { fetchTurns, followRemote } from "./fetch.ts";
 import { removedKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
-import { requireAbandoned, requireNothingClosed } from "./open_run.ts";
-import { pushTurns } from "./push.ts";
+import { requireAbandoned } from "./open_run.ts";
+import { diverged, pushTurns } from "./push.ts";
 import { SessionRemote } from "./session_remote.ts";
-import { remoteTurns, requireOneHistory } from "./standing.ts";
+import { remoteTurns, standingOf } from "./standing.ts";
 
 /** Options of {@linkcode attachSession}. */
 export interface AttachOptions extends Partial<LockOptions> {
@@ -26,38 +26,88 @@ export interface AttachOptions extends Partial<LockOptions> {
   readonly takeOver: boolean;
 }
 
+/** Options of {@linkcode levelSession}. */
+export interface LevelOptions extends AttachOptions {
+  /** Only counts. */
+  readonly dryRun?: boolean;
+  /** Keeps the turns of this home if both went different ways: then the remote is followed. */
+  readonly keep?: (() => Promise<void>) | undefined;
+}
+
+/** Numbers of turns and blobs that were missing on a side. */
+export interface Leveled {
+  readonly remote: SessionRemote;
+  readonly put: number;
+  readonly fetched: number;
+  /** Fetched blobs. */
+  readonly blobs: number;
+  /** True if both had gone different ways. */
+  readonly followed: boolean;
+}
+
 /**
- * Fetches what is missing here, or puts what is missing there. Writes nothing if the two went different ways.
+ * Fetches what is missing here, or puts what is missing there. Writes nothing if the two went different ways, unless the
+ * turns of this home can be kept.
  *
  * @throws {RepriseError} `no_such_session` if it is at neither place; `session_diverged`, `session_removed`,
- * `session_open_elsewhere`; as {@linkcode fetchTurns} and {@linkcode pushTurns} do.
+ * `session_open_elsewhere`; as {@linkcode fetchTurns} and {@linkcode pushTurns} do; the runtime's errors.
+ */
+export async function levelSession(
+  ports: Ports,
+  home: Home,
+  store: ObjectStore,
+  { id, takeOver, dryRun = false, keep, ...wait }: LevelOptions,
+): Promise<Leveled> {
+  const paths = sessionPaths(home.sessions, id);
+  const remote = new SessionRemote(store, id);
+  const nothing = { remote, put: 0, fetched: 0, blobs: 0, followed: false };
+  const standing = await standingOf(ports, store, { paths, last: lastTurnOf(ports, paths) });
+  switch (standing.state) {
+    case "same":
+      if (standing.turns === 0) throw nowhere(id, store.name);
+      return nothing;
+    case "longer_here": {
+      const { common, last } = standing;
+      if (!takeOver) await requireAbandoned(ports, store, { paths, newest: common });
+      if (!dryRun) await pushTurns(ports, remote, { paths, common, last });
+      return { ...nothing, put: last - common };
+    }
+    case "longer_there": {
+      const { common, last } = standing;
+      if (dryRun) return { ...nothing, fetched: last - common };
+      return { ...nothing, ...await fetchTurns(ports, home, store, { id, last, ...wait }) };
+    }
+    case "diverged": {
+      const { parts, there } = standing;
+      if (keep === undefined) throw diverged(id, { parts, remote: store.name });
+      const fetched = dryRun
+        ? { fetched: there - parts + 1 }
+        // What the fork could not take over stays in quarantine.
+        : await followRemote(ports, home, store, { id, last: there, after: parts - 1, keep, ...wait });
+      return { ...nothing, ...fetched, followed: true };
+    }
+  }
+}
+
+/**
+ * Makes both copies equal, for a writer that adds to both and may close an open run.
+ *
+ * @throws {RepriseError} as {@linkcode levelSession} does.
  */
 export async function attachSession(
   ports: Ports,
   home: Home,
   store: ObjectStore,
-  { id, takeOver, ...wait }: AttachOptions,
+  options: AttachOptions,
 ): Promise<SessionRemote> {
-  const paths = sessionPaths(home.sessions, id);
-  const remote = new SessionRemote(store, id);
+  const paths = sessionPaths(home.sessions, options.id);
   try {
-    const standing = await requireOneHistory(ports, store, { paths, last: lastTurnOf(ports, paths) });
-    if (standing.state === "same" && standing.turns === 0) throw nowhere(id, store.name);
-    if (standing.state === "longer_here") {
-      if (!takeOver) await requireNothingClosed(ports, home, store, { paths, common: standing.common });
-      await pushTurns(ports, remote, { paths, ...standing });
-    }
-    if (standing.state === "longer_there") {
-      await fetchTurns(ports, home, store, { id, last: standing.last, ...wait });
-    }
-    const { manifest } = readSessionTail(ports, home, id);
-    if (manifest.state === "open" && !takeOver) {
-      const isOurs = standing.state === "longer_here";
-      await requireAbandoned(ports, home, store, { id, lastTurn: manifest.head.turn, isOurs });
-    }
+    const { remote, put } = await levelSession(ports, home, store, options);
+    const isTaken = put > 0 || options.takeOver;
+    if (!isTaken) await requireAbandoned(ports, store, { paths, newest: lastTurnOf(ports, paths) });
     return remote;
   } catch (error) {
-    throw storageError(error, `compare session "${id}" with ${store.name}`, paths.root);
+    throw storageError(error, `compare session "${options.id}" with ${store.name}`, paths.root);
   }
 }
 

@@ -24,6 +24,7 @@ import { parseTurn } from "../store/read/turn.ts";
 import { HistoryValidator } from "../store/read/validate.ts";
 import type { LockOptions } from "../store/write/file_lock.ts";
 import { SessionLock } from "../store/write/lock.ts";
+import { forgetSaves } from "../store/write/pending.ts";
 import { claimName, replaceCache, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
 import { ahead, type Copies, copiesOf, intactOf } from "./copies.ts";
@@ -38,13 +39,12 @@ export interface FetchOptions extends Partial<LockOptions> {
   readonly id: SessionId;
   /** The last turn to fetch. */
   readonly last: number;
-  /** Called after each turn. */
-  readonly onTurn?: (turn: number) => void;
 }
 
 /** Numbers of fetched files. */
 export interface Fetched {
-  readonly turns: number;
+  /** Number of turns. */
+  readonly fetched: number;
   readonly blobs: number;
 }
 
@@ -58,7 +58,7 @@ export async function fetchTurns(
   ports: Ports,
   home: Home,
   store: ObjectStore,
-  { id, last, onTurn = () => {}, ...wait }: FetchOptions,
+  { id, last, ...wait }: FetchOptions,
 ): Promise<Fetched> {
   const paths = sessionPaths(home.sessions, id);
   let lock: SessionLock | null = null;
@@ -68,7 +68,7 @@ export async function fetchTurns(
     lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...wait });
     prepareSession(ports, home, paths);
     makeMissingBlobs(ports, paths);
-    return await fetchLocked(ports, store, { paths, last, onTurn });
+    return await fetchLocked(ports, store, { paths, last });
   } catch (error) {
     if (isNew && lock !== null) removeEmpty(ports, home, { paths, lock });
     throw storageError(error, `fetch session "${id}" from ${store.name}`, paths.root);
@@ -106,7 +106,7 @@ export async function followRemote(
   ports: Ports,
   home: Home,
   store: ObjectStore,
-  { id, last, after, keep, onTurn = () => {}, ...wait }: FollowOptions,
+  { id, last, after, keep, ...wait }: FollowOptions,
 ): Promise<Fetched> {
   const paths = sessionPaths(home.sessions, id);
   const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...wait });
@@ -117,8 +117,8 @@ export async function followRemote(
     for await (const { blobs } of verifiedTurns(ports, store, { paths, here, last })) checked += blobs;
     await keep();
     setAsideTurns(ports, paths, { after });
-    const { turns, blobs } = await fetchLocked(ports, store, { paths, last, onTurn });
-    return { turns, blobs: checked + blobs };
+    const { fetched, blobs } = await fetchLocked(ports, store, { paths, last });
+    return { fetched, blobs: checked + blobs };
   } catch (error) {
     throw storageError(error, `fetch session "${id}" from ${store.name}`, paths.root);
   } finally {
@@ -129,16 +129,14 @@ export async function followRemote(
 async function fetchLocked(
   ports: Ports,
   store: ObjectStore,
-  { paths, last, onTurn }: {
-    readonly paths: SessionPaths;
-    readonly last: number;
-    readonly onTurn: (turn: number) => void;
-  },
+  { paths, last }: Omit<MissingTurns, "here">,
 ): Promise<Fetched> {
   const { turns: here, manifestIsNewer } = readHistory(ports, paths);
   const fetched: Turn[] = [];
   let blobs = 0;
   for await (const { turn, file, blobs: loaded } of verifiedTurns(ports, store, { paths, here, last })) {
+    // Before the first turn of another home has a name here.
+    if (fetched.length === 0) forgetSaves(ports, paths);
     const temporary = writeTemporary(ports, paths.root, { bytes: file, sync: true });
     try {
       claimName(ports, temporary, { path: turnPath(paths, turn.turn), directory: paths.turns });
@@ -148,10 +146,9 @@ async function fetchLocked(
     }
     fetched.push(turn);
     blobs += loaded;
-    onTurn(turn.turn);
   }
   if (fetched.length > 0 && !manifestIsNewer) cacheManifest(ports, paths, [...here, ...fetched]);
-  return { turns: fetched.length, blobs };
+  return { fetched: fetched.length, blobs };
 }
 
 /** The turns that this home lacks. */
@@ -302,7 +299,7 @@ class Chain {
       "session_damaged",
       `Cannot fetch session "${id}": turn ${turn} on ${remote} ${why}`,
       {
-        hint: "Push it again from a home that has it",
+        hint: `Repair it in a home that has turn ${turn}: reprise repair ${id}`,
         details: { session: id, turn, remote },
       },
     );

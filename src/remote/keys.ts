@@ -28,11 +28,6 @@ export function blobKey(id: SessionId, sha256: string): string {
   return `${id}/blobs/${sha256}`;
 }
 
-/** The key of the object that an open run keeps young. */
-export function openKey(id: SessionId): string {
-  return `${id}/open.json`;
-}
-
 /** The key of a tombstone, which refuses puts. */
 export function removedKey(id: SessionId): string {
   return `${id}/removed.json`;
@@ -42,16 +37,13 @@ export function removedKey(id: SessionId): string {
 export type KeyParts =
   | { readonly kind: "turn"; readonly id: SessionId; readonly turn: number; readonly replacement: number }
   | { readonly kind: "blob"; readonly id: SessionId; readonly sha256: string }
-  | { readonly kind: "open" | "removed"; readonly id: SessionId };
+  | { readonly kind: "removed"; readonly id: SessionId };
 
 /** Parses a key; `null` for a key that is not one of ours. */
 export function parseKey(key: string): KeyParts | null {
   const [id = "", folder = "", name, ...more] = key.split("/");
   if (!isSessionId(id) || more.length > 0) return null;
-  if (name === undefined) {
-    if (folder === "open.json") return { kind: "open", id };
-    return folder === "removed.json" ? { kind: "removed", id } : null;
-  }
+  if (name === undefined) return folder === "removed.json" ? { kind: "removed", id } : null;
   if (folder === "blobs") return isBlobName(name) ? { kind: "blob", id, sha256: name } : null;
   if (folder !== "turns") return null;
   const [, number = "", suffix] = /^(\d+)(?:\.r([1-9]\d{0,2}))?\.json$/.exec(name) ?? [];

@@ -49,7 +49,7 @@ export interface ObjectStore {
   size(key: string, deadline?: number): Promise<number | null>;
   /** Creates an object that must not exist (`If-None-Match: *`). One attempt: the caller decides what `unknown` means. */
   putNew(key: string, bytes: Uint8Array, deadline?: number): Promise<PutAnswer>;
-  /** Creates or replaces an object: for heartbeats only. */
+  /** Creates or replaces an object: only for a blob, whose name proves its content. */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Lists objects whose key starts with `prefix`, in ascending order, those after key `after` only. */
   list(prefix: string, options?: { readonly after?: string }): AsyncIterable<ListedObject>;

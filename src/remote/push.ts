@@ -20,8 +20,6 @@ export interface PushOptions {
   /** The turns after this one, which the remote has. */
   readonly common: number;
   readonly last: number;
-  /** Called after each turn. */
-  readonly onTurn?: (turn: number) => void;
 }
 
 /**
@@ -31,13 +29,12 @@ export interface PushOptions {
  * does; `session_damaged`; the runtime's errors.
  */
 export async function pushTurns(ports: Ports, remote: TurnRemote, options: PushOptions): Promise<void> {
-  const { paths, common, last, onTurn = () => {} } = options;
+  const { paths, common, last } = options;
   for (let number = common + 1; number <= last; number++) {
     const turn = localTurn(ports, paths, number);
     const bytes = ports.files.read(turnPath(paths, number));
     const put = await remote.store({ turn, bytes, blobs: namedBlobs(ports, paths, turn) });
     if (put === "lost") throw diverged(paths.id, { parts: number, remote: remote.name });
-    onTurn(number);
     // A removal during a long push ends it soon, and leaves nothing that was put after it.
     if (number === last || number % LOOK_EVERY === 0) await remote.requireNotRemoved();
   }
@@ -52,7 +49,7 @@ export function diverged(
     "session_diverged",
     `Cannot continue session "${id}": from turn ${parts} on, ${remote} has other turns than this home`,
     {
-      hint: `Keep both: reprise pull ${id} --keep-mine-as NEW-ID`,
+      hint: `Keep both: reprise sync ${id} --keep-mine-as NEW-ID`,
       details: { session: id, turn: parts, remote },
     },
   );

@@ -6,7 +6,7 @@
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
-import { removedKey, sessionPrefix } from "./keys.ts";
+import { parseKey, removedKey, sessionPrefix } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { requireNoOpenRun } from "./open_run.ts";
 import { removed } from "./session_remote.ts";
@@ -29,13 +29,16 @@ export async function removeRemotely(
 ): Promise<number> {
   let isRemoved = false;
   let isEmpty = true;
+  let newest = 0;
   for await (const { key } of store.list(sessionPrefix(id))) {
-    if (key === removedKey(id)) isRemoved = true;
+    const parts = parseKey(key);
+    if (parts?.kind === "removed") isRemoved = true;
     else isEmpty = false;
+    if (parts?.kind === "turn") newest = Math.max(newest, parts.turn);
   }
   if (isEmpty) throw isRemoved ? removed(id, store.name) : missing(id, store.name);
   if (!isRemoved) {
-    await requireNoOpenRun(store, id);
+    await requireNoOpenRun(store, id, newest);
     await putTombstone(store, id, at);
   }
   return await removeObjects(store, id);

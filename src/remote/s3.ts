@@ -33,7 +33,7 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Most pages of a list: more than those of any bucket that a home could read. A page has up to 1,000 objects. */
 const MOST_PAGES = 10_000;
 /** Largest objects by the kind of their key, in bytes. */
-const MOST_BYTES = { turn: MAX_TURN_BYTES, blob: MAX_BLOB_BYTES, open: 4096, removed: 4096 } as const;
+const MOST_BYTES = { turn: MAX_TURN_BYTES, blob: MAX_BLOB_BYTES, removed: 4096 } as const;
 /**
  * Times that an answer must come before it is believed if it says that bucket or endpoint are wrong. A store in trouble, or
  * a proxy before it, gives such an answer once; a wrong configuration, always.

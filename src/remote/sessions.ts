@@ -16,10 +16,6 @@ export interface RemoteSession {
   readonly bytes: number;
   /** Time at which the newest turn was put, by the store's clock, in milliseconds since the epoch; `null` if unknown. */
   readonly updated: number | null;
-  /** True while a run keeps it open, or did until it was killed. */
-  readonly isOpen: boolean;
-  /** Time of the last sign of an open run, by the store's clock; `null` if there is none, or the time is unknown. */
-  readonly seen: number | null;
 }
 
 /** The sessions with turns, in the order of their ids; those that were removed are left out. Throws as {@linkcode ObjectStore} does. */
@@ -30,13 +26,10 @@ export async function remoteSessions(store: ObjectStore): Promise<RemoteSession[
     const parts = parseKey(key);
     if (parts === null) continue;
     const { id } = parts;
-    const before = found.get(id) ?? { id, turns: 0, bytes: 0, updated: null, isOpen: false, seen: null };
+    const before = found.get(id) ?? { id, turns: 0, bytes: 0, updated: null };
     switch (parts.kind) {
       case "removed":
         removed.add(id);
-        break;
-      case "open":
-        found.set(id, { ...before, isOpen: true, seen: modified });
         break;
       case "blob":
         found.set(id, { ...before, bytes: before.bytes + size });

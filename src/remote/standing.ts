@@ -12,7 +12,6 @@ import { remoteSum } from "./copies.ts";
 import { parseKey, removedKey, turnKey, turnsPrefix } from "./keys.ts";
 import { localTurn } from "./local_turn.ts";
 import type { ObjectStore } from "./object_store.ts";
-import { diverged } from "./push.ts";
 import { removed } from "./session_remote.ts";
 
 /** Difference between a session and its copy. Each turn names the one before, so those before equal turns are equal. */
@@ -24,11 +23,7 @@ export type Standing =
   /** This home lacks the turns after `common`, up to `last`. */
   | { readonly state: "longer_there"; readonly common: number; readonly last: number }
   /** Both have turn `parts`, and they differ; the turns before it are equal. */
-  | { readonly state: "diverged"; readonly parts: number; readonly here: number; readonly there: number }
-  | { readonly state: "removed" };
-
-/** A {@linkcode Standing} of two copies of one history. */
-export type OneHistory = Extract<Standing, { readonly state: "same" | "longer_here" | "longer_there" }>;
+  | { readonly state: "diverged"; readonly parts: number; readonly here: number; readonly there: number };
 
 /** Numbers of the turns on the remote after turn `after`, ascending; those of replacements are left out. */
 export async function remoteTurns(store: ObjectStore, id: SessionId, after = 0): Promise<number[]> {
@@ -44,7 +39,7 @@ export async function remoteTurns(store: ObjectStore, id: SessionId, after = 0):
 /**
  * Compares. `last` is the last turn here; 0 if the session is not here.
  *
- * @throws {RepriseError} `session_damaged` if the last turn that both should have is damaged on a side, or turns are
+ * @throws {RepriseError} `session_removed`; `session_damaged` if the last turn that both should have is damaged on a side, or turns are
  * missing on the remote before its last one; `format_too_new`; as {@linkcode ObjectStore} does; the runtime's errors.
  */
 export async function standingOf(
@@ -53,7 +48,7 @@ export async function standingOf(
   { paths, last }: { readonly paths: SessionPaths; readonly last: number },
 ): Promise<Standing> {
   const { id } = paths;
-  if (await store.get(removedKey(id)) !== null) return { state: "removed" };
+  if (await store.get(removedKey(id)) !== null) throw removed(id, store.name);
   // One request is enough unless the remote lacks turns of this home.
   const from = Math.max(0, last - 1);
   const later = await lastThere(store, id, from);
@@ -103,21 +98,4 @@ function damagedThere(
       details: { session: id, turn, remote },
     },
   );
-}
-
-/**
- * Compares copies that have to be of one history.
- *
- * @throws {RepriseError} `session_diverged`, `session_removed`; as {@linkcode standingOf} does.
- */
-export async function requireOneHistory(
-  ports: Ports,
-  store: ObjectStore,
-  copy: { readonly paths: SessionPaths; readonly last: number },
-): Promise<OneHistory> {
-  const { id } = copy.paths;
-  const standing = await standingOf(ports, store, copy);
-  if (standing.state === "removed") throw removed(id, store.name);
-  if (standing.state === "diverged") throw diverged(id, { parts: standing.parts, remote: store.name });
-  return standing;
 }

@@ -105,9 +105,7 @@ export type Notice =
     readonly keys: readonly string[];
   }
   /** With a remote: a turn that waited since an earlier run lost its number. */
-  | { readonly kind: "turn_set_aside"; readonly turn: number; readonly message: string }
-  /** With `--remote-ack async`, beside another error: turns are missing on the remote. */
-  | { readonly kind: "not_stored"; readonly message: string };
+  | { readonly kind: "turn_set_aside"; readonly turn: number; readonly message: string };
 
 /** One line of `run --json`. */
 export type RunEvent =
@@ -142,8 +140,8 @@ export type RunEvent =
     readonly kind: string;
     readonly seq: readonly [number, number];
     readonly sum: string;
-    /** Only with a remote: `stored` once it has the turn. */
-    readonly remote?: "stored" | "pending";
+    /** Only with a remote: it has the turn. */
+    readonly remote?: "stored";
   }
   | {
     readonly type: "tool.started";

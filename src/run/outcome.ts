@@ -246,7 +246,7 @@ export function withReplayHint(error: RepriseError, session: ContinuedSession): 
   return withHint(
     error,
     `See what was sent with "reprise explain ${session.writer.id}"; ` +
-      `to send no earlier reasoning: ${continueCommand(session, "--replay none")}`,
+      `to send no earlier reasoning: ${continueCommand(session, "--replay", "none")}`,
   );
 }
 

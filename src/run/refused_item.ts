@@ -79,7 +79,7 @@ export function withRefusedItem(error: RepriseError, refused: RefusedHistory): R
     : `${first}take it out: "${omit}", then: ${go}`;
   // A whole item may be named for the reasoning before it; a part of a message is not.
   const bare = refused.mayBeReasoning && suspect.basis === "named" && suspect.part === null
-    ? `; or send no earlier reasoning: ${continueCommand(session, "--replay none")}`
+    ? `; or send no earlier reasoning: ${continueCommand(session, "--replay", "none")}`
     : "";
   const hint = error.code === "context_overflow"
     ? `Shorten the history, then continue the run: ${checkpoint}; or ${takeOut}`

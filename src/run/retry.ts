@@ -176,7 +176,7 @@ export class Retries {
       ? [event.reason, event.items] as const
       : [`${event.without}_refused`, []] as const;
     const without = reason === "reasoning_refused"
-      ? `; to send no earlier reasoning: ${continueCommand(this.#run.setup, "--replay none")} "…"`
+      ? `; to send no earlier reasoning: ${continueCommand(this.#run.setup, "--replay", "none")} "…"`
       : "";
     const hint = `See what is sent and what is not with "reprise explain ${writer.id}"${without}`;
     const message = event.error?.message ?? "";

@@ -54,7 +54,7 @@ Deno.test("a flag is declared under the name that its value has, and conflicts w
 
 Deno.test("every variable that a flag names is one that the program reads", () => {
   const variables = new Set(FLAGS.flatMap(([, flag]) => variablesOf(flag)));
-  assert.ok(variables.has("REPRISE_MODEL") && variables.has("LLM_REASONING_REPLAY"));
+  assert.ok(variables.has("REPRISE_MODEL") && variables.has("REPRISE_NO_STDIN"));
   for (const name of variables) assert.ok(isRead(name), name);
 });
 

@@ -4,8 +4,8 @@ import { FIXTURE_VERBS, VERBS } from "../../src/cli/verbs.ts";
 import { Place, readsThenAnswers } from "./harness.ts";
 
 /**
- * A call of each verb that has `--dry-run`, except `fixture prune`, which needs the events of a server, and `push` and
- * `pull`, which need a remote: push_pull_test.ts calls them.
+ * A call of each verb that has `--dry-run`, except `fixture prune`, which needs the events of a server, and `sync`,
+ * which needs a remote: sync_test.ts calls it.
  */
 const CALLS: Readonly<Record<string, readonly string[]>> = {
   "run": ["run", "-s", "s", "More"],
@@ -31,7 +31,7 @@ Deno.test("every verb with --dry-run prints one JSON object of the same shape, a
     ...FIXTURE_VERBS.map((verb) => ({ name: `fixture ${verb.name}`, verb })),
   ];
   const declared = named.filter(({ verb }) => "dryRun" in verb.flags).map(({ name }) => name);
-  assert.deepEqual(declared.filter((name) => CALLS[name] === undefined), ["push", "pull", "fixture prune"]);
+  assert.deepEqual(declared.filter((name) => CALLS[name] === undefined), ["sync", "fixture prune"]);
   await using place = new Place(readsThenAnswers);
   const { sandbox } = place;
   for (const id of ["s", "gone", "compacted"]) {

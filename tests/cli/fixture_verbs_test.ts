@@ -41,7 +41,7 @@ Deno.test("fixtures are listed, shown, linted, redacted, compared, imported and 
 
   assert.equal((await call("ls", "fixtures")).stdout.trimEnd().split("\n").length, 3);
   const shown = await call("show", "fixtures/a");
-  assert.match(shown.stdout, /POST \/v1\/responses, gpt-5\.6[^]*response\.completed/);
+  assert.match(shown.stdout, /POST \/v1\/responses · gpt-5\.6[^]*response\.completed/);
 
   await json(0, "lint", "fixtures/a");
   assert.match(JSON.stringify(await json(7, "lint", "fixtures/c")), /secret/);
@@ -94,21 +94,23 @@ Deno.test("ls, show and diff name the recordings of a fixture that has grown, an
   assert.deepEqual(JSON.parse(await call("ls", "grown", "--json")).fixtures[0].recordings, recordings);
 
   assert.deepEqual(
-    (await call("show", "grown")).match(/^(?:grown|recording|exchange).*$/gm),
+    (await call("show", "grown")).match(/^(?:grown|Recording|── exchange).*$/gm)?.map((line) =>
+      line.replace(/ · POST .*$/, "")
+    ),
     [
       "grown: openai at https://api.openai.com/v1, gpt-5.6, 2026-11-01 to 2026-11-11, 2 recordings",
-      `recording 1 of 2, ${first}:`,
-      "exchange 1  POST /v1/responses, gpt-5.6, 1 item, at 0.000 s",
-      "exchange 2  POST /v1/responses, gpt-5.6, 1 item, at 1.000 s",
-      `recording 2 of 2, ${second}:`,
-      "exchange 3  POST /v1/responses, gpt-5.6, 1 item, at 2.000 s",
+      `Recording 1 of 2, ${first}`,
+      "── exchange 1",
+      "── exchange 2",
+      `Recording 2 of 2, ${second}`,
+      "── exchange 3",
     ],
   );
   assert.match(
     await call("show", "grown", "--exchange", "2"),
-    new RegExp(`recording 1 of 2, ${first}:\n\nexchange 2`),
+    new RegExp(`Recording 1 of 2, ${first}\n\n── exchange 2`),
   );
-  assert.match(await call("show", "single"), new RegExp(`, ${first}\n\nexchange 1`));
+  assert.match(await call("show", "single"), new RegExp(`, ${first}\n\n── exchange 1`));
   assert.deepEqual(
     JSON.parse(await call("show", "grown", "--exchange", "3", "--json")).recordings,
     recordings,

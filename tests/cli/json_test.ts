@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import deno from "../../deno.json" with { type: "json" };
 import { answer, message, rateLimited, unauthorized } from "../support/responses_server.ts";
 import { ending, events, Sandbox } from "../support/reprise.ts";
+import { VERBS as ALL_VERBS } from "../../src/cli/verbs.ts";
 import { assertError, HELLO, MODEL, Place, readsThenAnswers } from "./harness.ts";
 
 /** The members that scripts rely on, in order. */
@@ -240,12 +241,20 @@ const EXIT_CODES = `
 
 const VERBS = ["run", "interrupt", "ls", "show", "explain", "fsck", "doctor"];
 
-Deno.test("help says what there is: reprise --help lists every verb and every exit code", async () => {
+Deno.test("help says what there is: reprise --help lists every verb on one screen, and help codes every exit code", async () => {
   await using sandbox = new Sandbox();
   const { code, stdout, stderr } = await sandbox.call(["--help"]);
   assert.deepEqual([code, stderr], [0, ""]);
-  for (const verb of VERBS) assert.match(stdout, new RegExp(`^  ${verb}\\b`, "m"));
-  const listed = stdout.slice(stdout.indexOf("Exit codes:")).match(/^ +\d+ .*$/gm) ?? [];
+  const lines = stdout.trimEnd().split("\n");
+  assert.ok(lines.length <= 45 && lines.every(({ length }) => length <= 80), stdout);
+  const shown = lines.flatMap((line) => /^ {2}([a-z]+) +(.*)$/.exec(line)?.slice(1) ?? []);
+  const hidden = ["completions", "schema"];
+  const all = [...ALL_VERBS.map(({ name }) => name), "fixture"].filter((name) => !hidden.includes(name));
+  assert.deepEqual(shown.filter((_, index) => index % 2 === 0).toSorted(), all.toSorted());
+  for (const { name, about } of ALL_VERBS) assert.ok(hidden.includes(name) || shown.includes(about), name);
+  assert.deepEqual(await sandbox.call(["help"]), { code: 0, stdout, stderr: "" });
+  const codes = (await sandbox.call(["help", "codes"])).stdout;
+  const listed = codes.match(/^ +\d+ .*$/gm) ?? [];
   const words = (line: string) => line.trim().replace(/ +/, " ");
   assert.deepEqual(listed.map(words), EXIT_CODES.trim().split("\n").map(words));
 });
@@ -263,6 +272,13 @@ Deno.test("help says what there is: --help of each verb gives an example of it, 
 
 Deno.test("help says what there is: a mistyped verb or flag is exit 2 with a suggestion", async () => {
   await using sandbox = new Sandbox();
+  for (
+    const [args, hint] of [
+      [["version"], /^Try: reprise --version$/],
+      [["delete", "s"], /^Try: reprise rm ID$/],
+      [["log"], /^Try: reprise show ID$/],
+    ] as const
+  ) assertError(await sandbox.call([...args, "--json"]), { code: "usage", exit: 2, hint });
   for (
     const [args, hint] of [[["shwo"], /show/], [["lss"], /ls/], [
       ["run", "--modle", "x"],

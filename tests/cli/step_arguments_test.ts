@@ -18,7 +18,6 @@ const SETUP = {
 } as unknown as RunSetup;
 const FLAGS = {
   color: true,
-  remoteAck: "sync",
   blobs: true,
   stdin: true,
   maxSteps: 50,
@@ -108,7 +107,7 @@ function flagsOfRun(args: readonly string[]): Record<string, unknown> | null {
 }
 
 Deno.test("whatever a step says, the check refuses it exactly when it would change what its player sets", () => {
-  const players = { home: "H", workspace: "W", fixture: "F", color: true, blobs: true, remoteAck: "sync" };
+  const players = { home: "H", workspace: "W", fixture: "F", color: true, blobs: true };
   const forbidden = Object.entries<Flag>(RUN_FLAGS).filter(([, { step }]) => step === false);
   const argument = fc.constantFrom(
     ...["--", "-", "Hi", "-1", "-x", "-c", "-s", "-m", "-mo", "-cs", "-cw/", "-cow", "-w", "-w/", "-o", "-V"],

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { says } from "../support/messages_server/script.ts";
 import { startMessagesServer, text } from "../support/messages_server.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
-import { CLAUDE_CODE, CODEX, type Packages, pathWith, PI } from "./npm_packages.ts";
+import { CLAUDE_CODE_EARLIER, CODEX, type Packages, pathWith, PI } from "./npm_packages.ts";
 import { claudeCodeApi, codexApi } from "./scripted_agent_apis.ts";
 
 /** The text of every answer of {@linkcode AgentProgram.rules}. */
@@ -85,7 +85,7 @@ export const AGENTS: readonly AgentProgram[] = [
     },
   },
   {
-    ...{ name: "claude", packages: CLAUDE_CODE, model: "claude-opus-4-8", provider: "anthropic" },
+    ...{ name: "claude", packages: CLAUDE_CODE_EARLIER, model: "claude-opus-4-8", provider: "anthropic" },
     sessions: ".claude/projects",
     api: claudeCodeApi,
     rules: () => startMessagesServer({ script: () => says([text(CONTINUED)]) }),

@@ -1,13 +1,13 @@
 /** Claude Code, unmodified: recorded at one place, replayed at others. */
 import { type Agent } from "./agent_run.ts";
 import { agentTests } from "./agent_tests.ts";
-import { CLAUDE_CODE } from "./npm_packages.ts";
+import { CLAUDE_CODE, CLAUDE_CODE_EARLIER, type Packages } from "./npm_packages.ts";
 import { claudeCodeApi } from "./scripted_agent_apis.ts";
 
 const CLAUDE = "claude --dangerously-skip-permissions -p";
 
-const AGENT: Agent = {
-  packages: CLAUDE_CODE,
+const agentOf = (packages: Packages): Agent => ({
+  packages,
   variable: "ANTHROPIC",
   script: `${CLAUDE} "$1 in $PWD"\n${CLAUDE} -c "$2"`,
   env: {
@@ -17,12 +17,22 @@ const AGENT: Agent = {
     IS_SANDBOX: "1",
   },
   api: claudeCodeApi,
-};
+});
+
+const EXPECTED = { rules: ["cwd", "date", "os", "git"], brokenRule: "signature" };
 
 agentTests({
+  ...EXPECTED,
   name: "Claude Code",
-  agent: AGENT,
-  rules: ["cwd", "date", "os", "git"],
-  brokenRule: "signature",
+  agent: agentOf(CLAUDE_CODE),
   prompt: "messages[0].content[2].text",
+  // Each of its processes begins with `output_config` in a message.
+  retries: 2,
+});
+
+agentTests({
+  ...EXPECTED,
+  name: "Claude Code 2.1.197",
+  agent: agentOf(CLAUDE_CODE_EARLIER),
+  prompt: "messages[0].content[1].text",
 });

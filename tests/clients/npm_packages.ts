@@ -17,7 +17,9 @@ const NEWEST = "REPRISE_NEWEST_CLIENTS";
 
 /** Codex CLI. */
 export const CODEX: Packages = ["@openai/codex@0.169.0"];
-/** Claude Code. */
+/** Claude Code, as it sent the state of Git in its instructions. */
+export const CLAUDE_CODE_EARLIER: Packages = ["@anthropic-ai/claude-code@2.1.197"];
+/** Claude Code, as it sends the state of Git as a text of its own. */
 export const CLAUDE_CODE: Packages = ["@anthropic-ai/claude-code@2.1.332"];
 
 /** Claude Agent SDK; npm puts its peer beside it. */

@@ -88,14 +88,16 @@ const RECIPES: readonly Recipe[] = [
     section: "Claude Code",
     packages: CLAUDE_CODE,
     apis: () => agentApi("ANTHROPIC_BASE_URL", claudeCodeApi()),
-    exchanges: 5,
+    // Five requests, and a retry of each process.
+    exchanges: 7,
     prints: [FIRST_TEXT, SECOND_TEXT],
   },
   {
     section: "Claude Agent SDK",
     packages: CLAUDE_AGENT_SDK,
     apis: () => agentApi("ANTHROPIC_BASE_URL", claudeCodeApi()),
-    exchanges: 4,
+    // Four requests, and retries.
+    exchanges: 7,
     prints: [FIRST_TEXT],
   },
   ...([

@@ -135,9 +135,16 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/remote/open_run.ts",
-    text: "Math.min(beat?.ageMs ?? Infinity, turn?.ageMs ?? Infinity)",
-    replacement: "beat?.ageMs ?? turn?.ageMs ?? Infinity",
-    promise: "remote.md: a run is left alone while its last turn or its open.json is younger than 15 minutes",
+    text: "!isOpenAfter(ports, paths, newest) || isSavedHere(ports, paths, localTurn(ports, paths, newest))",
+    replacement: "!isOpenAfter(ports, paths, newest)",
+    promise: "remote.md: a home continues its own open run at once",
+    area: ["unit/remote"],
+  },
+  {
+    file: "src/remote/fetch.ts",
+    text: "if (fetched.length === 0) forgetSaves(ports, paths);",
+    replacement: "",
+    promise: "remote.md: a home that fetched a turn does not take the open run for its own",
     area: ["unit/remote"],
   },
   {

@@ -3,23 +3,17 @@ import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
-import { LACKS_CEPH, withGateway } from "./place.ts";
+import { environmentOf, LACKS_CEPH, withGateway } from "./place.ts";
 
 const SECRETS = /reprise-test-secret|REPRISETEST/;
 
 Deno.test({
-  ...needing("two homes share a session: runs, renames, forks, async puts, outages", LACKS_CEPH),
+  ...needing("two homes share a session: runs, renames, forks, syncs, outages", LACKS_CEPH),
   fn: async (test) =>
     await withGateway(async (gateway) => {
       await using sandbox = new Sandbox();
       const model = startResponsesServer({ script: () => answer([message("Done.")]) });
-      const env = {
-        ...gateway.environment,
-        REPRISE_REMOTE: "s3://tests/verbs",
-        OPENAI_API_KEY: "sk-none",
-        OPENAI_BASE_URL: model.baseUrl,
-        REPRISE_MODEL: "gpt-5.6",
-      };
+      const env = environmentOf(gateway, model, "s3://tests/verbs");
       const call = async (home: string, ...args: readonly string[]) => {
         const called = await sandbox.call([...args, "--home", `${sandbox.directory}/${home}`], { env });
         assert.doesNotMatch(called.stdout + called.stderr, SECRETS);
@@ -72,10 +66,15 @@ Deno.test({
           assert.equal(code, 2);
           assert.match(stderr, /Cannot use --remote with a fixture/);
         });
-        await test.step("async puts are acknowledged at once and there at the end", async () => {
-          const run = await ok("a", "run", "--json", "-s", "shared", "--remote-ack", "async", "Four");
-          assert.deepEqual(new Set(saved(run)), new Set(["pending"]));
-          await ok("b", "run", "-s", "shared", "Five");
+        await test.step("sync goes in either direction", async () => {
+          const alone = { ...env, REPRISE_REMOTE: "" };
+          const home = ["--home", `${sandbox.directory}/b`];
+          assert.equal(
+            (await sandbox.call(["run", "-s", "shared", "Four", ...home], { env: alone })).code,
+            0,
+          );
+          assert.match((await ok("b", "sync", "shared")).stdout, /^shared: \d+ turns put\n$/);
+          assert.match((await ok("a", "sync", "shared")).stdout, /^shared: \d+ turns fetched\n$/);
         });
         await test.step("a session that was continued without the remote is not mixed", async () => {
           await ok("a", "run", "-s", "shared", "Six");

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { FIXTURE_ABOUT } from "../help.ts";
 import { type Flag, type Positional, type Verb, WRAPPED_COMMAND } from "../declare.ts";
 import type { Verbs } from "../load_verbs.ts";
 
@@ -39,7 +40,7 @@ export interface CompletedVerb {
 }
 
 /** The name of the group of verbs with two names. */
-export const GROUP = { name: "fixture", about: "inspect and maintain fixtures" };
+export const GROUP = { name: "fixture", about: FIXTURE_ABOUT };
 
 /** All verbs; those of `fixture` with both names. */
 export function completedVerbs({ top, fixture }: Verbs): CompletedVerb[] {

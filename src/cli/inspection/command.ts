@@ -36,7 +36,7 @@ export const INSPECTION_VERBS: readonly Verb[] = [
   ...VIEWING_VERBS,
   verb({
     name: "explain",
-    about: "list for each reasoning item whether it is sent, and why",
+    about: "list which reasoning items the next request has, and why",
     step: true,
     arguments: [SESSION],
     flags: EXPLAIN_FLAGS,

@@ -25,12 +25,11 @@ import { type CheckedRemote, liveRemoteText, remoteText } from "../remote/doctor
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { unreadSetting } from "../run/prompt.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
+import { replaySetting, replayText } from "../run/replay_setting.ts";
 import {
   modelSetting,
   readCall,
   reasoningSettings,
-  replaySetting,
-  replayText,
   resolveTarget,
   type SettingCall,
   type SettingFlags,

@@ -79,7 +79,7 @@ export const VIEWING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "search",
-    about: "find a text in prompts, answers, tool calls and their outputs",
+    about: "find a text in prompts, answers, tool calls and outputs",
     step: true,
     arguments: [argument("<text>", "the text, in upper or lower case")],
     flags: SEARCH_FLAGS,

@@ -115,7 +115,7 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "fsck",
-    about: "check files of sessions and, with --requests, what was sent; read-only",
+    about: "check files of sessions, and with --requests what was sent",
     step: true,
     arguments: [argument("[id]", SESSION.about)],
     flags: FSCK_FLAGS,
@@ -145,8 +145,7 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "import",
-    about:
-      "restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session",
+    about: "restore an export, or import a session of another agent",
     arguments: [argument("<file>", 'an export, or a session of another agent; "-" reads stdin')],
     flags: IMPORT_FLAGS,
     examples: ["reprise import fix-ci.jsonl", "reprise import ~/.codex/sessions/2026/11/25/rollout-….jsonl"],
@@ -154,7 +153,7 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "rm",
-    about: "delete sessions, named or chosen by age, number or size; their forks stay complete",
+    about: "delete sessions by name, age, number or size, or leftovers",
     step: true,
     arguments: [argument("[ids...]", SESSION.about)],
     flags: RM_FLAGS,
@@ -168,9 +167,9 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   verb({
     name: "config",
     about: "print or change the user's config.json",
-    usage: "[options] get [name] | set <name> [values...] | path",
+    usage: "[options] list | get <name> | set <name> [values...] | path",
     arguments: [
-      argument("<action>", "get, set or path"),
+      argument("<action>", "list, get, set or path"),
       argument("[name]", "such as model, models.anthropic, allow, profiles.work.base_url"),
       argument("[values...]", "the value to set, several for allow and deny; none removes the member"),
     ],
@@ -178,7 +177,7 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
     examples: [
       "reprise config set models.anthropic claude-sonnet-4",
       "reprise config set allow 'shell:git status' 'write:src/**'",
-      "reprise config get",
+      "reprise config list",
     ],
     load: async () => (await import("./config.ts")).configVerb,
   }),

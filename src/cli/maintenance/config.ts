@@ -47,6 +47,8 @@ export function configVerb(
       if (output.options.json) output.json<"config-path">({ path });
       else output.text(`${path}\n`);
       return 0;
+    case "list":
+      return print(output, readChecked(ports, path));
     case "get":
       return get(output, { object: readChecked(ports, path), name });
     case "set":
@@ -56,7 +58,8 @@ export function configVerb(
         "usage",
         `Cannot run config ${JSON.stringify(action)}: there is no such action`,
         {
-          hint: "reprise config get [NAME], reprise config set NAME VALUE, or reprise config path",
+          hint:
+            "reprise config list, reprise config get NAME, reprise config set NAME VALUE, or reprise config path",
         },
       );
   }
@@ -72,12 +75,21 @@ function get(
   output: Output,
   { object, name }: { readonly object: JsonObject; readonly name: string | undefined },
 ): ExitCode {
-  const value = name === undefined ? object : stepsOf(name).reduce<JsonValue | undefined>(memberOf, object);
-  if (value === undefined) {
-    throw new RepriseError("usage", `Cannot get ${JSON.stringify(name)}: it is not set`, {
-      hint: "See what is set with: reprise config get",
+  if (name === undefined) {
+    throw new RepriseError("usage", "Cannot get a member without its name", {
+      hint: "See all with: reprise config list",
     });
   }
+  const value = stepsOf(name).reduce<JsonValue | undefined>(memberOf, object);
+  if (value === undefined) {
+    throw new RepriseError("usage", `Cannot get ${JSON.stringify(name)}: it is not set`, {
+      hint: "See what is set with: reprise config list",
+    });
+  }
+  return print(output, value);
+}
+
+function print(output: Output, value: JsonValue): ExitCode {
   if (output.options.json) output.json<"config-get">(value);
   else if (isJsonObject(value)) output.jsonText(`${JSON.stringify(value, null, 2)}\n`);
   else output.text((Array.isArray(value) ? value : [value]).map((each) => `${each}\n`).join(""));

@@ -1,60 +1,39 @@
 /**
- * The verbs that exchange sessions with a remote.
+ * The verb that exchanges sessions with a remote.
  *
  * @module
  */
-import { again, argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
+import { again, argument, type FlagsOf, text, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, DRY_RUN, REMOTE, seconds } from "../flags.ts";
 
-const TIMEOUT = value("--timeout <seconds>", "the time that one operation of the remote may take", seconds, {
-  fallback: 60,
-});
-
-const TARGET = again(REMOTE, "the remote: s3://BUCKET/PREFIX");
-
-const PUSH_FLAGS = {
+const SYNC_FLAGS = {
   ...COMMON_FLAGS,
-  remote: TARGET,
-  all: toggle("--all", "put every session of this home"),
-  timeout: TIMEOUT,
-  dryRun: DRY_RUN,
-};
-/** The flags of `push`. */
-export type PushFlags = FlagsOf<typeof PUSH_FLAGS>;
-
-const PULL_FLAGS = {
-  ...COMMON_FLAGS,
-  remote: TARGET,
-  all: toggle("--all", "fetch every session of the remote", { conflicts: ["keepMineAs"] }),
+  remote: again(REMOTE, "the remote: s3://BUCKET/PREFIX"),
   keepMineAs: text(
     "--keep-mine-as <id>",
     "if both went different ways: make mine a fork with this id, then follow the remote",
   ),
-  timeout: TIMEOUT,
+  timeout: value("--timeout <seconds>", "the time that one operation of the remote may take", seconds, {
+    fallback: 60,
+  }),
   dryRun: DRY_RUN,
 };
-/** The flags of `pull`. */
-export type PullFlags = FlagsOf<typeof PULL_FLAGS>;
+/** The flags of `sync`. */
+export type SyncFlags = FlagsOf<typeof SYNC_FLAGS>;
 
-/** The declarations. */
+/** The declaration. */
 export const REMOTE_VERBS: readonly Verb[] = [
   verb({
-    name: "push",
-    about: "put the turns that a remote lacks; changes nothing if it went another way",
-    arguments: [argument("[id]", "session id, unambiguous prefix, @last, or @last:any")],
-    flags: PUSH_FLAGS,
-    examples: ["reprise push @last --remote s3://my-bucket/sessions", "reprise push --all"],
-    load: async () => (await import("./push.ts")).pushVerb,
-  }),
-  verb({
-    name: "pull",
-    about: "fetch the turns that a remote has and this home lacks",
-    arguments: [argument("[id]", "the whole id of a session on the remote")],
-    flags: PULL_FLAGS,
-    examples: [
-      "reprise pull fix-ci-7k2m --remote s3://my-bucket/sessions",
-      "reprise pull fix-ci-7k2m --keep-mine-as fix-ci-mine",
+    name: "sync",
+    about: "put the turns that a remote lacks, and fetch what is missing here",
+    arguments: [
+      argument("[id]", "session id, unambiguous prefix, @last, or the whole id of one there (default: all)"),
     ],
-    load: async () => (await import("./pull.ts")).pullVerb,
+    flags: SYNC_FLAGS,
+    examples: [
+      "reprise sync @last --remote s3://my-bucket/sessions",
+      "reprise sync fix-ci-7k2m --keep-mine-as fix-ci-mine",
+    ],
+    load: async () => (await import("./sync.ts")).syncVerb,
   }),
 ];

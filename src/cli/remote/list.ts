@@ -42,10 +42,9 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
   if (output.options.json) {
     output.json<"ls-remote">({
       remote: store.name,
-      sessions: sessions.map(({ id, turns, here, bytes, updated, isOpen }) => ({
+      sessions: sessions.map(({ id, turns, here, bytes, updated }) => ({
         ...{ id, turns, here, bytes },
         updated_at: updated === null ? null : new Date(updated).toISOString(),
-        open: isOpen,
       })),
     });
     return 0;
@@ -77,5 +76,4 @@ const COLUMNS: readonly Column<Listed>[] = [
   { header: "TURNS", cell: ({ turns }) => String(turns), right: true },
   { header: "HERE", cell: ({ here }) => String(here), right: true, drop: 2 },
   { header: "SIZE", cell: ({ bytes }) => sizeText(bytes), right: true, drop: 1 },
-  { header: "STATE", cell: ({ isOpen }) => isOpen ? "open" : "" },
 ];

@@ -1,12 +1,13 @@
 /** `rm --remote`: removes sessions from a remote; those of this home stay. */
+import { RepriseError } from "../../domain/errors.ts";
 import { parseSessionId } from "../../domain/ids.ts";
-import { ABANDONED_MS } from "../../remote/open_run.ts";
+import { requireNoOpenRun } from "../../remote/open_run.ts";
 import { missing, removeRemotely } from "../../remote/remove.ts";
 import { remoteSessions } from "../../remote/sessions.ts";
-import { chosen } from "../../store/lifecycle/remove.ts";
+import { chosen, type ChosenSession } from "../../store/lifecycle/remove.ts";
 import type { Context } from "../context.ts";
 import type { RmFlags } from "../maintenance/command.ts";
-import type { RemovalPlace } from "../maintenance/removal.ts";
+import type { RemovalPlace, SkippedSession } from "../maintenance/removal.ts";
 import { givenRemote } from "./given_remote.ts";
 
 /** The sessions of a remote. Ids are whole; a session with an open run is skipped. */
@@ -25,19 +26,25 @@ export async function remotePlace(context: Context, flags: RmFlags): Promise<Rem
       return ids;
     },
     chosen: async (choice) => {
-      const dated = (await remoteSessions(store)).flatMap(({ id, bytes, updated, seen }) =>
-        updated === null ? [] : [{ id, bytes, seen, updated, updated_at: new Date(updated).toISOString() }]
+      const there = await remoteSessions(store);
+      const dated = there.flatMap(({ id, bytes, updated }) =>
+        updated === null ? [] : [{ id, bytes, updated, updated_at: new Date(updated).toISOString() }]
       ).sort((a, b) => b.updated - a.updated);
       // The store refuses signatures of a clock that is 15 minutes off, so this one can be trusted with days.
-      const now = clock.now();
-      const plan = chosen(dated, choice, { now, bytesOf: ({ bytes }) => bytes });
-      // A call that removes judges each session by the store's clock, right before it is removed.
-      const isYoung = ({ seen }: typeof dated[number]) => seen !== null && now - seen < ABANDONED_MS;
-      const open = new Set(dryRun ? dated.filter(isYoung).map(({ id }) => id) : []);
-      return {
-        free: plan.filter(({ id }) => !open.has(id)),
-        skipped: plan.filter(({ id }) => open.has(id)).map(({ id }) => ({ id, why: "a run keeps it open" })),
-      };
+      const plan = chosen(dated, choice, { now: clock.now(), bytesOf: ({ bytes }) => bytes });
+      const newest = new Map(there.map(({ id, turns }) => [id, turns]));
+      const free: ChosenSession[] = [];
+      const skipped: SkippedSession[] = [];
+      for (const doomed of plan) {
+        try {
+          await requireNoOpenRun(store, doomed.id, newest.get(doomed.id) ?? 0);
+          free.push(doomed);
+        } catch (error) {
+          if (!(error instanceof RepriseError && error.code === "session_open_elsewhere")) throw error;
+          skipped.push({ id: doomed.id, why: error.message });
+        }
+      }
+      return { free, skipped };
     },
     remove: async (id) => {
       await removeRemotely(store, id, { at: new Date(clock.now()).toISOString() });

@@ -55,12 +55,6 @@ export const RUN_FLAGS = {
   ...REQUEST_FLAGS,
   transport: TRANSPORT,
   remote: REMOTE,
-  remoteAck: choice(
-    "--remote-ack <when>",
-    "acknowledge a turn when the remote has it (sync), or when it is on this disk (async)",
-    ["sync", "async"],
-    { fallback: "sync", step: false, repeats: true },
-  ),
   takeOver: toggle("--take-over", "end an open run of another machine, although it may still work", {
     step: false,
   }),
@@ -228,7 +222,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "interrupt",
-    about: "stop the process of this machine that writes to a session, or close a killed run",
+    about: "stop the process that writes to a session, or close a killed run",
     step: true,
     arguments: [SESSION],
     flags: INTERRUPT_FLAGS,
@@ -237,7 +231,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "compact",
-    about: "write a checkpoint that replaces the older events in later requests",
+    about: "replace older events by a checkpoint in later requests",
     step: true,
     arguments: [SESSION],
     flags: COMPACT_FLAGS,
@@ -250,7 +244,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "omit",
-    about: "take items out of later requests, each with what belongs to it; they stay on disk",
+    about: "take items out of later requests; they stay on disk",
     step: true,
     arguments: [SESSION],
     flags: OMIT_FLAGS,
@@ -263,7 +257,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "fork",
-    about: "start a new session from the beginning of another, which stays unchanged",
+    about: "start a new session from the beginning of another",
     step: true,
     arguments: [SESSION],
     flags: FORK_FLAGS,

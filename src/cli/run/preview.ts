@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { replayText } from "./replay_setting.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
@@ -28,13 +29,7 @@ import { commandLine } from "../../tools/permission/shell_words.ts";
 import { TOOL_GROUPS } from "../../tools/registry.ts";
 import { homeToRead } from "../context.ts";
 import { permissionsOf } from "./permissions.ts";
-import {
-  replayText,
-  requestSettings,
-  type ResolvedRun,
-  resolveRun,
-  type SettingCall,
-} from "./resolve_run.ts";
+import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
 /** The id of a new session in a preview, if no flag names it. */

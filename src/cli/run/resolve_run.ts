@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { type ReplaySetting, replaySetting } from "./replay_setting.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { keyHash, UNKNOWN_MODEL } from "../../domain/fingerprint.ts";
@@ -17,7 +18,6 @@ import { apiOf } from "../../apis/apis.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { knownAccount, playedAccount } from "../../fold/accounts.ts";
-import type { ReplayMode } from "../../fold/guard.ts";
 import type { RunLimits } from "../../run/outcome.ts";
 import type { PreviewedRun } from "../../run/preview.ts";
 import type { ToolPlayback } from "../../run/played_batch.ts";
@@ -52,7 +52,6 @@ import {
   firstSetting,
   readOutputSchema,
   type Setting,
-  switchVariable,
   textOrFile,
 } from "../settings.ts";
 
@@ -313,42 +312,6 @@ export function reasoningSettings(
 function recordedReasoning({ provider, exchanges }: Fixture) {
   const json = exchanges[0]?.request.json;
   return isJsonObject(json) ? apiOf(provider).reasoningOf(json) : {};
-}
-
-/** Environment variables that switch the replay of reasoning off; the first that is set wins. */
-const REPLAY_SWITCHES = ["REPRISE_REASONING_REPLAY", "LLM_REASONING_REPLAY"];
-
-/** A mode of replay, and the most items from before the last user message; `null` for all. */
-export interface ReplaySetting {
-  readonly mode: ReplayMode;
-  readonly window: number | null;
-}
-
-/**
- * The replay: `--replay`, then `REPRISE_REASONING_REPLAY` or its alias `LLM_REASONING_REPLAY`. Under a fixture only the
- * flag counts.
- *
- * @throws {RepriseError} `usage` when a variable is neither on nor off.
- */
-export function replaySetting(
-  ports: Ports,
-  { replay }: RequestFlags,
-  fixture: Fixture | null,
-): ReplaySetting {
-  const variable = fixture === null ? switchVariable(ports, REPLAY_SWITCHES) : null;
-  return replayOf(replay ?? (variable === false ? "none" : "exact"));
-}
-
-function replayOf(text: string): ReplaySetting {
-  const [mode, last] = text.split(":");
-  return mode === "last"
-    ? { mode: "exact", window: Number(last) }
-    : { mode: mode as ReplayMode, window: null };
-}
-
-/** The value of `--replay` for a setting. */
-export function replayText({ mode, window }: ReplaySetting): string {
-  return window === null ? mode : `last:${window}`;
 }
 
 /** The text of the flag, else the session's, else {@linkcode DEFAULT_INSTRUCTIONS}. */

@@ -115,7 +115,6 @@ export async function runVerb(
     try {
       return await runIn(writer, called, remote);
     } finally {
-      remote?.stop();
       writer.close();
     }
   } finally {
@@ -212,7 +211,6 @@ async function openRunRemote(home: Home, { call }: CalledRun): Promise<RunRemote
   const { RunRemote } = await import("../remote/run_remote.ts");
   return await RunRemote.open(ports, home, {
     address: setting.value,
-    ack: flags.remoteAck,
     takeOver: flags.takeOver === true,
     timeoutMs: Math.min(flags.timeout * 1000, MOST_REMOTE_MS),
   });
@@ -246,7 +244,7 @@ async function runIn(
   const last: RunEvent[] = [];
   const emit = (event: RunEvent) => {
     if (event.type === "error" || event.type === "run.ended") last.push(event);
-    else if (event.type === "turn.saved" && remote !== null) show({ ...event, remote: remote.saved(event) });
+    else if (event.type === "turn.saved" && remote !== null) show({ ...event, remote: "stored" });
     else show(event);
   };
   const recording = await startRecording(writer, resolved, flags);
@@ -273,12 +271,7 @@ async function runIn(
   const unwritten = ended.state !== "completed" || flags.output === undefined
     ? null
     : writeAnswer(flags.output, ended.text);
-  const isClosed = writer.manifest?.state !== "open" || ended.state === "diverged";
-  const unstored = await remote?.end({ isClosed }) ?? null;
-  const failure = ended.exit_code === 0 ? unwritten ?? recorded?.failure ?? unstored : null;
-  if (unstored !== null && failure !== unstored) {
-    show({ type: "notice", kind: "not_stored", message: unstored.message });
-  }
+  const failure = ended.exit_code === 0 ? unwritten ?? recorded?.failure ?? null : null;
   if (failure !== null) last.splice(0, 0, { ...failure.toJSON(), type: "error" });
   for (const event of last) {
     show(event.type === "run.ended" && failure !== null ? { ...event, exit_code: failure.exitCode } : event);

@@ -37,7 +37,7 @@ import { snapshotSession, type StoredFile as KeptFile } from "../../store/transf
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { Send } from "../../transport/http.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
-import { replayText } from "./resolve_run.ts";
+import { replayText } from "./replay_setting.ts";
 import { type Flag, flagArguments } from "../declare.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { secretEnvironment } from "../secret_environment.ts";

@@ -223,7 +223,6 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
         event.keys.join(", ")
       }`;
     case "turn_set_aside":
-    case "not_stored":
       return event.message;
   }
 }

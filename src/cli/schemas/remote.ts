@@ -6,9 +6,6 @@
 import * as z from "zod";
 import { anyObject, count, doneOrDry, ordinal, text, time } from "./parts.ts";
 
-const skipped = z.array(z.object({ code: text, message: text, details: anyObject }))
-  .describe("with --all: sessions that were left unchanged");
-
 /** The document of `ls --remote`. */
 export const lsRemote = z.object({
   remote: text,
@@ -18,30 +15,20 @@ export const lsRemote = z.object({
     here: count.describe("the last turn in this home; 0 if it has none"),
     bytes: count.describe("length of its turns and blobs"),
     updated_at: time.nullable().describe("time at which the last turn was put, by the store's clock"),
-    open: z.boolean().describe("true while a run keeps it open, or did until it was killed"),
   })),
 });
 
-/** The document of `push`. */
-export const push = doneOrDry({
+/** The document of `sync`. */
+export const sync = doneOrDry({
   remote: text,
   sessions: z.array(z.object({
     session: text,
     put: count.describe("turns that the remote lacked"),
-    omitted: count.describe("omitted items, which the remote holds too"),
-    turns: count.describe("turns of this home"),
-  })),
-  skipped,
-});
-
-/** The document of `pull`. */
-export const pull = doneOrDry({
-  remote: text,
-  sessions: z.array(z.object({
-    session: text,
-    turns: count.describe("fetched turns; in a dry run those that are missing here"),
+    fetched: count.describe("turns that this home lacked"),
     blobs: count.describe("fetched blobs; 0 in a dry run"),
+    omitted: count.describe("omitted items, which the remote has too; 0 if nothing was put"),
     mine: text.nullable().describe("with --keep-mine-as: the fork with the turns of this home"),
   })),
-  skipped,
+  skipped: z.array(z.object({ code: text, message: text, details: anyObject }))
+    .describe("without an id: sessions that were left unchanged"),
 });

@@ -77,7 +77,6 @@ const notices = [
     keys: z.array(text).describe("variables whose values were in the output of the call"),
   }),
   notice("turn_set_aside", { turn: ordinal, message: text }),
-  notice("not_stored", { message: text }),
 ];
 
 const call = { seq: ordinal, call_id: text, name: text };
@@ -138,7 +137,7 @@ export const runEvent = z.union([
     kind: text,
     seq: range.describe("first and last event of the turn"),
     sum: sha256,
-    remote: z.enum(["stored", "pending"]).describe("only with a remote: whether it has the turn")
+    remote: z.literal("stored").describe("only with a remote: it has the turn")
       .exactOptional(),
   }),
   z.object({ type: z.literal("tool.started"), ...call, arguments: text }),

@@ -185,7 +185,7 @@ export type TestFlags = FlagsOf<typeof TEST_FLAGS>;
 export const RECORDING_VERBS: readonly Verb[] = [
   verb({
     name: "record",
-    about: "record the traffic of APIs through a local proxy; with -- CMD, only while CMD runs",
+    about: "record API traffic through a proxy; with -- CMD, while CMD runs",
     usage: "[options] [-- CMD…]",
     arguments: [WRAPPED_COMMAND],
     flags: RECORD_FLAGS,
@@ -197,7 +197,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "serve",
-    about: "play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs",
+    about: "play fixtures as the API, and check requests by its rules",
     usage: "[options] <dirs...> [-- CMD…]",
     arguments: [argument("[dirs...]", "fixtures, or folders with fixtures"), WRAPPED_COMMAND],
     flags: SERVE_FLAGS,
@@ -209,7 +209,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "test",
-    about: "play recorded sessions again, and compare requests and turn files",
+    about: "play recorded sessions again, and compare requests and files",
     arguments: [argument("<dirs...>", "folders with a session.json, or their parent folders")],
     flags: TEST_FLAGS,
     examples: [

@@ -50,15 +50,16 @@ export interface FactoryOptions {
  * `usage` for match rules that cannot be used.
  */
 export async function replayerFactory(
-  ports: Pick<Ports, "clock" | "env" | "process" | "workingDirectory">,
+  ports: Pick<Ports, "clock" | "env" | "files" | "process" | "workingDirectory">,
   { flags, output, recordCommand, command, notSecret = [] }: FactoryOptions,
 ): Promise<SuiteOptions["createReplayer"]> {
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
   const flagRules = parseFlags(flags);
+  const directory = ports.workingDirectory();
   const options = {
     match,
-    candidates: () => machineValues(ports),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => directory }),
     rules: flags.rules ?? null,
     rewriteContext,
     repeat: flags.repeat === true,

@@ -11,10 +11,11 @@ import { sha256Hex } from "../../domain/hash.ts";
 import { measureBytes } from "../byte_totals.ts";
 import { encodeManifest } from "../../domain/manifest.ts";
 import { orStorageError } from "../fs_errors.ts";
-import { requireSession } from "../read/session.ts";
+import { lastTurnOf, requireSession } from "../read/session.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths } from "../layout.ts";
 import { inspectLock, locked, SessionLock } from "../write/lock.ts";
+import { forgetSaves } from "../write/pending.ts";
 import {
   claimName,
   ensureDirectory,
@@ -78,6 +79,8 @@ export async function repairSession(
   try {
     return orStorageError(tried, paths.root, () => {
       const plan = planRepair(ports, paths, copies);
+      const last = lastTurnOf(ports, paths);
+      if (copies?.turns.some(({ turn }) => turn.turn > last) === true) forgetSaves(ports, paths);
       applyRepair(ports, paths, plan);
       return plan;
     });

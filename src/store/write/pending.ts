@@ -1,6 +1,7 @@
 /**
  * Turns that wait for a remote: durable in `pending/` under their number, which the remote decides about before it is
- * taken locally. A turn leaves `pending/` for `turns/`, or for `quarantine/` if another turn got its number.
+ * taken locally. A turn leaves `pending/` for `turns/`, or for `quarantine/` if another turn got its number. The directory
+ * itself stays while the newest turn is one that this home saved to the remote.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import { type SessionPaths, turnNumberOf, turnPath } from "../layout.ts";
 import { lookForDirectory } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn.ts";
 import type { HistoryEnd } from "../read/validate.ts";
-import { claimName, ensureDirectory, orSyncFailed, quarantineTurn } from "./publish.ts";
+import { claimName, ensureDirectory, orSyncFailed, quarantineTurn, unlinkQuietly } from "./publish.ts";
 import { namedBlobs } from "./turn_blobs.ts";
 import type { TurnRemote } from "./turn_remote.ts";
 
@@ -26,6 +27,21 @@ export function openPending(ports: Ports, paths: SessionPaths): void {
   if (ensureDirectory(ports.files, paths.pending)) {
     orSyncFailed(() => ports.files.syncDirectory(paths.root));
   }
+}
+
+/** Removes `pending/`, unless a turn waits in it: the newest turn is one of another home. Throws the runtime's errors. */
+export function forgetSaves(ports: Ports, paths: SessionPaths): void {
+  if (ports.files.facts(paths.pending) === null) return;
+  unlinkQuietly(ports.files, paths.pending);
+  orSyncFailed(() => ports.files.syncDirectory(paths.root));
+}
+
+/** True if this home saved the newest turn to the remote, or a turn waits that follows it. Throws the runtime's errors. */
+export function isSavedHere(ports: Ports, paths: SessionPaths, { sum }: Pick<Turn, "sum">): boolean {
+  if (ports.files.facts(paths.pending) === null) return false;
+  const waiting = pendingNumbers(ports, paths).map((number) => readTurn(ports, pendingPath(paths, number)));
+  return waiting.length === 0 ||
+    waiting.some((read) => read.status === "ok" && (read.turn.sum === sum || read.turn.prev === sum));
 }
 
 /**
@@ -66,6 +82,7 @@ export async function resolvePending(
   if (numbers.length === 0) return 0;
   if (remote === null) throw waitsForRemote(paths);
   let linked = 0;
+  let isOurs = false;
   for (const number of numbers) {
     const path = pendingPath(paths, number);
     const read = readTurn(ports, path);
@@ -74,6 +91,7 @@ export async function resolvePending(
       // The writer was killed between the link and the removal.
       orSyncFailed(() => ports.files.syncDirectory(paths.turns));
       ports.files.unlink(path);
+      isOurs = read.turn.sum === end.sum;
       continue;
     }
     if (read.status === "ok" && linked === 0 && follows(read.turn, end)) {
@@ -88,6 +106,7 @@ export async function resolvePending(
     const late = read.status === "ok" ? read.turn : { turn: number, sum: "damaged" };
     quarantineTurn(ports, paths, { turn: late, temporary: path });
   }
+  if (!isOurs && linked === 0) forgetSaves(ports, paths);
   return linked;
 }
 

@@ -210,7 +210,7 @@ Deno.test("a FIFO or a device in place of a file is exit 2 at once, before anyth
   Deno.mkdirSync(directory, { recursive: true });
   await new Deno.Command("mkfifo", { args: [`${directory}/config.json`] }).output();
   await assertRefused(place, ["run", "Hi"], /config\.json": it is a FIFO/, "bad_configuration");
-  await assertRefused(place, ["config", "get"], /config\.json": it is a FIFO/, "bad_configuration");
+  await assertRefused(place, ["config", "list"], /config\.json": it is a FIFO/, "bad_configuration");
 });
 
 /** A place with the session "s" of two runs in five turns each. */

@@ -42,7 +42,8 @@ Deno.test("config set writes a member for the user only, and config get prints i
     allow: ["shell:git status", "write:src/{a,b}/**"],
   });
   assert.equal((Deno.statSync(configOf(place)).mode ?? 0) & 0o777, 0o600);
-  const got = async (...args: readonly string[]) => (await place.call(["config", "get", ...args])).stdout;
+  const got = async (...args: readonly string[]) =>
+    (await place.call(["config", args.length === 0 ? "list" : "get", ...args])).stdout;
   assert.equal(await got("model"), "gpt-5.6\n");
   assert.equal(await got("allow"), "shell:git status\nwrite:src/{a,b}/**\n");
   assert.deepEqual(JSON.parse(await got("profiles")), { work: { base_url: "https://work.example/v1" } });

@@ -7,8 +7,8 @@ import { TwoHomes } from "../two_homes.ts";
 async function shared(): Promise<TwoHomes> {
   const place = new TwoHomes();
   await place.write("a", 1);
-  assert.equal((await place.call("a", "push", ID)).code, 0);
-  assert.equal((await place.call("b", "pull", ID)).code, 0);
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
+  assert.equal((await place.call("b", "sync", ID)).code, 0);
   return place;
 }
 
@@ -23,7 +23,7 @@ Deno.test("a damaged last turn on the remote is no divergence, and repair puts i
   await using place = await shared();
   const before = place.turns("a");
   place.damage(before.length);
-  for (const args of [["push", ID], ["pull", ID], ["pull", ID, "--keep-mine-as", "mine"]]) {
+  for (const args of [["sync", ID], ["sync", ID, "--keep-mine-as", "mine"]]) {
     const refused = await place.call("a", ...args);
     assert.equal(refused.code, 12, refused.stderr);
     assert.ok(refused.stderr.includes(`turn ${before.length} is damaged there`), refused.stderr);
@@ -31,7 +31,7 @@ Deno.test("a damaged last turn on the remote is no divergence, and repair puts i
   }
   assert.deepEqual(place.turns("a"), before);
   assert.equal((await place.call("a", "repair", ID)).code, 0);
-  assert.equal((await place.call("a", "push", ID)).code, 0);
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
 });
 
 Deno.test("a damaged last turn here is no divergence, and repair takes it from the remote", async () => {
@@ -39,7 +39,7 @@ Deno.test("a damaged last turn here is no divergence, and repair takes it from t
   const before = place.turns("a");
   const name = `${String(before.length).padStart(6, "0")}.json`;
   Deno.writeTextFileSync(`${place.directory("a")}/turns/${name}`, "garbage");
-  for (const args of [["pull", ID], ["pull", ID, "--keep-mine-as", "mine"]]) {
+  for (const args of [["sync", ID], ["sync", ID, "--keep-mine-as", "mine"]]) {
     const refused = await place.call("a", ...args);
     assert.equal(refused.code, 12, refused.stderr);
     assert.ok(refused.stderr.includes(` repair ${ID}`), refused.stderr);
@@ -51,7 +51,7 @@ Deno.test("a damaged last turn here is no divergence, and repair takes it from t
 Deno.test("no turn here is moved before those of the remote are verified, and the call can be repeated", async () => {
   await using place = await shared();
   await place.write("a", 2);
-  assert.equal((await place.call("a", "push", ID)).code, 0);
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
   await place.write("b", 2);
   const mine = place.turns("b");
   const parts = place.turns("a").findIndex((turn, index) => turn !== mine[index]) + 1;
@@ -60,7 +60,7 @@ Deno.test("no turn here is moved before those of the remote are verified, and th
   const intact = place.server.objects.get(key);
   assert.ok(intact !== undefined && parts + 1 < mine.length);
   place.damage(parts + 1);
-  const refused = await place.call("b", "pull", ID, "--keep-mine-as", "mine");
+  const refused = await place.call("b", "sync", ID, "--keep-mine-as", "mine");
   assert.equal(refused.code, 12, refused.stderr);
   assert.deepEqual(place.turns("b"), mine);
   assert.throws(() => place.turns("b", "mine"), Deno.errors.NotFound);
@@ -68,11 +68,11 @@ Deno.test("no turn here is moved before those of the remote are verified, and th
   // A call that was killed after it made the fork.
   const forked = await forkOf(place);
   const fork = place.turns("b", forked);
-  const kept = await place.call("b", "pull", ID, "--keep-mine-as", forked);
+  const kept = await place.call("b", "sync", ID, "--keep-mine-as", forked);
   assert.equal(kept.code, 0, kept.stderr);
   assert.deepEqual(place.turns("b"), place.turns("a"));
   assert.deepEqual(place.turns("b", forked), fork);
-  const unneeded = await place.call("b", "pull", ID, "--keep-mine-as", "other");
+  const unneeded = await place.call("b", "sync", ID, "--keep-mine-as", "other");
   assert.equal(unneeded.code, 0, unneeded.stderr);
   assert.match(unneeded.stderr, /no fork other: this home and the remote did not go different ways/);
 });
@@ -80,11 +80,11 @@ Deno.test("no turn here is moved before those of the remote are verified, and th
 Deno.test("a session of another history is not taken for the fork", async () => {
   await using place = await shared();
   await place.write("a", 2);
-  assert.equal((await place.call("a", "push", ID)).code, 0);
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
   const forked = await forkOf(place);
   await place.write("b", 2);
   const before = place.turns("b");
-  const refused = await place.call("b", "pull", ID, "--keep-mine-as", forked);
+  const refused = await place.call("b", "sync", ID, "--keep-mine-as", forked);
   assert.equal(refused.code, 2, refused.stderr);
   assert.deepEqual(place.turns("b"), before);
 });
@@ -95,9 +95,9 @@ Deno.test("a turn far above the others is a gap: nothing asks for each turn befo
   place.server.objects.set("abc-def/turns/999999.json", new TextEncoder().encode("x"));
   place.server.objects.set(`${ID}/turns/999999.json`, new TextEncoder().encode("x"));
   const calls: readonly (readonly [string, readonly string[]])[] = [
-    ["a", ["pull", "abc-def"]],
-    ["a", ["pull", ID]],
-    ["b", ["push", ID]],
+    ["a", ["sync", "abc-def"]],
+    ["a", ["sync", ID]],
+    ["b", ["sync", ID]],
     ["b", ["fsck", "abc-def", "--requests", "--remote"]],
     ["b", ["repair", ID]],
   ];
@@ -111,18 +111,18 @@ Deno.test("a turn far above the others is a gap: nothing asks for each turn befo
   }
 });
 
-Deno.test("a pull that gets no turn leaves no directory", async () => {
+Deno.test("a fetch that gets no turn leaves no directory", async () => {
   await using place = await shared();
   const turn = place.server.objects.get(`${ID}/turns/000001.json`) ?? new Uint8Array();
   place.server.objects.set("abc-def/turns/000001.json", turn.slice(0, -9));
-  const refused = await place.call("b", "pull", "abc-def");
+  const refused = await place.call("b", "sync", "abc-def");
   assert.equal(refused.code, 12, refused.stderr);
   assert.throws(() => Deno.statSync(place.directory("b", "abc-def")), Deno.errors.NotFound);
 });
 
 Deno.test("keys in an address are not shown, and an empty address means no remote", async () => {
   await using place = await shared();
-  const keys = await place.call("a", "push", ID, "--remote", "s3://AKIA123:SECRET@bucket/p");
+  const keys = await place.call("a", "sync", ID, "--remote", "s3://AKIA123:SECRET@bucket/p");
   assert.equal(keys.code, 2);
   assert.ok(keys.stderr.includes("s3://…@bucket/p"), keys.stderr);
   assert.doesNotMatch(keys.stderr, /AKIA123|SECRET/);

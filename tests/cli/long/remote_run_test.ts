@@ -7,7 +7,14 @@ import { HELLO, Place } from "../harness.ts";
 /** A model, a store, and the calls of homes by name. */
 class RemotePlace implements AsyncDisposable {
   readonly server = new S3Server();
-  readonly #place = new Place(() => HELLO);
+  /** Called at the next request to the model. */
+  onRequest: (() => Promise<void>) | null = null;
+  readonly #place = new Place(async () => {
+    const called = this.onRequest;
+    this.onRequest = null;
+    await called?.();
+    return HELLO;
+  });
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
@@ -21,6 +28,16 @@ class RemotePlace implements AsyncDisposable {
   async callWith(more: Readonly<Record<string, string>>, home: string, ...args: readonly string[]) {
     const env = { ...this.server.env, ...more };
     return await this.#place.call([...args, "--home", `${this.#place.sandbox.directory}/${home}`], { env });
+  }
+
+  start(home: string, ...args: readonly string[]) {
+    const { env } = this.server;
+    return this.#place.start([...args, "--home", `${this.#place.sandbox.directory}/${home}`], { env });
+  }
+
+  /** Makes all objects this old. */
+  grow(minutes: number): void {
+    for (const key of this.server.objects.keys()) this.server.ages.set(key, minutes * 60_000);
   }
 
   async ok(home: string, ...args: readonly string[]) {
@@ -50,6 +67,7 @@ Deno.test("without an answer in the time of --timeout a turn waits, and the same
   assert.doesNotMatch(called.stdout, /"type":"turn.saved","turn":5/);
   assert.deepEqual(place.names("a", "pending"), ["000005.json"]);
   place.server.isMute = () => false;
+  assert.equal((await place.ok("a", "sync", "s")).stdout, "s: 1 turn put\n");
   const again = await place.ok("a", ...NEXT, "Three");
   assert.deepEqual(place.names("a", "pending"), []);
   assert.ok(place.names("a", "turns").length >= 8, again.stdout);
@@ -72,44 +90,55 @@ Deno.test("a turn that waited and lost its number is reported by the next run", 
   assert.match(place.names("a", "quarantine").join(), /^000005\.json\.diverged-/);
 });
 
-Deno.test("with --remote-ack async, turns that are not there in time are named at the end, and push puts them", async () => {
+Deno.test("a run that another home closed by its age ends with 5, and no acknowledged turn is lost", async () => {
   await using place = new RemotePlace();
   await place.ok("a", ...FIRST);
-  place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
-  const called = await place.call("a", ...NEXT, "--remote-ack", "async", "--timeout", "6", "Two");
-  assert.equal(called.code, 10, called.stdout);
-  assert.match(
-    called.stdout,
-    /"type":"error","code":"remote_unreachable".*The turns after turn 4 are not on /,
-  );
-  assert.match(called.stdout, /reprise .*push s\\"/);
-  const { state, exit_code } = ending(called);
-  assert.deepEqual([state, exit_code], ["completed", 10]);
-  place.server.isMute = () => false;
-  const put = await place.ok("a", "push", "s");
-  assert.equal(put.stdout, "s: 2 turns put\n");
-  await place.ok("b", ...NEXT, "Three");
+  place.onRequest = async () => {
+    place.grow(14);
+    assert.equal((await place.call("b", ...NEXT, "Two of B")).code, 5);
+    place.grow(16);
+    await place.ok("b", ...NEXT, "Two of B");
+  };
+  const late = await place.call("a", ...NEXT, "Two of A");
+  assert.equal(late.code, 5, late.stdout);
+  assert.deepEqual([ending(late).state, ending(late).exit_code], ["diverged", 5]);
+  const saved = events(late).flatMap((event) => event.type === "turn.saved" ? [event] : []);
+  assert.deepEqual(saved.map(({ turn, remote }) => [turn, remote]), [[4, "stored"]]);
+  assert.match(place.names("a", "quarantine").join(), /^000005\.json\.diverged-/);
+  await place.ok("a", ...NEXT, "Three");
+  await place.ok("b", "sync", "s");
+  for (const home of ["a", "b"]) {
+    const { turns } = JSON.parse((await place.ok(home, "show", "s", "--turns", "--json")).stdout);
+    assert.equal(turns[3].sum, saved[0]?.sum);
+    await place.ok(home, "fsck", "s");
+  }
 });
 
-Deno.test("with --remote-ack async, a session that went another way meanwhile ends with 5 and changes nothing", async () => {
+Deno.test("a killed run is continued by its own home at once, and by another one only with --take-over", async () => {
+  await using place = new RemotePlace();
+  const killed = place.start("a", ...FIRST);
+  place.onRequest = async () => {
+    killed.process.kill("SIGKILL");
+    await killed.ended();
+  };
+  await killed.ended();
+  assert.equal((await place.call("b", ...NEXT, "Two")).code, 5);
+  assert.equal((await place.callWith({ OPENAI_API_KEY: "" }, "a", ...NEXT, "Two")).code, 2);
+  await place.ok("a", ...NEXT, "Two");
+});
+
+Deno.test("a repair that takes the newest turn from the remote does not end its open run", async () => {
   await using place = new RemotePlace();
   await place.ok("a", ...FIRST);
-  await place.ok("b", ...NEXT, "Two of B");
-  // A does not see the turns of B when it begins.
-  const hidden = new Map([...place.server.objects].filter(([key]) => /turns\/00000[4-6]/.test(key)));
-  for (const key of hidden.keys()) place.server.objects.delete(key);
-  place.server.isMute = (method, key) => {
-    if (method === "PUT" && key.endsWith("open.json")) {
-      for (const [name, bytes] of hidden) place.server.objects.set(name, bytes);
-    }
-    return false;
+  const killed = place.start("b", ...NEXT, "Two of B");
+  place.onRequest = async () => {
+    killed.process.kill("SIGKILL");
+    await killed.ended();
   };
-  const called = await place.call("a", ...NEXT, "--remote-ack", "async", "Two of A");
-  assert.equal(called.code, 5, called.stdout);
-  assert.match(called.stdout, /"type":"error","code":"session_diverged".*pull s --keep-mine-as/);
-  for (const [name, bytes] of hidden) assert.deepEqual(place.server.objects.get(name), bytes, name);
-  await place.ok("a", "pull", "s", "--keep-mine-as", "mine");
-  await place.ok("a", "fsck", "--all");
+  await killed.ended();
+  assert.equal((await place.call("a", "repair", "s")).code, 5);
+  assert.equal(place.names("a", "turns").length, 4);
+  assert.equal((await place.call("a", ...NEXT, "Two of A")).code, 5);
 });
 
 Deno.test("doctor shows the remote without its keys, fails as a run would, and asks it with --live", async () => {

@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 async function pushed(): Promise<TwoHomes> {
   const place = new TwoHomes();
   await place.write("a", 1);
-  assert.equal((await place.call("a", "push", ID)).code, 0);
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
   return place;
 }
 
@@ -31,7 +31,7 @@ Deno.test("ls --remote lists the sessions there, with the turns that are here", 
   const bytes = [...place.server.objects.values()].reduce((sum, { length }) => sum + length, 0);
   assert.equal(session?.bytes, bytes);
   const text = (await place.call("b", "ls", "--remote", "s3://sessions")).stdout;
-  assert.match(text, /^ID +UPDATED +TURNS +HERE +SIZE +STATE\n/);
+  assert.match(text, /^ID +UPDATED +TURNS +HERE +SIZE\n/);
   assert.match(text, new RegExp(`^${ID} .* 0 `, "m"));
 });
 
@@ -75,7 +75,7 @@ Deno.test("rm --remote leaves a tombstone: no home can put the session again, an
   assert.equal(removed.code, 0, removed.stderr);
   assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
   assert.ok(place.turns("a").length > 0);
-  const again = await place.call("a", "push", ID);
+  const again = await place.call("a", "sync", ID);
   assert.equal(again.code, 2);
   assert.match(again.stderr, /was removed there/);
   assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 2);
@@ -90,49 +90,41 @@ Deno.test("a removal that was interrupted is finished by the next one", async ()
   assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
 });
 
-Deno.test("a session with a young open run is not removed from the remote", async () => {
+Deno.test("a session with a young open run is not removed from the remote, and one whose run was killed is", async () => {
   await using place = await pushed();
-  const key = `${ID}/open.json`;
-  place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
+  await place.add("a", userDraft("begun", 2));
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
+  const newest = [...place.server.objects.keys()].filter((key) => key.includes("/turns/")).sort().at(-1) ??
+    "";
   const refused = await place.call("a", "rm", ID, "--remote", "--yes");
   assert.equal(refused.code, 5, refused.stderr);
-  const skipped = json(await place.call("a", "rm", "--remote", "--keep", "0", "--yes", "--json"));
-  assert.deepEqual((skipped.skipped as JsonObject[]).map(({ id }) => id), [ID]);
-  place.server.ages.set(key, 16 * 60 * 1000);
-  assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 0);
-});
-
-Deno.test("rm --remote removes the session of a run that was killed", async () => {
-  await using place = await pushed();
-  const key = `${ID}/open.json`;
-  place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
   const args = ["rm", "--remote", "--keep", "0", "--json"];
-  const dry = async () => json(await place.call("a", ...args, "--dry-run"));
-  assert.deepEqual(((await dry()).skipped as JsonObject[]).map(({ id }) => id), [ID]);
-  place.server.ages.set(key, 16 * 60 * 1000);
-  assert.deepEqual((await dry()).skipped, []);
-  const pruned = json(await place.call("a", ...args, "--yes"));
-  assert.deepEqual((pruned.removed as JsonObject[]).map(({ id }) => id), [ID]);
+  for (const how of ["--yes", "--dry-run"]) {
+    const { skipped } = json(await place.call("a", ...args, how));
+    assert.deepEqual((skipped as JsonObject[]).map(({ id }) => id), [ID]);
+  }
+  place.server.ages.set(newest, 16 * 60 * 1000);
+  assert.deepEqual(json(await place.call("a", ...args, "--dry-run")).skipped, []);
+  const { removed } = json(await place.call("a", ...args, "--yes"));
+  assert.deepEqual((removed as JsonObject[]).map(({ id }) => id), [ID]);
   assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
 });
 
-Deno.test("neither interrupt nor push ends the open run of another home", async () => {
+Deno.test("neither interrupt nor sync ends the open run of another home", async () => {
   await using place = await pushed();
   await place.add("a", userDraft("begun", 2));
-  assert.equal((await place.call("a", "push", ID)).code, 0);
-  const key = `${ID}/open.json`;
-  place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
   const before = [...place.server.objects.keys()];
   const grow = (minutes: number) => before.forEach((each) => place.server.ages.set(each, minutes * 60_000));
   grow(3);
   const refused = await place.call("b", "interrupt", ID, "--remote", "s3://sessions");
   assert.equal(refused.code, 2, "the session is not here");
-  assert.equal((await place.call("b", "pull", ID)).code, 0);
+  assert.equal((await place.call("b", "sync", ID)).code, 0);
   const interrupted = await place.call("b", "interrupt", ID);
   assert.equal(interrupted.code, 5, interrupted.stdout);
   assert.match(interrupted.stderr, /this machine only, .* [12]\d\d seconds ago\n.*--take-over/);
   await place.add("b", endDraft(2));
-  const put = await place.call("b", "push", ID);
+  const put = await place.call("b", "sync", ID);
   assert.equal(put.code, 5, put.stdout);
   const repaired = json(await place.call("a", "repair", "--all", "--json"));
   assert.deepEqual((repaired.skipped as JsonObject[]).map(({ code }) => code), ["session_open_elsewhere"]);
@@ -186,7 +178,7 @@ Deno.test("repair takes the remote's intact turn and blob before it makes a repl
   assert.equal(repaired.code, 0, repaired.stdout + repaired.stderr);
   assert.deepEqual(place.turns("a"), whole);
   assert.equal((await place.call("a", "fsck", ID)).code, 0);
-  assert.equal((await place.call("a", "push", ID)).code, 0);
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
 });
 
 Deno.test("repair puts an intact turn beside a damaged one, and what is missing; others fetch it", async () => {
@@ -202,19 +194,19 @@ Deno.test("repair puts an intact turn beside a damaged one, and what is missing;
   assert.equal(repaired.code, 0, repaired.stdout + repaired.stderr);
   assert.deepEqual(place.server.objects.get(`${ID}/turns/000002.json`), damaged);
   assert.ok(place.server.objects.has(blob));
-  const pulled = await place.call("b", "pull", ID);
+  const pulled = await place.call("b", "sync", ID);
   assert.equal(pulled.code, 0, pulled.stderr);
   assert.deepEqual(place.turns("b"), place.turns("a"));
   const again = json(await place.call("a", "repair", ID, "--json"));
   assert.deepEqual([again.put, again.actions], [[], []]);
-  assert.equal((await place.call("a", "push", ID)).code, 0);
+  assert.equal((await place.call("a", "sync", ID)).code, 0);
 });
 
 Deno.test("repair mixes no histories", async () => {
   await using place = await pushed();
-  await place.call("b", "pull", ID);
+  await place.call("b", "sync", ID);
   await place.write("a", 2);
-  await place.call("a", "push", ID);
+  await place.call("a", "sync", ID);
   await place.write("b", 2);
   const [mine, there] = [place.turns("b"), place.server.objects.size];
   Deno.writeTextFileSync(`${place.directory("b")}/turns/000001.json`, "torn");

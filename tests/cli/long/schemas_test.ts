@@ -47,8 +47,11 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["--unused"],
   ],
   "import": [["gone.jsonl", "--dry-run"], ["gone.jsonl"]],
-  "push": [["s", "--remote", "s3://sessions"], ["--all", "--remote", "s3://sessions"]],
-  "pull": [["s", "--remote", "s3://sessions"]],
+  "sync": [["s", "--remote", "s3://sessions"], ["--remote", "s3://sessions"], [
+    "--dry-run",
+    "--remote",
+    "s3://sessions",
+  ]],
   "config": [["set", "model", "gpt-5.6", "--dry-run"], ["set", "model", "gpt-5.6"], ["get"], ["path"]],
   "record": [["--out", "new", "--upstream", "http://127.0.0.1:1", "--dry-run"]],
   "serve": [],

@@ -186,6 +186,7 @@ Deno.test("all copies of an item are issued, and the thinking of the message tha
       failed: true,
       items: [],
       thinking: [{ type: "thinking", thinking: "I am two", signature: "sig two" }],
+      blocks: [{ type: "thinking", thinking: "I am two", signature: "sig two" }],
     },
   );
 });

@@ -4,8 +4,8 @@ import { encodeTurn, type TurnDraft } from "../../../src/domain/turn.ts";
 import type { EventDraft } from "../../../src/domain/event.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { attachSession, requireUnusedRemotely } from "../../../src/remote/attach.ts";
-import { openKey, removedKey, turnKey } from "../../../src/remote/keys.ts";
-import { OpenRunBeat } from "../../../src/remote/open_run.ts";
+import { removedKey, turnKey } from "../../../src/remote/keys.ts";
+import { SessionRemote } from "../../../src/remote/session_remote.ts";
 import { standingOf } from "../../../src/remote/standing.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
@@ -234,49 +234,97 @@ Deno.test("a fetch refuses a turn of another session, and a blob with other byte
     await assert.rejects(openOn(forged, third), { code: "session_damaged", message: /other bytes there/ });
   }));
 
-Deno.test("an open run of another home is left alone for 15 minutes by the store's clock", () =>
+Deno.test("an open run of another home is left alone while its newest turn is younger than 15 minutes by the store's clock", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
     const writer = await createOn(store, home);
-    const beat = await OpenRunBeat.start(testPorts(), home, store, ID);
     await writer.save(userDraft("works"));
     const continued = (each: Home, takeOver = false) => openOn(store, each, { takeOver });
     const elsewhere = { code: "session_open_elsewhere", exitCode: 5, hint: /--take-over/ };
-    store.ages.set(openKey(ID), 3 * MINUTE_MS);
-    store.ages.set(turnKey(ID, 1), 60 * MINUTE_MS);
-    await assert.rejects(continued(other), { ...elsewhere, message: /180 seconds ago/ });
-    store.ages.set(openKey(ID), 60 * MINUTE_MS);
     store.ages.set(turnKey(ID, 1), 14 * MINUTE_MS);
-    await assert.rejects(continued(other), { ...elsewhere, message: /840 seconds ago/ });
+    // Also by the second attempt, which finds the turn here.
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      await assert.rejects(continued(other), { ...elsewhere, message: /840 seconds ago/ });
+    }
     (await continued(other, true)).close();
     store.ages.set(turnKey(ID, 1), 15 * MINUTE_MS);
     (await continued(other)).close();
     writer.close();
     store.ages.clear();
-    // Its own run, which this home lost: nothing to wait for.
+    await assert.rejects(continued(other), elsewhere);
+    // Its own run, which this home lost: nothing to wait for, as often as it tries.
     (await continued(home)).close();
-    await beat.end();
-    assert.equal(store.objects.has(openKey(ID)), false);
+    (await continued(home)).close();
   }));
 
-Deno.test("an open run without an object of its own is left alone as well, also by a second attempt", () =>
+Deno.test("a home that fetched another one's turn does not take its open run for its own", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
-    const writer = await createOn(store, home);
-    await writer.save(userDraft("works"));
-    writer.close();
-    for (let attempt = 1; attempt <= 2; attempt++) {
-      await assert.rejects(openOn(store, other, { takeOver: false }), { code: "session_open_elsewhere" });
-    }
-    store.ages.set(turnKey(ID, 1), 15 * MINUTE_MS);
-    (await openOn(store, other, { takeOver: false })).close();
+    const elsewhere = { code: "session_open_elsewhere" };
+    await runsOn(store, home, 1);
+    const first = await openOn(store, other);
+    await first.save(userDraft("works", 2));
+    await assert.rejects(openOn(store, home, { takeOver: false }), elsewhere);
+    await first.save(endDraft(2));
+    first.close();
+    const mine = await openOn(store, home, { takeOver: false });
+    // Its own turn waits, and loses its number.
+    store.isDown = true;
+    await assert.rejects(mine.save(userDraft("waits", 3)), { code: "remote_unreachable" });
+    mine.close();
+    store.isDown = false;
+    const second = await openOn(store, other);
+    await second.save(userDraft("works", 3));
+    second.close();
+    await assert.rejects(openOn(store, home, { takeOver: false }), elsewhere);
+    // Decides about the waiting turn.
+    const remote = new SessionRemote(store, ID);
+    (await SessionWriter.open(testPorts(), home, { id: ID, remote })).close();
+    await assert.rejects(openOn(store, home, { takeOver: false }), elsewhere);
+  }));
+
+Deno.test("a turn that a killed save left is this home's, whatever of it was done", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const mine = await createOn(store, home);
+    await saveRun(mine, 1);
+    await mine.save(userDraft("works", 2));
+    const model = await mine.save(modelDraft([call("call_1")], 2));
+    mine.close();
+    const { pending, turns } = sessionPaths(home.sessions, ID);
+    const name = "000004.json";
+    const judged = async () => (await openOn(store, home, { takeOver: false })).close();
+    // Killed between the link and the removal, and before the link.
+    Deno.linkSync(`${turns}/${name}`, `${pending}/${name}`);
+    await judged();
+    Deno.renameSync(`${turns}/${name}`, `${pending}/${name}`);
+    forgetManifest(home);
+    await judged();
+    await judged();
+    // Killed before the put.
+    store.objects.delete(turnKey(ID, 4));
+    Deno.renameSync(`${turns}/${name}`, `${pending}/${name}`);
+    forgetManifest(home);
+    await judged();
+    await judged();
+    const elsewhere = { code: "session_open_elsewhere" };
+    await assert.rejects(openOn(store, other, { takeOver: false }), elsewhere);
+    // Before the link, and another home followed it: then the newest turn is not this home's.
+    Deno.renameSync(`${turns}/${name}`, `${pending}/${name}`);
+    forgetManifest(home);
+    const theirs = await openOn(store, other);
+    await theirs.save({ kind: "tools", run: 2, events: [result("call_1", model.seq[0])] });
+    theirs.close();
+    await assert.rejects(openOn(store, home, { takeOver: false }), elsewhere);
+    const remote = new SessionRemote(store, ID);
+    (await SessionWriter.open(testPorts(), home, { id: ID, remote })).close();
+    await assert.rejects(openOn(store, home, { takeOver: false }), elsewhere);
   }));
 
 Deno.test("turns that were added here without the remote do not end the open run of another home", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
     const writer = await createOn(store, home);
-    const beat = await OpenRunBeat.start(testPorts({ random: Math.random }), home, store, ID);
     await writer.save(userDraft("works"));
     (await openOn(store, other)).close();
     const alone = await SessionWriter.open(testPorts(), other, { id: ID });
@@ -287,7 +335,6 @@ Deno.test("turns that were added here without the remote do not end the open run
     assert.equal(store.objects.has(turnKey(ID, 2)), false);
     const { sum } = await writer.save(endDraft());
     writer.close();
-    await beat.end();
     await assert.rejects(openOn(store, other, { takeOver: true }), { code: "session_diverged" });
     assert.equal(readSession(testPorts(), home, ID).turns.at(-1)?.sum, sum);
   }));
@@ -317,48 +364,6 @@ test.long("a fetch waits for another writer of this home as long as the call say
     setTimeout(() => local.close(), 50);
     await waiting;
     assert.equal(lastTurnOf(testPorts(), sessionPaths(other.sessions, ID)), 4);
-  }));
-
-Deno.test("a run puts its object again every four minutes, also after a put that failed, until it ends", () =>
-  withTwoHomes(async (home) => {
-    const store = new MemoryStore();
-    const sleeps: { readonly milliseconds: number; readonly end: () => void }[] = [];
-    const sleep = (milliseconds: number, signal?: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        sleeps.push({ milliseconds, end: resolve });
-        signal?.addEventListener("abort", () => resolve());
-      });
-    const { clock } = testPorts();
-    const beat = await OpenRunBeat.start(testPorts({ clock: { ...clock, sleep } }), home, store, ID);
-    const pass = async () => {
-      store.objects.delete(openKey(ID));
-      sleeps.at(-1)?.end();
-      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-    };
-    await pass();
-    assert.equal(store.objects.has(openKey(ID)), true);
-    store.isDown = true;
-    await pass();
-    assert.equal(store.objects.has(openKey(ID)), false);
-    store.isDown = false;
-    await pass();
-    assert.equal(store.objects.has(openKey(ID)), true);
-    assert.deepEqual(sleeps.map(({ milliseconds }) => milliseconds), Array(4).fill(4 * MINUTE_MS));
-    await beat.end();
-    assert.equal(store.objects.has(openKey(ID)), false);
-    await pass();
-    assert.deepEqual([store.objects.has(openKey(ID)), sleeps.length], [false, 4]);
-  }));
-
-Deno.test("the object of a run that was taken over stays", () =>
-  withTwoHomes(async (home, other) => {
-    const store = new MemoryStore();
-    const first = await OpenRunBeat.start(testPorts(), home, store, ID);
-    const second = await OpenRunBeat.start(testPorts({ random: Math.random }), other, store, ID);
-    await first.end();
-    assert.equal(store.objects.has(openKey(ID)), true);
-    await second.end();
-    assert.equal(store.objects.has(openKey(ID)), false);
   }));
 
 Deno.test("a removed session takes no more turns, and its id is not used again", () =>

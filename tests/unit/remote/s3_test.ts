@@ -253,9 +253,9 @@ Deno.test("an object that is longer than its kind may be is damage of its sessio
   const { store } = storeWith(({ url }) =>
     new Response("x".repeat(5000), { status: url.endsWith("missing/removed.json") ? 404 : 200 })
   );
-  await assert.rejects(store.get(`${ID}/open.json`), {
+  await assert.rejects(store.get(`${ID}/removed.json`), {
     code: "session_damaged",
-    message: `Cannot read s3://bucket/pre/${ID}/open.json: it has more than 4096 bytes`,
+    message: `Cannot read s3://bucket/pre/${ID}/removed.json: it has more than 4096 bytes`,
   });
   await assert.rejects(store.get(`${ID}/turns/000001.json`, store.deadline(), 4999), {
     code: "session_damaged",

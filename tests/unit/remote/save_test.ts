@@ -145,9 +145,9 @@ Deno.test("a waiting turn whose number another home took goes to quarantine", ()
 
 test.long("a writer killed at any change of a file loses no acknowledged turn and takes no number twice", async () => {
   for (let at = 1, survived = false; !survived; at++) {
-    await withTwoHomes(async (home, other) => {
+    const killed = async (home: Home, other: Home, comesBack: boolean) => {
       const store = new MemoryStore();
-      const before = await createOn(store, home);
+      const before = await createOn(store, other);
       const acknowledged = await saveRun(before, 1);
       before.close();
       const { files } = filesUntil(at);
@@ -163,6 +163,10 @@ test.long("a writer killed at any change of a file loses no acknowledged turn an
         // Releases the lock, as the system does; no file changes any more.
         writer?.close();
       }
+      // Its own run is open to it at once, whatever it had done.
+      for (let times = comesBack ? 2 : 0; times > 0; times--) {
+        (await openOn(store, home, { takeOver: false })).close();
+      }
       const rival = await openOn(store, other);
       const run = rival.end.runEnded ? rival.end.run + 1 : rival.end.run;
       await rival.save(rival.end.runEnded ? userDraft("rival", run) : endDraft(run));
@@ -175,7 +179,9 @@ test.long("a writer killed at any change of a file loses no acknowledged turn an
       assert.deepEqual(ours?.slice(0, acknowledged.length), acknowledged, `killed at change ${at}`);
       const { findings } = await fsckSession(testPorts(), home, ID);
       assert.deepEqual(findings.filter(({ severity }) => severity === "error"), []);
-    });
+    };
+    await withTwoHomes((home, other) => killed(home, other, false));
+    await withTwoHomes((home, other) => killed(home, other, true));
     assert.ok(at < 200, "the writer is killed for ever");
   }
 });

@@ -1,13 +1,12 @@
 /** `record --append` changes nothing in a folder that it refuses, and nothing in a fixture when it records nothing. */
 import assert from "node:assert/strict";
 import { type ExitCode, RepriseError } from "../../../../src/domain/errors.ts";
-import { livePorts } from "../../../../src/cli/live_ports.ts";
 import { openRecording } from "../../../../src/cli/serve/open_recording.ts";
 import { readFixture } from "../../../../src/fixture/read.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { answer, request } from "../../fixture/record/written.ts";
 import { spyFiles, systemError } from "../../store/spy_files.ts";
-import { append, inputsOf, ScratchFolder } from "./appending.ts";
+import { append, inputsOf, portsWith, ScratchFolder } from "./appending.ts";
 import { test } from "../../../support/test.ts";
 
 /** Kind, mode and content of everything at and below a path. */
@@ -364,7 +363,7 @@ Deno.test("exchanges that are all dropped leave every byte of the fixture unchan
   using folder = new ScratchFolder();
   await append(folder.path, ["a"]);
   const before = snapshot(folder.root);
-  const recording = await openRecording(livePorts(), folder.path, {
+  const recording = await openRecording(portsWith(denoFiles), folder.path, {
     flags: { out: folder.path } as never,
     declared: { normalize: ["date"] },
     grows: true,

@@ -15,7 +15,8 @@ import { answer, request } from "../../fixture/record/written.ts";
 
 /** The program's ports with this file system. */
 export function portsWith(files: Files): ProgramPorts {
-  return { ...livePorts(), files };
+  // No repository, so that Git is not asked.
+  return { ...livePorts(), files, workingDirectory: () => "/" };
 }
 
 /** Options for appending exchanges. */
