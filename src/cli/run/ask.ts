@@ -77,7 +77,7 @@ class Keyboard {
   }
 
   /**
-   * Passes each key on at once and unechoed; control-c stays a signal.
+   * Passes each key on at once and without echo; control-c stays a signal.
    *
    * @returns a function that undoes this.
    */
