@@ -42,6 +42,7 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   ["docs/clients.md", "-- npx vitest run", RECIPE],
   ["docs/clients.md", "-- sh agent.sh", RECIPE],
   ["docs/clients.md", "-- node rivers.mjs", RECIPE],
+  ["docs/clients.md", "-- node agent.mjs", RECIPE],
   [
     "docs/replay.md",
     "# Turn, run, reasoning items sent",
