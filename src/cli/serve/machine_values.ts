@@ -5,7 +5,7 @@
  */
 import type { Ports } from "../../domain/ports.ts";
 import { localDay } from "../../fixture/match/rules/days.ts";
-import type { ContextValue } from "../../fixture/match/rules/named_rules.ts";
+import { type ContextValue, isPathRule } from "../../fixture/match/rules/named_rules.ts";
 import { gitStatus } from "./git_status.ts";
 
 /** Returns the directory, the machine and the user that a command started by us sees, at most one value for each rule. */
@@ -31,7 +31,7 @@ export function machineValues(
   return Object.entries(values).flatMap(([rule, value]) =>
     value === undefined || value === ""
       ? []
-      : [{ rule: rule as keyof typeof values, value: withoutSeparator(value) }]
+      : [{ rule: rule as keyof typeof values, value: isPathRule(rule) ? withoutSeparator(value) : value }]
   );
 }
 
