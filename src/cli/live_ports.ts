@@ -14,6 +14,9 @@ import type { TextStream } from "./terminal.ts";
 /** A stream that is read. */
 export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readSync" | "readable">;
 
+/** A terminal that is read key by key. */
+export type Terminal = Pick<typeof Deno.stdin, "read" | "setRaw">;
+
 /** Size of a terminal in characters. */
 export interface TerminalSize {
   readonly columns: number;
@@ -26,8 +29,8 @@ export interface TerminalSize {
  */
 export interface ProgramPorts extends Ports {
   readonly stdin: InputStream;
-  /** Opens the terminal of the process, whatever stdin is; `null` if there is none. */
-  readonly openTerminal: () => Pick<InputStream, "read"> | null;
+  /** Opens the terminal of the process: stdin, or past a stdin that is none; `null` if there is none. */
+  readonly openTerminal: () => Terminal | null;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   /** Size of the terminal in characters; `null` if there is none, or if it does not tell. */
@@ -71,6 +74,7 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
     workspacePin: (directory) => directory,
     stdin: Deno.stdin,
     openTerminal() {
+      if (Deno.stdin.isTerminal()) return Deno.stdin;
       try {
         return Deno.openSync("/dev/tty");
       } catch {

@@ -136,18 +136,21 @@ export class Output {
     if (this.stderrIsTerminal && !this.options.quiet) this.#toStderr([text]);
   }
 
-  /** Shows a line on the terminal of stderr until anything else is written; nothing with `--quiet` or `--json`. */
-  status(line: string): void {
+  /**
+   * Shows a line, which ends with `end`, on the terminal of stderr until anything else is written; nothing with
+   * `--quiet` or `--json`.
+   */
+  status(text: string, end: string): void {
     if (!this.stderrIsTerminal || this.options.quiet || this.options.json) return;
     this.#hasStatus = true;
-    quietly(() => this.#stderr.status(line));
+    quietly(() => this.#stderr.status(text, end));
   }
 
   /** Removes the line of {@linkcode status}. */
   clearStatus(): void {
     if (!this.#hasStatus) return;
     this.#hasStatus = false;
-    quietly(() => this.#stderr.clearLine());
+    quietly(() => this.#stderr.clearStatus());
   }
 
   /** One line of JSON Lines on stderr. */

@@ -27,13 +27,14 @@ export class Progress {
   readonly #began: number;
   #next: number;
 
-  constructor(output: Output, ports: ProgressPorts) {
+  /** `delay` is the time in milliseconds before the first line on a terminal. */
+  constructor(output: Output, ports: ProgressPorts, delay = DELAY_MS) {
     const { json, quiet } = output.options;
     this.#output = output;
     this.#clock = ports.clock;
     this.#every = json || quiet ? null : output.stderrIsTerminal ? REDRAW_MS : isCi(ports) ? LOG_MS : null;
     this.#began = ports.clock.monotonic();
-    this.#next = this.#began + Math.max(DELAY_MS, this.#every ?? 0);
+    this.#next = this.#began + Math.max(delay, this.#every ?? 0);
   }
 
   /** False if no step prints anything. */
@@ -47,9 +48,9 @@ export class Progress {
     const now = this.#clock.monotonic();
     if (now < this.#next) return;
     this.#next = now + this.#every;
-    const line = `${text()} (${duration(now - this.#began)})`;
-    if (this.#output.stderrIsTerminal) this.#output.status(line);
-    else this.#output.note(line);
+    const time = ` (${duration(now - this.#began)})`;
+    if (this.#output.stderrIsTerminal) this.#output.status(text(), time);
+    else this.#output.note(`${text()}${time}`);
   }
 
   /** Removes the line from the terminal. */

@@ -6,7 +6,14 @@
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import { type Home, listSessions, openHome, resolveSession } from "../store/home.ts";
+import {
+  type Home,
+  listSessions,
+  openHome,
+  parentOf,
+  resolveSession,
+  type WorkspaceChoice,
+} from "../store/home.ts";
 import type { Context } from "./context.ts";
 
 /** The session that an argument names: id, unambiguous prefix, or `@last` of the working directory. */
@@ -15,9 +22,29 @@ export function sessionArgument(
   selector: string,
 ): { readonly home: Home; readonly id: SessionId } {
   const home = openHome(ports, value, { create: false });
-  const workspace = ports.workspacePin(Deno.realPathSync(ports.workingDirectory()));
-  const id = resolveSession(ports, home, { selector, workspace });
-  return { home, id };
+  const choice = workspaceChoice(ports, Deno.realPathSync(ports.workingDirectory()));
+  return { home, id: resolveSession(ports, home, { selector, ...choice }) };
+}
+
+/** The workspace of a directory, and the directories above it, up to the user's home or the root. */
+export function workspaceChoice(ports: Ports, directory: string): Required<WorkspaceChoice> {
+  const workspace = ports.workspacePin(directory);
+  const parents: string[] = [];
+  // The workspace of a fixture is no directory.
+  if (workspace === directory) {
+    const top = userHome(ports);
+    for (let at = directory; at !== "/" && at !== top;) parents.push(at = parentOf(at));
+  }
+  return { workspace, parents };
+}
+
+/** The canonical home directory of the user; `null` if there is none. */
+function userHome(ports: Ports): string | null {
+  try {
+    return Deno.realPathSync(ports.env("HOME") ?? "");
+  } catch {
+    return null;
+  }
 }
 
 /**

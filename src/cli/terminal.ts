@@ -125,6 +125,8 @@ export class Printer {
   readonly #colour: boolean;
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Columns of the line that {@linkcode status} shows. */
+  #statusWidth = 0;
 
   constructor(stream: TextStream, options: { readonly colour: boolean } = { colour: false }) {
     this.#stream = stream;
@@ -150,16 +152,33 @@ export class Printer {
     return pieces.map((piece) => this.#rendered(piece)).join("");
   }
 
-  /** Replaces the current line of a terminal; the cursor stays on it. */
-  status(line: string): void {
+  /** Replaces the current line of a terminal; the cursor stays on it. A text that is too long is cut before `end`. */
+  status(text: string, end: string): void {
     const columns = terminalColumns();
-    const text = visibleText(line.replaceAll(/[\n\t]/g, " "));
-    this.#write(`\r${[...text].slice(0, columns - 1).join("")}\x1b[K`);
+    const most = Math.max(0, columns - 1 - end.length);
+    let line = "";
+    let width = 0;
+    for (const letter of visibleText(text.replaceAll(/[\n\t]/g, " "))) {
+      // Letters outside of ASCII may take two columns: too short a line breaks nothing.
+      width += letter <= "~" ? 1 : 2;
+      if (width > most) break;
+      line += letter;
+    }
+    line = `${line}${end}`.slice(0, columns - 1);
+    this.#write(`${this.#statusStart(columns)}${line}\x1b[K`);
+    this.#statusWidth = Math.min(columns - 1, Math.min(width, most) + end.length);
   }
 
-  /** Empties the current line of a terminal. */
-  clearLine(): void {
-    this.#write("\r\x1b[K");
+  /** Removes the line of {@linkcode status}. */
+  clearStatus(): void {
+    this.#write(`${this.#statusStart(terminalColumns())}\x1b[K`);
+    this.#statusWidth = 0;
+  }
+
+  /** Moves to the start of the status line. A terminal that became narrower has wrapped the line: its rows are emptied. */
+  #statusStart(columns: number): string {
+    const above = Math.ceil(this.#statusWidth / columns) - 1;
+    return above > 0 ? `\r\x1b[${above}A\x1b[J` : "\r";
   }
 
   /** Begins a line, if another program left the stream within one. */

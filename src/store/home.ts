@@ -192,19 +192,26 @@ export function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSumma
 /** Number of candidates that a message names. */
 const CANDIDATES = 5;
 
+/** The workspace of a call: the pin, not the directory as typed. */
+export interface WorkspaceChoice {
+  readonly workspace: string;
+  /** Directories above it that replace it if it has no session, nearest first. */
+  readonly parents?: readonly string[];
+}
+
 /**
- * The session that a user means: an exact id, an unambiguous prefix, `@last`, the latest of `workspace` (the pin, not
- * the directory as typed), or `@last:any`, the latest of all.
+ * The session that a user means: an exact id, an unambiguous prefix, `@last`, the latest of the workspace, or
+ * `@last:any`, the latest of all.
  *
  * @throws {RepriseError} `no_such_session`, `ambiguous_session`, `bad_session_id`, `storage_*`.
  */
 export function resolveSession(
   ports: Ports,
   home: Home,
-  options: { readonly selector: string; readonly workspace: string },
+  options: WorkspaceChoice & { readonly selector: string },
 ): SessionId {
-  const { selector, workspace } = options;
-  if (selector === "@last") return lastSession(ports, home, workspace);
+  const { selector } = options;
+  if (selector === "@last") return lastSession(ports, home, options);
   if (selector === "@last:any") return lastSession(ports, home, null);
   const id = parseSessionId(selector);
   const { root } = sessionPaths(home.sessions, id);
@@ -233,26 +240,31 @@ export function resolveSession(
 }
 
 /**
- * The newest session of a workspace, or of all for `null`. If a manifest is unusable, the remaining turns show when and
+ * The newest session of the nearest workspace that has one, or of all for `null`. If a manifest is unusable, the remaining turns show when and
  * in which workspace the session was used. So a damaged session is chosen too, and opening it reports the damage: the
  * user did not mean an older session.
  */
-function lastSession(ports: Ports, home: Home, workspace: string | null): SessionId {
-  const used = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
+function lastSession(ports: Ports, home: Home, choice: WorkspaceChoice | null): SessionId {
+  const all = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
     const sign = manifest !== null && problem === undefined
       ? { at: manifest.updated_at, workspace: manifest.pins.workspace }
       : lastUse(ports, sessionPaths(home.sessions, id));
-    const isHere = sign !== null &&
-      (workspace === null || sign.workspace === null || sign.workspace === workspace);
-    return isHere ? [{ id, at: sign.at }] : [];
+    return sign === null ? [] : [{ id, ...sign }];
   });
+  const known = new Set(all.map(({ workspace }) => workspace));
+  const workspace = choice === null
+    ? null
+    : [choice.workspace, ...choice.parents ?? []].find((path) => known.has(path)) ?? choice.workspace;
+  const used = all.filter((sign) =>
+    workspace === null || sign.workspace === null || sign.workspace === workspace
+  );
   const [last] = used.sort((a, b) => compare(b.at, a.at));
   if (last !== undefined) return last.id;
   const [what, found, hint] = workspace === null
     ? ["the last session", `there is none in "${home.sessions}"`, 'Start one with "reprise run PROMPT"']
     : [
       `the last session of workspace "${workspace}"`,
-      `no session in "${home.sessions}" was run there`,
+      `no session in "${home.sessions}" was run there${choice?.parents?.length ? " or above" : ""}`,
       'List all sessions with "reprise ls"; "@last:any" is the latest of them',
     ];
   throw new RepriseError("no_such_session", `Cannot find ${what}: ${found}`, { hint });

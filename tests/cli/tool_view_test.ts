@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import { commandLine } from "../../src/tools/permission/shell_words.ts";
 import { type Called, ending, events, type Started } from "../support/reprise.ts";
+import { answer } from "../support/responses_server.ts";
 import { calling, edit, NEW_RUN, read, shellArgv, shellLine, write } from "./changes.ts";
 import { assertError, HELLO, Place } from "./harness.ts";
 
 const RUN = ["run", "--new", "-s", "s"];
 
-/** Starts the program with a terminal for stdout and stderr, and none for stdin. */
-function startOnTerminal(place: Place, args: readonly string[]): Started {
+/** Starts the program with a terminal for stdout and stderr, and none for stdin; `before` is a command in it. */
+function startOnTerminal(place: Place, args: readonly string[], before = ":"): Started {
   const quote = `printf " '%s'" "$@"`;
-  const through = ["sh", "-c", `exec script -qefc "$(${quote}) </dev/null" /dev/null`, "sh"];
+  const through = ["sh", "-c", `exec script -qefc "${before}; $(${quote}) </dev/null" /dev/null`, "sh"];
   return place.start(args, { through, env: { SHELL: "/bin/sh", NO_COLOR: "1" } });
 }
 
@@ -114,6 +115,31 @@ Deno.test("on a terminal the shown output of a command is capped", async () => {
   await using place = new Place(calling(shellLine("seq 1 1000")));
   const called = await onTerminal(place, [...RUN, "--allow", "shell", "Go"]);
   assert.ok(called.stdout.includes("\n  │ 20\n  │ …\n  shell: ok"), called.stdout);
+});
+
+const SILENT = answer([], { end: { kind: "stall" } });
+
+Deno.test("on a terminal a silent model has a line with its name and the seconds, and the last line has the tokens and the cost", async () => {
+  await using place = new Place([SILENT, HELLO]);
+  const started = startOnTerminal(place, [...RUN, "Go"]);
+  await started.printed("\rwaiting for gpt-5.6 (0 s)\x1b[K");
+  await started.printed("\rwaiting for gpt-5.6 (1 s)\x1b[K");
+  await place.call(["interrupt", "s"]);
+  await started.ended();
+  const { stdout } = await onTerminal(place, ["run", "-s", "s", "Go"]);
+  assert.match(stdout, /\ncompleted · 120 tokens in, 40 out · \$0\.\d+ · continue: reprise run -s s "…"\n$/);
+  assert.ok(!stdout.includes("reasoning"), stdout);
+});
+
+Deno.test("the line of a silent model fits a narrow terminal, and leaves nothing when the terminal becomes narrower", async () => {
+  await using place = new Place([SILENT]);
+  const narrower = "stty cols 34; { sleep 2; stty cols 20 </dev/tty; } &";
+  const started = startOnTerminal(place, [...RUN, "-m", "long-漢字漢字漢字漢字", "Go"], `${narrower} :`);
+  // 33 columns, and 19 after the rows of the first line were emptied.
+  await started.printed("\rwaiting for long-漢字漢字漢 (1 s)\x1b[K");
+  await started.printed("\r\x1b[1A\x1b[Jwaiting for l (");
+  await place.call(["interrupt", "s"]);
+  await started.ended();
 });
 
 Deno.test("on a terminal the output of a command obeys no escape, and each of its lines is after the margin", async () => {

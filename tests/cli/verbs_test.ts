@@ -1,6 +1,7 @@
 /** The verbs that look: ls, show, fsck, doctor, and how a session is named to them. */
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
+import { ending } from "../support/reprise.ts";
 import { answer, message } from "../support/responses_server.ts";
 import {
   assertError,
@@ -196,6 +197,39 @@ Deno.test("a session is named by its id, by the start of it, or as the latest of
   assertError(elsewhere, { code: "no_such_session", exit: 2 });
   const flagged = await place.call(["run", "--json", "-c", "-w", other, "Hi"]);
   assert.equal(JSON.parse(flagged.stdout.split("\n")[0] ?? "").id, "there");
+});
+
+Deno.test("below the workspace of a session, @last is that session, and run -c continues it in its workspace", async () => {
+  await using place = new Place(readsThenAnswers);
+  const { workspace, directory } = place.sandbox;
+  const below = `${workspace}/src/deep`;
+  Deno.mkdirSync(below, { recursive: true });
+  await place.session("above");
+  // A workspace that is no directory above, whatever its name begins with.
+  Deno.mkdirSync(`${workspace}-2`);
+  await place.call(["run", "--new", "-s", "beside", "Hi"], { cwd: `${workspace}-2` });
+  const dry = await place.call(["run", "-c", "--dry-run", "Look"], { cwd: below });
+  assert.equal(dry.code, 0, dry.stderr);
+  const called = await place.call(["run", "-c", "Look"], { cwd: below });
+  assert.equal(called.code, 0, called.stderr);
+  assert.equal(called.stderr, `workspace ${workspace}\nsession above\n`);
+  const turns = place.sandbox.turns("above");
+  assert.deepEqual(new Set(turns.flatMap(({ pins }) => pins?.workspace ?? [])), new Set([workspace]));
+  const read = turns.flatMap(({ events }) => events).findLast(({ type }) => type === "tool_result");
+  assert.match(JSON.stringify(read), /alpha/);
+  const json = await place.call(["run", "--json", "-c", "Look"], { cwd: below });
+  assert.equal(ending(json).resume, `reprise run -s above -w ${workspace} "…"`);
+
+  const last = (cwd: string, env = {}) => place.call(["show", "@last", "--json"], { cwd, env });
+  const HOME = `${workspace}/src`;
+  assert.equal((await last(below, { HOME })).code, 2, "no session above the user's home");
+  await place.call(["run", "--new", "-s", "home", "Hi"], { cwd: HOME });
+  assert.equal(JSON.parse((await last(below, { HOME })).stdout).session, "home");
+  assertError(await place.call(["run", "--json", "-c", "-w", below, "Hi"]), {
+    code: "no_such_session",
+    exit: 2,
+  });
+  assert.equal((await last(directory)).code, 2, "a directory above the workspace");
 });
 
 Deno.test("fsck reads only, and only errors fail it: a clean home is exit 0 and says so", async () => {

@@ -123,7 +123,7 @@ export interface CalledSession extends PreviewedSession {
  * @throws {RepriseError} as `run`: `session_exists`, `bad_session_id`, `no_such_session`, and errors of reading.
  */
 export function calledSession(call: SettingCall): CalledSession {
-  const { ports, context, flags, fixture, selector, root } = call;
+  const { ports, context, flags, fixture, selector, choice } = call;
   const home = selector === null && fixture !== null
     ? homeToRead(context)
     : openHome(ports, context.home.value, { create: false });
@@ -134,7 +134,7 @@ export function calledSession(call: SettingCall): CalledSession {
     const nothing = { manifest: null, turns: [], allTurns: () => [], readBlob: () => null };
     return { home, id: flags.session ?? UNNAMED, ...nothing };
   }
-  const id = resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
+  const id = resolveSession(ports, home, { selector, ...choice });
   const { manifest, turns } = readSessionTail(ports, home, id);
   const readBlob = blobReader(ports, home, { id, turns });
   return { home, id, manifest, turns, allTurns: () => readSession(ports, home, id).turns, readBlob };

@@ -21,7 +21,7 @@ import { knownAccount, playedAccount } from "../../fold/accounts.ts";
 import type { RunLimits } from "../../run/outcome.ts";
 import type { PreviewedRun } from "../../run/preview.ts";
 import type { ToolPlayback } from "../../run/played_batch.ts";
-import { type Home, openHome } from "../../store/home.ts";
+import { type Home, openHome, type WorkspaceChoice } from "../../store/home.ts";
 import { readBlobOrLost } from "../../store/read/session.ts";
 import type { Policy } from "../../tools/permission/policy.ts";
 import { canonicalRoot } from "../../tools/sandbox_path.ts";
@@ -46,6 +46,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { type Permissions, permissionsOf, policySetting } from "./permissions.ts";
 import { fixturePorts, liveTimeouts } from "./sending.ts";
 import { transportSetting } from "./transport.ts";
+import { workspaceChoice } from "../sessions.ts";
 import {
   absolute,
   declaredSources,
@@ -97,6 +98,8 @@ export interface SettingCall<Flags extends SettingFlags = SettingFlags> {
   readonly selector: string | null;
   /** The canonical workspace directory. */
   readonly root: string;
+  /** The workspaces of `@last`: only the given one with `-w`. */
+  readonly choice: Required<WorkspaceChoice>;
   readonly replay: ReplaySetting;
   /** Permissions from flags. */
   readonly policy: Policy;
@@ -158,6 +161,7 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, given: 
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
   const { instructions, outputSchema } = flags;
   liveTimeouts(ports);
+  const root = workspaceRoot(live, flags.workspace);
   return {
     context,
     ports,
@@ -167,7 +171,10 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, given: 
     fixture,
     playback: fixture === null ? null : readCallPlayer(files, fixture),
     selector: flags.continue === true ? "@last" : flags.new === true ? null : flags.session ?? null,
-    root: workspaceRoot(live, flags.workspace),
+    root,
+    choice: flags.workspace === undefined
+      ? workspaceChoice(ports, root)
+      : { workspace: ports.workspacePin(root), parents: [] },
     replay: replaySetting(ports, flags, fixture),
     policy: policySetting(flags, config),
     instructions: instructions === undefined ? null : textOrFile(ports, instructions, "--instructions"),

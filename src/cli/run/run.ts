@@ -39,6 +39,7 @@ import { absolute, configPath, remoteSetting, switchVariable } from "../settings
 import { MOST_REMOTE_MS } from "../remote/given_remote.ts";
 import type { RunRemote } from "../remote/run_remote.ts";
 import { stopOnSignals } from "../signals.ts";
+import { dim } from "../terminal.ts";
 import type { KeyHolders } from "./own_keys.ts";
 import { askAtTerminal } from "./ask.ts";
 
@@ -113,7 +114,7 @@ export async function runVerb(
     const remote = await openRunRemote(opened, called);
     const writer = await openSession(opened, called, remote);
     try {
-      return await runIn(writer, called, remote);
+      return await runIn(writer, { ...called, call: inWorkspace(call, writer) }, remote);
     } finally {
       writer.close();
     }
@@ -170,12 +171,12 @@ async function openSession(
 
 async function lockSession(
   home: Home,
-  { call: { ports, flags, selector, root }, fresh, prompt, stop: { signal } }: CalledRun,
+  { call: { ports, flags, selector, choice }, fresh, prompt, stop: { signal } }: CalledRun,
   remote: RunRemote | null,
 ): Promise<SessionWriter> {
   const create = (id: SessionId) => remote?.create(id) ?? SessionWriter.create(ports, home, { id });
   if (selector !== null) {
-    const here = () => resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
+    const here = () => resolveSession(ports, home, { selector, ...choice });
     const id = await remote?.selected(selector, here) ?? here();
     const options = { id, waitMs: flags.wait * 1000, signal };
     return await (remote?.continue(options) ?? SessionWriter.open(ports, home, options));
@@ -201,6 +202,14 @@ async function lockSession(
       if (!(error instanceof RepriseError && error.code === "session_exists")) throw error;
     }
   }
+}
+
+/** The call in the workspace of its session, if the session was found by a directory above. */
+function inWorkspace(call: SettingCall<RunFlags>, { manifest }: SessionWriter): SettingCall<RunFlags> {
+  const root = manifest?.pins.workspace;
+  if (call.selector !== "@last" || root === undefined || !call.choice.parents.includes(root)) return call;
+  call.context.output.note(dim(`workspace ${root}`));
+  return { ...call, root, given: { ...call.given, workspace: root } };
 }
 
 /** The remote that the call saves to; `null` without one. Its code is loaded only then. */

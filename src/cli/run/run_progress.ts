@@ -35,9 +35,11 @@ export class RunProgress {
       case "tool.started":
         this.#wait(() => `running ${event.name}`);
         break;
+      // On a terminal the deltas are on the screen; elsewhere the model is still at work.
       case "text.delta":
+        if (this.#output.stdoutIsTerminal) this.stop();
+        break;
       case "reasoning.delta":
-        // On a terminal the deltas are on the screen; elsewhere the model is still at work.
         if (this.#output.stderrIsTerminal) this.stop();
         break;
       case "item":
@@ -64,7 +66,7 @@ export class RunProgress {
 
   #wait(text: () => string): void {
     this.stop();
-    const progress = new Progress(this.#output, this.#ports);
+    const progress = new Progress(this.#output, this.#ports, TICK_MS);
     if (!progress.isShown) return;
     const tokens = () => this.#tokens === 0 ? "" : `, ${counted(this.#tokens, "token")} so far`;
     this.#timer = setInterval(() => progress.step(() => `${text()}${tokens()}`), TICK_MS);

@@ -66,7 +66,6 @@ export class RunView {
         }
         break;
       case "request":
-        this.#line(dim(requestLine(event)));
         if (this.#options.verbose) {
           this.#output.note(
             `reasoning replay items=${event.reasoning_sent} fingerprint=${event.fingerprint}`,
@@ -108,7 +107,7 @@ export class RunView {
         this.#endLine();
         if (!this.#streams && event.state === "completed") this.#output.text(`${event.text}\n`);
         for (const line of deniedLines(event.denied)) this.#output.note(line);
-        this.#line(dim(`${event.state}${costNote(event)} · continue: ${event.resume}`));
+        this.#line(dim(`${event.state}${spentNote(event)} · continue: ${event.resume}`));
         break;
       case "item":
         this.#endLine();
@@ -153,16 +152,12 @@ export class RunView {
   }
 }
 
-/** The cost of a run in its last line; empty if it is unknown. */
-function costNote({ cost_usd: cost }: RunEnded): string {
-  return cost === null ? "" : ` · ${costText(cost)}`;
-}
-
-function requestLine(event: Extract<RunEvent, { type: "request" }>): string {
-  const left = event.reasoning_dropped === 0 ? "" : `, ${event.reasoning_dropped} left out`;
-  return `request ${event.step}: ${
-    counted(event.items, "item")
-  }, ${event.reasoning_sent} of them reasoning${left} · ${event.fingerprint}`;
+/** Tokens and cost of a run in its last line, each only if it is known. */
+function spentNote(
+  { usage: { input_tokens: input, output_tokens: output }, cost_usd: cost }: RunEnded,
+): string {
+  const tokens = input + output === 0 ? "" : ` · ${counted(input, "token")} in, ${output} out`;
+  return cost === null ? tokens : `${tokens} · ${costText(cost)}`;
 }
 
 function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {

@@ -112,67 +112,70 @@ function one(answer: string, decision: "yes" | "no" | "always") {
   });
 }
 
-Deno.test("at a terminal a clear yes allows one call, and everything else denies it: y", one("y\n", "yes"));
+Deno.test("at a terminal one key allows one call, and everything else denies it: y", one("y", "yes"));
+
+Deno.test("at a terminal one key allows one call, and everything else denies it: Y", one("Y", "yes"));
+
+Deno.test("at a terminal one key allows one call, and everything else denies it: n", one("n", "no"));
+
+for (
+  const [name, typed] of Object.entries({
+    "a line end": "\n",
+    "a key without a meaning": "x",
+    "a word": "yes",
+    "a key and a line end": "y\n",
+    "a pasted text": "y\ny\ny\n",
+    "a cursor key": "\x1b[A",
+    "an answer of the terminal that ends with y": "\x1b[?2026;2$y",
+    "a bracketed paste": "\x1b[200~y\x1b[201~",
+  })
+) {
+  Deno.test(
+    `only a single key answers, and anything else asks again: ${name}`,
+    answered([shellLine("touch x")], [typed, "n"], {
+      decisions: ["shell: denied, asked_no"],
+      statuses: ["denied"],
+    }),
+  );
+}
+
+Deno.test("a text that comes in pieces is no answer either", async () => {
+  await using place = new Place(calling(shellLine("touch x")));
+  const terminal = new Terminal(place);
+  await terminal.asked(1);
+  for (const piece of ["\x1b", "[", "y"]) await terminal.type(piece);
+  await terminal.asked(2);
+  await terminal.type("n");
+  await terminal.ended();
+  assert.deepEqual(decisions(place), ["shell: denied, asked_no"]);
+});
 
 Deno.test(
-  "at a terminal a clear yes allows one call, and everything else denies it: Yes",
-  one(" Yes \n", "yes"),
-);
-
-Deno.test("at a terminal a clear yes allows one call, and everything else denies it: n", one("n\n", "no"));
-
-Deno.test(
-  "an unknown answer asks again: no answer but a line end",
-  answered([shellLine("touch x")], ["\n", "n\n"], {
-    decisions: ["shell: denied, asked_no"],
-    statuses: ["denied"],
-  }),
-);
-
-Deno.test(
-  "an unknown answer asks again: something else that starts with y",
-  answered([shellLine("touch x")], ["yolo\n", "y\n"], {
-    decisions: ["shell: allowed, asked_yes"],
-    statuses: ["ok"],
-  }),
-);
-
-Deno.test(
-  "an unknown answer asks again: a yes after something else",
-  answered([shellLine("touch x")], ["no\x15hm y\n", "n\n"], {
-    decisions: ["shell: denied, asked_no"],
-    statuses: ["denied"],
-  }),
-);
-
-// control-u erases the line so far
-Deno.test(
-  "at a terminal a clear yes allows one call, and everything else denies it: the end of the input",
+  "at a terminal one key allows one call, and everything else denies it: the end of the input",
   one("\x04", "no"),
 );
 
 Deno.test(
-  "at a terminal a clear yes allows one call, and everything else denies it: always",
-  one("a\n", "always"),
+  "at a terminal one key allows one call, and everything else denies it: always",
+  one("a", "always"),
 );
 
-Deno.test("at a terminal a clear yes allows one call, and everything else denies it: what was typed before a question is there is no answer to it", async () => {
+Deno.test("at a terminal one key allows one call, and everything else denies it: what was typed before a question is there is no answer to it", async () => {
   await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), shellLine("touch z")));
   const terminal = new Terminal(place);
   await terminal.type("y\n\x04y\ny\n");
-  // The first answer comes with two more, for questions that are not there yet.
-  const called = await terminal.answer("y\ny\na\n", "n\n", "n\n");
+  const called = await terminal.answer("y", "n", "n");
   assert.equal(questions(called), 3);
   assert.deepEqual(statuses(place), ["ok", "denied", "denied"]);
   assert.deepEqual(names(place), ["a.txt", "x"]);
 });
 
-Deno.test("at a terminal a clear yes allows one call, and everything else denies it: reading is not asked about, nor what a rule decides", async () => {
+Deno.test("at a terminal one key allows one call, and everything else denies it: reading is not asked about, nor what a rule decides", async () => {
   await using place = new Place(
     calling(read("a.txt"), shellArgv("true"), shellArgv("touch", "x"), edit("a.txt", "alpha", "A")),
   );
   const rules = ["--allow", "shell:true", "--deny", "shell:touch **"];
-  const called = await new Terminal(place, [...ASKING, ...rules]).answer("y\n");
+  const called = await new Terminal(place, [...ASKING, ...rules]).answer("y");
   assert.equal(questions(called), 1);
   assert.deepEqual(decisions(place), [
     "shell: allowed, allowed_by_rule (shell:true)",
@@ -181,17 +184,17 @@ Deno.test("at a terminal a clear yes allows one call, and everything else denies
   ]);
 });
 
-Deno.test("at a terminal a clear yes allows one call, and everything else denies it: always is for the same call of this run, for no other and in no other run", async () => {
+Deno.test("at a terminal one key allows one call, and everything else denies it: always is for the same call of this run, for no other and in no other run", async () => {
   await using place = new Place(
     calling(shellLine("touch x"), shellLine("touch x"), shellLine("touch y")),
   );
-  await new Terminal(place).answer("a\n", "n\n");
+  await new Terminal(place).answer("a", "n");
   assert.deepEqual(decisions(place), [
     "shell: allowed, asked_always",
     "shell: allowed, asked_always",
     "shell: denied, asked_no",
   ]);
-  const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer("n\n", "n\n", "n\n");
+  const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer("n", "n", "n");
   assert.equal(questions(next), 3);
   assert.deepEqual(names(place), ["a.txt", "x"]);
 });
@@ -199,7 +202,7 @@ Deno.test("at a terminal a clear yes allows one call, and everything else denies
 Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: a command line with escapes, carriage returns, bidi controls and line ends", async () => {
   const line = "rm -rf x \x1b[2K\r# harmless \u202e\u200b\nsecond line";
   await using place = new Place(calling(shellLine(line)));
-  const called = await new Terminal(place).answer("n\n");
+  const called = await new Terminal(place).answer("n");
   const shown = called.stdout.replaceAll("\r\n", "\n");
   const question = "\nThe model wants to run shell:\n" +
     "  │ rm -rf x ␛[2K␍# harmless \\u{202e}\\u{200b}\n  │ second line\n" + QUESTION;
@@ -210,7 +213,7 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
 
 Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an argv quoted for a shell", async () => {
   await using place = new Place(calling(shellArgv("touch", "two words", "it's", "$HOME", "")));
-  const called = await new Terminal(place).answer("n\n");
+  const called = await new Terminal(place).answer("n");
   assert.ok(
     called.stdout.includes(`  │ touch 'two words' 'it'\\''s' '$HOME' ''\r\n`),
     called.stdout,
@@ -219,7 +222,7 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
 
 Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit as a diff of the file", async () => {
   await using place = new Place(calling(edit("a.txt", "beta", "B\x07\nC")));
-  const called = await new Terminal(place).answer("n\n");
+  const called = await new Terminal(place).answer("n");
   assertShown(called, [
     "The model wants to change a.txt (edit_file):",
     "  │ line 1",
@@ -232,7 +235,7 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
 
 Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: a file that is replaced as a diff", async () => {
   await using place = new Place(calling(write("a.txt", "alpha\ngamma\n")));
-  const called = await new Terminal(place).answer("n\n");
+  const called = await new Terminal(place).answer("n");
   assertShown(called, ["The model wants to change a.txt (write_file):", "  │ line 1"]);
   assertShown(called, ["  │   alpha", "  │ - beta", "  │ + gamma"]);
 });
@@ -240,14 +243,14 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
 Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: the head of a new file", async () => {
   const text = Array.from({ length: 70 }, (_, index) => `line ${index + 1}\n`).join("");
   await using place = new Place(calling(write("new.txt", text)));
-  const called = await new Terminal(place).answer("n\n");
+  const called = await new Terminal(place).answer("n");
   assertShown(called, ["The model wants to create new.txt (write_file):", "  │ + line 1", "  │ + line 2"]);
   assertShown(called, ["  │ + line 60", "  │ … 10 more lines", QUESTION.trim()]);
 });
 
 Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit that does not fit the file, by its texts", async () => {
   await using place = new Place(calling(edit("a.txt", "gamma", "G")));
-  const called = await new Terminal(place).answer("n\n");
+  const called = await new Terminal(place).answer("n");
   assertShown(called, [
     "The model wants to change a.txt (edit_file), which does not fit the file as it is now:",
     "  │ - gamma",
@@ -258,7 +261,7 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
 Deno.test("questions about one response are counted; calls that a rule decides do not count", async () => {
   const calls = [shellLine("touch x"), read("a.txt"), shellArgv("true"), shellLine("touch y")];
   await using place = new Place(calling(...calls));
-  const called = await new Terminal(place, [...ASKING, "--allow", "shell:true"]).answer("n\n", "n\n");
+  const called = await new Terminal(place, [...ASKING, "--allow", "shell:true"]).answer("n", "n");
   assertShown(called, ["1 of 2: The model wants to run shell:", "  │ touch x"]);
   assertShown(called, ["2 of 2: The model wants to run shell:", "  │ touch y"]);
 });
@@ -271,7 +274,7 @@ Deno.test("always this tool is for every later call of the tool in this run, exc
     edit("a.txt", "alpha", "A"),
   ];
   await using place = new Place(calling(...calls));
-  await new Terminal(place, [...ASKING, "--deny", "shell:rm **"]).answer("t\n", "n\n");
+  await new Terminal(place, [...ASKING, "--deny", "shell:rm **"]).answer("t", "n");
   // A deny rule for commands cannot tell about lines for a shell; these lines need none.
   assert.deepEqual(decisions(place), [
     "shell: allowed, asked_always_tool",
@@ -284,7 +287,7 @@ Deno.test("always this tool is for every later call of the tool in this run, exc
 Deno.test("quit at the question ends the run as interrupted, with every call answered, and names the command that continues it", async () => {
   await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
   const called = await new Terminal(place, ["run", "--ask", "--max-steps", "7", "--new", "-s", "s", "Go"])
-    .answer("q\n");
+    .answer("q");
   assertStoppedAtQuestion(place, called, 130);
   assert.deepEqual(statuses(place), ["not_run", "not_run", "not_run"]);
   assert.ok(called.stdout.includes("continue: reprise run -s s --ask --max-steps 7\r\n"), called.stdout);
@@ -293,7 +296,7 @@ Deno.test("quit at the question ends the run as interrupted, with every call ans
 Deno.test("with a stdin that is no terminal, the question reads the terminal: a file, a pipe", async () => {
   for (const redirected of ["</dev/null", "< <(echo y; echo y)"]) {
     await using place = new Place(calling(shellLine("touch x"), shellLine("touch y")));
-    const called = await new Terminal(place, ASKING, redirected).answer("maybe\n", "n\n", "y\n");
+    const called = await new Terminal(place, ASKING, redirected).answer("maybe\n", "n", "y");
     assert.equal(called.code, 0, called.stdout);
     assert.deepEqual(decisions(place), ["shell: denied, asked_no", "shell: allowed, asked_yes"]);
     assert.deepEqual(names(place), ["a.txt", "y"]);

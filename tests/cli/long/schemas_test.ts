@@ -52,7 +52,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     "--remote",
     "s3://sessions",
   ]],
-  "config": [["set", "model", "gpt-5.6", "--dry-run"], ["set", "model", "gpt-5.6"], ["get"], ["path"]],
+  "config": [["set", "model", "gpt-5.6", "--dry-run"], ["set", "model", "gpt-5.6"], ["list"], ["path"]],
   "record": [["--out", "new", "--upstream", "http://127.0.0.1:1", "--dry-run"]],
   "serve": [],
   "test": [["recorded"]],

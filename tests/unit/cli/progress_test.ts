@@ -93,6 +93,8 @@ test.long("a silent model shows elapsed time and the tokens of the run so far", 
   while (!text().includes("gpt-5.6")) await new Promise((resolve) => setTimeout(resolve, 20));
   assert.match(text(), /waiting for gpt-5\.6, 1,?234 tokens so far \(5 s\)/);
   follow({ type: "text.delta", delta: "H" });
+  assert.ok(!text().endsWith("\r\x1b[K"), "the text goes to a pipe");
+  follow({ type: "reasoning.delta", delta: "H" });
   assert.ok(text().endsWith("\r\x1b[K"));
   follow({ type: "run.ended" });
 });
