@@ -19,7 +19,7 @@ const ALSO_HERE = [
   "unit/apis/responses/recordings_test.ts",
   "unit/apis/responses/rules/recordings_test.ts",
   "unit/fixture/import/recordings_test.ts",
-  "unit/fixture/inspect/drift_recordings_test.ts",
+  "unit/fixture/inspect/diff_recordings_test.ts",
   "unit/fixture/secrets/recordings_test.ts",
   "unit/fixture/serve/recordings_test.ts",
   "unit/fold/compatible_recordings_test.ts",

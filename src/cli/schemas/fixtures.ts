@@ -158,25 +158,19 @@ export const fixtureDiff = z.object({
     a: ordinal,
     b: ordinal,
     verdict,
-    compared: z.object({
-      by: z.enum(["requests", "answers", "nothing"]),
-      differences: z.array(z.object({ where: text, a: text, b: text })),
-    }),
-    events: z.record(z.string(), z.tuple([count, count])),
-    items: pair(text),
+    request: z.array(z.object({ where: text, before: text, after: text }))
+      .describe("differences between the requests; if there are any, the answers are not compared"),
+    request_known: z.boolean().describe("false if a request was not recorded: taken for the same"),
     changes: z.array(z.object({
-      grade: z.enum(["breaking", "benign"]),
-      what: z.enum(["added", "removed", "changed", "reordered"]),
+      kind: z.enum(["outcome", "removed", "changed", "added", "text"]),
       where: text,
-      in: z.array(text),
+      in: z.array(text).describe("kinds of events that have it"),
       before: text.nullable(),
       after: text.nullable(),
     })),
-    noise: z.record(z.string(), z.array(text)),
-    texts: z.array(z.object({ where: text, was: text, is: text })),
   })),
   only: pair(ordinal).describe("exchanges that the other recording does not have"),
-  retries: pair(z.object({ exchange: ordinal, failure: text })),
+  retries: pair(ordinal).describe("failed exchanges whose request was sent again, in one recording only"),
 });
 
 /** The document of `fixture prune`. */
