@@ -134,7 +134,11 @@ Deno.test("on a terminal a silent model has a line with its name and the seconds
 Deno.test("the line of a silent model fits a narrow terminal, and leaves nothing when the terminal becomes narrower", async () => {
   await using place = new Place([SILENT]);
   const narrower = "stty cols 34; { sleep 2; stty cols 20 </dev/tty; } &";
-  const started = startOnTerminal(place, [...RUN, "-m", "long-漢字漢字漢字漢字", "Go"], `${narrower} :`);
+  const started = startOnTerminal(
+    place,
+    [...RUN, "--timeout", "10", "-m", "long-漢字漢字漢字漢字", "Go"],
+    `${narrower} :`,
+  );
   // 33 columns, and 19 after the rows of the first line were emptied.
   await started.printed("\rwaiting for long-漢字漢字漢 (1 s)\x1b[K");
   await started.printed("\r\x1b[1A\x1b[Jwaiting for l (");

@@ -1,6 +1,7 @@
 /** The npm packages install with each package manager, without a script, and start the executable. */
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
+import { PROGRAM } from "../support/reprise.ts";
 import { NpmRegistry } from "../support/npm_registry.ts";
 import {
   MANAGERS,
@@ -75,7 +76,9 @@ installs("the modules of the package load, and have types", async (project) => {
     const specifier = `${PACKAGE.name}${subpath.slice(1)}`;
     const script = `import * as all from "${specifier}"; console.log(Object.keys(all).join(" "));`;
     for (const node of ["node", `${await toolModules()}/node18/bin/node`]) {
-      const { stdout, stderr } = await project.run([node, "--input-type=module", "--eval", script]);
+      // The helpers start the program when they load.
+      const env = { REPRISE_BINARY_PATH: PROGRAM[0] ?? "" };
+      const { stdout, stderr } = await project.run([node, "--input-type=module", "--eval", script], { env });
       assert.notEqual(stdout.trim(), "", stderr);
       const types = Deno.readTextFileSync(`${directory}/${exports[subpath].types}`);
       const names = stdout.trim().split(" ").filter((name) => !/^(?:default|module\.exports)$/.test(name));

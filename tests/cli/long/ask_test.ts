@@ -139,17 +139,6 @@ for (
   );
 }
 
-Deno.test("a text that comes in pieces is no answer either", async () => {
-  await using place = new Place(calling(shellLine("touch x")));
-  const terminal = new Terminal(place);
-  await terminal.asked(1);
-  for (const piece of ["\x1b", "[", "y"]) await terminal.type(piece);
-  await terminal.asked(2);
-  await terminal.type("n");
-  await terminal.ended();
-  assert.deepEqual(decisions(place), ["shell: denied, asked_no"]);
-});
-
 Deno.test(
   "at a terminal one key allows one call, and everything else denies it: the end of the input",
   one("\x04", "no"),

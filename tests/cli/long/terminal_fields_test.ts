@@ -40,7 +40,8 @@ async function screenOf(
     through: ["sh", "-c", `${make}; exec script -qefc 'sh ${file}' /dev/null`, "sh"],
     env: { SHELL: "/bin/sh", NO_COLOR: "1", ...env },
   });
-  return { ...called, stdout: called.stdout.replaceAll("\r\n", "\n") };
+  // Our lines begin on a fresh line: spaces to the last column, then its start.
+  return { ...called, stdout: called.stdout.replaceAll("\r\n", "\n").replaceAll(/^ {20,}\r/gm, "") };
 }
 
 /** Fails when a field is missing on the screen, or steers the terminal. */
