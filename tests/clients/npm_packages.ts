@@ -30,6 +30,8 @@ export const CLINE: Packages = ["cline@3.0.65"];
 export const COPILOT: Packages = ["@github/copilot@1.0.102"];
 /** Continue CLI. */
 export const CONTINUE: Packages = ["@continuedev/cli@1.5.47"];
+/** opencode. */
+export const OPENCODE: Packages = ["opencode-ai@1.18.33"];
 
 /** pi. */
 export const PI: Packages = ["@mariozechner/pi-coding-agent@0.73.1"];

@@ -16,6 +16,7 @@ import {
   COPILOT,
   installed,
   LACKS_AGENTS,
+  OPENCODE,
   type Packages,
   pathWith,
 } from "./npm_packages.ts";
@@ -108,6 +109,18 @@ const RECIPES: readonly Recipe[] = [
     ...{ section, packages, exchanges: 2, prints: [FIRST_TEXT] },
     apis: () => agentApi("OPENAI_BASE_URL", chatAgentApi(tool, args)),
   })),
+  {
+    section: "opencode",
+    packages: OPENCODE,
+    apis: () =>
+      agentApi(
+        "OPENAI_BASE_URL",
+        chatAgentApi("bash", { command: "pwd", description: "Prints the directory" }),
+      ),
+    // Two requests, and one for a title.
+    exchanges: 3,
+    prints: [FIRST_TEXT],
+  },
 ];
 
 /** Prompt of the recipes of agents. */
