@@ -70,7 +70,7 @@ Deno.test("five APIs at once: each gets its own requests with its own key, no ke
   const miss = place.events.find(({ type }) => type === "miss");
   assert.match(
     miss.message,
-    / reprise record --missing --env GROQ_BASE_URL=http:\/\/127\.0\.0\.1:\d+ --out \S+ -- \S+/,
+    / reprise record --missing --out \S+ --env GROQ_BASE_URL=http:\/\/127\.0\.0\.1:\d+ -- \S+/,
   );
 });
 

@@ -63,8 +63,6 @@ const WHOLE_EVENTS: Readonly<Record<EventType, Json>> = {
     run_usage: USAGE,
     verification: { checked: true },
     request: { body_sha256: SHA },
-    items: [ITEM],
-    origin: { fingerprint: FINGERPRINT, model: MODEL },
   },
   result_elided: { result_seq: 5, kept: "head … tail" },
   compaction_withdrawn: { checkpoint: 6, restored: CHECKPOINT },

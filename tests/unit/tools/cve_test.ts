@@ -78,7 +78,7 @@ Deno.test("CVE-2025-61260, CVE-2025-59536, CVE-2026-21852: nothing in the worksp
   assert.throws(() => Deno.statSync(join(workspace.root, "ran")), Deno.errors.NotFound);
 });
 
-test.long("CVE-2026-19592, CVE-2026-19593: no program of ours starts git, or anything that the workspace could name", async () => {
+test.long("CVE-2026-19592, CVE-2026-19593: no tool of ours starts git, or anything that the workspace could name", async () => {
   using workspace = new Workspace({
     ".git/config": '[core]\n\tfsmonitor = touch ran\n[filter "x"]\n\tclean = touch ran\n',
     ".gitattributes": "* filter=x\n",
@@ -91,6 +91,8 @@ test.long("CVE-2026-19592, CVE-2026-19593: no program of ours starts git, or any
   assert.deepEqual(starters, [
     // The user's own pager.
     "cli/pager.ts",
+    // Git, where the repository names no program: `git_status_test.ts`.
+    "cli/serve/git_status.ts",
     // Commands after `--` of record and serve.
     "cli/serve/wrapped_command.ts",
     "tools/shell/run_command.ts",
