@@ -192,7 +192,7 @@ export async function assertMissed(
     thrown.message,
     /differs from the nearest, exchange \d+, at [a-z*][\w*.[\]]*?(?:\. To (?:match|record) it: .*)?$/,
   );
-const { missed, refused } = replay.replayer.summary;
+  const { missed, refused } = replay.replayer.summary;
   assert.deepEqual([missed, refused], [1, 0], "the client asked again");
 }
 
