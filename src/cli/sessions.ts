@@ -62,13 +62,11 @@ export function requireOneOrAll(
   });
 }
 
-/** The sessions of a verb that takes one or all of the home. Throws as {@linkcode requireOneOrAll} does. */
+/** The session that an argument names; all of the home without one. */
 export function chosenSessions(
   context: Context,
   selector: string | undefined,
-  choice: { readonly all: boolean; readonly verb: string },
 ): { readonly home: Home; readonly ids: readonly SessionId[] } {
-  requireOneOrAll(selector, choice);
   if (selector !== undefined) {
     const { home, id } = sessionArgument(context, selector);
     return { home, ids: [id] };

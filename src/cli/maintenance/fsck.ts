@@ -114,7 +114,7 @@ export async function fsckVerb(
 }
 
 function placeOfHome(context: Context, selector: string | undefined): CheckedPlace {
-  const { home, ids } = chosenSessions(context, selector, { all: selector === undefined, verb: "fsck" });
+  const { home, ids } = chosenSessions(context, selector);
   const strays = selector === undefined
     ? strayNames(context.ports, home).map(({ name, message }): FsckFinding => ({
       ...{ severity: "warning", code: "foreign_file", path: name, message },

@@ -16,16 +16,15 @@ import {
   repairSession,
 } from "../../store/repair/repair.ts";
 import { readSession } from "../../store/read/session.ts";
-import { SessionWriter } from "../../store/write/writer.ts";
 import { pendingNumbers } from "../../store/write/pending.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
-import type { Ports } from "../../domain/ports.ts";
+import { openWriterOn } from "../remote/open_writer.ts";
 import { remoteOf } from "../remote/given_remote.ts";
 import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { chosenSessions } from "../sessions.ts";
+import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 import { dryRunOf, each, type PlannedChange } from "../dry_run.ts";
 
 /** A repair in the JSON of `repair`. */
@@ -71,7 +70,8 @@ export async function repairVerb(
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "repair" });
+  requireOneOrAll(selector, { all: flags.all === true, verb: "repair" });
+  const { home, ids } = chosenSessions(context, selector);
   const dryRun = flags.dryRun === true;
   const waitMs = flags.wait * 1000;
   const store = await remoteOf(ports, home, { flag: flags.remote, config: context.config });
@@ -194,7 +194,7 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan, store 
   const waits = store !== null && pendingNumbers(ports, sessionPaths(home.sessions, id)).length > 0;
   if (isComplete && plan.lostBlobs.length === 0 && !waits) return;
   // Opening it decides about waiting turns.
-  const writer = await writerFor(ports, home, { id, waitMs, store });
+  const writer = await openWriterOn(ports, home, { id, waitMs }, store);
   try {
     await closeKilledRun(writer);
     if (plan.lostBlobs.length === 0) return;
@@ -206,18 +206,6 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan, store 
   } finally {
     writer.close();
   }
-}
-
-/** Opens a session on this home, and on the remote of the call. Throws as `attachSession` and the writer do. */
-async function writerFor(
-  ports: Ports,
-  home: Home,
-  { id, waitMs, store }: Pick<Repairing, "id" | "waitMs" | "store">,
-): Promise<SessionWriter> {
-  if (store === null) return await SessionWriter.open(ports, home, { id, waitMs });
-  const { attachSession } = await import("../../remote/attach.ts");
-  const remote = await attachSession(ports, home, store, { id, waitMs, takeOver: false });
-  return await SessionWriter.open(ports, home, { id, waitMs, remote });
 }
 
 /** The repairs of a session, a line each. */
@@ -301,7 +289,7 @@ async function liftQuarantine({ ports, output }: Context, lifting: Repairing): P
   }
 
   async function lift(): Promise<readonly number[]> {
-    const writer = await writerFor(ports, home, lifting);
+    const writer = await openWriterOn(ports, home, { id: lifting.id, waitMs: lifting.waitMs }, lifting.store);
     try {
       await closeKilledRun(writer);
       const seqs = quarantined(writer.allTurns());

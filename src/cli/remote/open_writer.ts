@@ -5,6 +5,7 @@
  */
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
+import type { ObjectStore } from "../../remote/object_store.ts";
 import type { Home } from "../../store/home.ts";
 import { SessionWriter, type WriterOptions } from "../../store/write/writer.ts";
 import { remoteOf, type RemoteSources } from "./given_remote.ts";
@@ -19,7 +20,16 @@ export async function openWriter(
   options: WriterOptions,
   sources: RemoteSources,
 ): Promise<SessionWriter> {
-  const store = await remoteOf(ports, home, sources);
+  return await openWriterOn(ports, home, options, await remoteOf(ports, home, sources));
+}
+
+/** As {@linkcode openWriter}, with a store that is open; `null` without a remote. */
+export async function openWriterOn(
+  ports: Ports,
+  home: Home,
+  options: WriterOptions,
+  store: ObjectStore | null,
+): Promise<SessionWriter> {
   if (store === null) return await SessionWriter.open(ports, home, options);
   const { attachSession } = await import("../../remote/attach.ts");
   const remote = await attachSession(ports, home, store, { ...options, takeOver: false });
