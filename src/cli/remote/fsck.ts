@@ -5,11 +5,10 @@ import type { FsckReport } from "../../store/check/fsck.ts";
 import { fetchTurns } from "../../remote/fetch.ts";
 import { missing } from "../../remote/remove.ts";
 import { remoteSessions } from "../../remote/sessions.ts";
-import { orFileError } from "../../store/fs_errors.ts";
 import { openHome } from "../../store/home.ts";
 import type { Context } from "../context.ts";
 import type { CheckedPlace } from "../maintenance/fsck.ts";
-import { SCRATCH_PREFIX, temporaryDirectory } from "../test/scratch.ts";
+import { makeScratchDirectory } from "../test/scratch.ts";
 import { givenRemote } from "./given_remote.ts";
 
 /** The sessions of a remote; each is checked in a temporary home, so nothing of it comes into this home. */
@@ -29,12 +28,7 @@ export async function remotePlace(
     strays: [],
     remote: store.name,
     check: async (id, check) => {
-      const parent = temporaryDirectory(ports);
-      const root = orFileError(
-        "create a scratch directory (TMPDIR names where)",
-        parent,
-        () => Deno.realPathSync(Deno.makeTempDirSync({ dir: parent, prefix: SCRATCH_PREFIX })),
-      );
+      const root = makeScratchDirectory(ports);
       try {
         const home = openHome(ports, root, { create: true });
         await fetchTurns(ports, home, store, { id, last: sessions.get(id) ?? 0 });

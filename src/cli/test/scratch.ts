@@ -18,7 +18,7 @@ import { inspectLock, SessionLock } from "../../store/write/lock.ts";
 import { copyBelow, entries, exists, filesBelow, requirePlain, setModified } from "./files.ts";
 
 /** Start of the names of scratch directories. */
-export const SCRATCH_PREFIX = "reprise-session-";
+const SCRATCH_PREFIX = "reprise-session-";
 /** The process of a younger directory may be about to take its lock. */
 const YOUNGEST_MS = 60_000;
 /** A directory without a lock is from an older version, which may still be playing its test. */
@@ -45,12 +45,7 @@ export interface TestScratch extends Disposable {
  */
 export async function createScratch(ports: Ports, directory: string, modified?: Date): Promise<TestScratch> {
   for (const name of ["workspace", "start", ATTACHMENTS]) requirePlain(`${directory}/${name}`);
-  const parent = temporaryDirectory(ports);
-  const root = orFileError(
-    "create a scratch directory (TMPDIR names where)",
-    parent,
-    () => Deno.realPathSync(Deno.makeTempDirSync({ dir: parent, prefix: SCRATCH_PREFIX })),
-  );
+  const root = makeScratchDirectory(ports);
   const lock = await SessionLock.acquire(ports, pathsOf(root), { waitMs: 0 });
   const scratch: TestScratch = {
     root,
@@ -117,8 +112,18 @@ async function isLeftOver(ports: Ports, path: string): Promise<boolean> {
   return !isLocked || !(await inspectLock(ports, paths)).held;
 }
 
+/** Makes a directory that `rm --unused` removes if this process is killed. Throws `storage_*`. */
+export function makeScratchDirectory(ports: Ports): string {
+  const parent = temporaryDirectory(ports);
+  return orFileError(
+    "create a scratch directory (TMPDIR names where)",
+    parent,
+    () => Deno.realPathSync(Deno.makeTempDirSync({ dir: parent, prefix: SCRATCH_PREFIX })),
+  );
+}
+
 /** The directory for temporary files: `TMPDIR`, else `/tmp`. */
-export function temporaryDirectory(ports: Ports): string {
+function temporaryDirectory(ports: Ports): string {
   const named = ports.env("TMPDIR") ?? "";
   return named === "" ? "/tmp" : withoutSlash(named);
 }
