@@ -188,8 +188,6 @@ export const MATCH_RULE_FLAGS = {
     repeats: true,
   }),
 };
-/** The values of {@linkcode MATCH_RULE_FLAGS}. */
-export type MatchRuleFlags = FlagsOf<typeof MATCH_RULE_FLAGS>;
 
 /** The time that a verb that writes waits for the session. */
 export const WAIT = value(

@@ -13,7 +13,7 @@ import type { Usage } from "../domain/usage.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { apiOf } from "../apis/apis.ts";
 import { compactionDraft } from "./checkpoint.ts";
-import { type RequestHistory, targetOf } from "./next_request.ts";
+import { targetOf } from "./next_request.ts";
 import type { OpenSession } from "./recover.ts";
 import type { RequestOutcome } from "./request_step.ts";
 import type { RunSetup } from "./setup.ts";
@@ -92,7 +92,10 @@ export interface AutoCompaction {
 }
 
 /** A session in which a run may compact its history. */
-export type CompactedSession = OpenSession & Pick<RequestHistory, "allTurns">;
+export interface CompactedSession extends OpenSession {
+  /** Reads all turns, also those before the checkpoint. */
+  allTurns(): readonly Turn[];
+}
 
 /** The run that compacts its session before its next request. */
 export interface CompactingRun {

@@ -44,8 +44,6 @@ export interface RequestSettings extends EndpointHashes {
 export interface RequestHistory {
   /** All turns, or those that the next request needs, oldest first. */
   readonly turns: readonly Turn[];
-  /** Reads all turns, for a target that may not get the checkpoint at the start of `turns`. */
-  allTurns(): readonly Turn[];
   /** The turn that would be appended next. */
   preview(draft: TurnDraft): Turn;
   /** As {@linkcode ReadBlob}. */
