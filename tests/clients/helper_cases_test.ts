@@ -33,6 +33,8 @@ class Case extends Sandbox {
       REPRISE_BINARY_PATH: shim,
       OPENAI_BASE_URL: `${upstream.origin}/v1`,
       OPENAI_API_KEY: "sk-test-4f1d0c7ea9-real",
+      // Set where the tests themselves run in CI; under it the helpers send nothing.
+      CI: "",
     });
     delete process.env.REPRISE_RECORD;
   }
