@@ -18,7 +18,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     file: "src/run/outcome.ts",
     text: "const tokens = usage.input_tokens + usage.output_tokens;",
     replacement: "const tokens = usage.output_tokens;",
-    promise: "cost.md: --max-tokens counts input and output",
+    promise: "run.md: --max-tokens counts input and output",
     area: ["unit/cli/run", "unit/run"],
   },
   {

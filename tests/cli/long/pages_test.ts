@@ -40,7 +40,11 @@ const SUMMARY = JSON.stringify({
   limitations: ["Results are left out"],
 });
 
-/** Reads a file 45 times if the prompt says so, answers as a schema or a summary wants it, and else in text. */
+/** Arguments of calls. */
+const CHECK = { command: "sh check.sh", argv: null, timeout_seconds: null };
+const FILE = { path: "a.txt", offset: null, limit: null };
+
+/** Calls the tool that the prompt names, answers as a schema or a summary wants it, and else in text. */
 const model: Script = ({ input, body }) => {
   const prompt = JSON.stringify(input.findLast(({ role }) => role === "user") ?? body);
   const format = JSON.stringify(body).includes('"json_schema"');
@@ -48,10 +52,22 @@ const model: Script = ({ input, body }) => {
   if (format) return answer([message(SUMMARY)]);
   const read = input.filter(({ type }) => type === "function_call_output").length;
   if (prompt.includes("45 times") && read < 45) {
-    return answer([reasoning(), functionCall("read_file", { path: "a.txt", offset: null, limit: null })]);
+    return answer([reasoning(), functionCall("read_file", FILE)]);
+  }
+  if (input.at(-1)?.role === "user") {
+    if (prompt.includes("Run the check")) return answer([reasoning(), functionCall("shell", CHECK)]);
+    if (prompt.includes("a.txt")) return answer([reasoning(), functionCall("read_file", FILE)]);
   }
   return answer([reasoning(), message("The parser is in src/parse.ts.")]);
 };
+
+/** A schema of an answer. */
+const PERSON = JSON.stringify({
+  type: "object",
+  properties: { name: { type: "string" } },
+  required: ["name"],
+  additionalProperties: false,
+});
 
 /** A page, and what a reader of it has. */
 interface GuidePage {
@@ -94,7 +110,6 @@ function twoMachines(project: ApiProject): void {
 const PAGES: readonly GuidePage[] = [
   { page: "docs/clients.md", prepare: twoMachines },
   { page: "docs/compaction.md", prepare: longSession },
-  { page: "docs/cost.md", prepare: session },
   { page: "docs/faults.md", prepare: recorded("fixtures/chat") },
   {
     page: "docs/fixtures.md",
@@ -113,18 +128,23 @@ const PAGES: readonly GuidePage[] = [
   },
   { page: "docs/replay.md", prepare: session },
   {
-    page: "docs/structured.md",
-    prepare: (project) =>
-      project.write(
-        "person.json",
-        JSON.stringify({
-          type: "object",
-          properties: { name: { type: "string" } },
-          required: ["name"],
-          additionalProperties: false,
-        }),
-      ),
+    page: "docs/run.md",
+    prepare(project) {
+      const files = {
+        "a.txt": "alpha\n",
+        "b.txt": "beta\n",
+        "files.txt": "a.txt\nb.txt\n",
+        "shot.png": "\x89PNG\r\n\x1a\n",
+        "spec.pdf": "%PDF-1.7\n",
+        "person.json": PERSON,
+      };
+      for (const [name, content] of Object.entries(files)) {
+        const bytes = Uint8Array.from(content, (letter) => letter.charCodeAt(0));
+        Deno.writeFileSync(`${project.workspace}/${name}`, bytes);
+      }
+    },
   },
+  { page: "docs/structured.md", prepare: (project) => project.write("person.json", PERSON) },
   {
     page: "docs/upstreams.md",
     prepare(project) {
