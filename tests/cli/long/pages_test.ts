@@ -1,6 +1,7 @@
 /** The commands of the guides and the reference run unchanged, page by page, in a project that has what they name. */
 import { ApiProject } from "../../support/api_project.ts";
 import { lacksProgram, needing } from "../../support/needs.ts";
+import { SHELL_PROGRAM } from "../../support/reprise.ts";
 import { writeFixture } from "../../support/fixture.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
@@ -73,12 +74,8 @@ const PERSON = JSON.stringify({
 interface GuidePage {
   readonly page: string;
   readonly prepare?: (project: ApiProject) => void | Promise<void>;
-}
-
-/** A session whose last run read a file 45 times. */
-async function longSession(project: ApiProject): Promise<void> {
-  project.write("a.txt", "alpha\n");
-  await succeeds(project, 'reprise run --new -s long --max-steps 60 "Read a.txt 45 times"');
+  /** Called before each script of the page. */
+  readonly before?: (project: ApiProject, script: string) => void;
 }
 
 async function session(project: ApiProject): Promise<void> {
@@ -109,7 +106,6 @@ function twoMachines(project: ApiProject): void {
 
 const PAGES: readonly GuidePage[] = [
   { page: "docs/clients.md", prepare: twoMachines },
-  { page: "docs/compaction.md", prepare: longSession },
   { page: "docs/faults.md", prepare: recorded("fixtures/chat") },
   {
     page: "docs/fixtures.md",
@@ -124,6 +120,35 @@ const PAGES: readonly GuidePage[] = [
       await session(project);
       await recorded("fixtures/chat")(project);
       await succeeds(project, `mkdir tests/sessions && cp -r '${ROOT}tests/sessions/read' tests/sessions/`);
+    },
+  },
+  {
+    page: "docs/keep.md",
+    async prepare(project) {
+      // The base URL that the page names leads to the server.
+      project.program(
+        "bin/reprise",
+        `#!/bin/sh
+for each; do
+  shift
+  [ "$each" != https://api.openai.com/v1 ] || each=$OPENAI_BASE_URL
+  set -- "$@" "$each"
+done
+exec ${SHELL_PROGRAM} "$@"
+`,
+      );
+      project.write("a.txt", "alpha\n");
+      project.write(
+        "rollout.jsonl",
+        Deno.readTextFileSync(`${ROOT}tests/unit/agents/transcripts/codex.jsonl`),
+      );
+      await succeeds(project, 'reprise run --new -s fix-ci --max-steps 60 "Read a.txt 45 times"');
+    },
+    before(project, script) {
+      // A disk that lost the end of a turn.
+      if (script.includes("exit code 12")) {
+        Deno.truncateSync(`${project.home}/sessions/fix-ci/turns/000003.json`, 100);
+      }
     },
   },
   { page: "docs/replay.md", prepare: session },
@@ -154,15 +179,24 @@ const PAGES: readonly GuidePage[] = [
   },
 ];
 
-for (const { page, prepare } of PAGES) {
+for (const { page, prepare, before } of PAGES) {
   Deno.test({
-    ...needing(`the commands of ${page} run unchanged, in order`, lacksProgram("/usr/bin/python3")),
+    ...needing(
+      `the commands of ${page} run unchanged, in order`,
+      lacksProgram("/usr/bin/python3"),
+      lacksProgram("jq"),
+    ),
     async fn() {
       await using project = new ApiProject(model);
       project.env.REPRISE_MODEL = "gpt-5.6";
       project.program("tools/pytest", PYTEST);
       await prepare?.(project);
-      await project.runPage(page);
+      await project.runPage(page, {
+        env(script) {
+          before?.(project, script);
+          return {};
+        },
+      });
     },
   });
 }
