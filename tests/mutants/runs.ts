@@ -116,7 +116,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     file: "src/cli/settings.ts",
     text: 'if (isPlayed || flag === "") return null;',
     replacement: 'if (flag === "") return null;',
-    promise: "remote.md: a call that plays a fixture uses no remote",
+    promise: "keep.md: a call that plays a fixture uses no remote",
     area: ["unit/cli/run"],
   },
   {

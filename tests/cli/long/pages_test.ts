@@ -1,7 +1,6 @@
 /** The commands of the guides and the reference run unchanged, page by page, in a project that has what they name. */
 import { ApiProject } from "../../support/api_project.ts";
 import { lacksProgram, needing } from "../../support/needs.ts";
-import { SHELL_PROGRAM } from "../../support/reprise.ts";
 import { writeFixture } from "../../support/fixture.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
@@ -125,18 +124,6 @@ const PAGES: readonly GuidePage[] = [
   {
     page: "docs/keep.md",
     async prepare(project) {
-      // The base URL that the page names leads to the server.
-      project.program(
-        "bin/reprise",
-        `#!/bin/sh
-for each; do
-  shift
-  [ "$each" != https://api.openai.com/v1 ] || each=$OPENAI_BASE_URL
-  set -- "$@" "$each"
-done
-exec ${SHELL_PROGRAM} "$@"
-`,
-      );
       project.write("a.txt", "alpha\n");
       project.write(
         "rollout.jsonl",
