@@ -60,7 +60,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/store/repair/plan.ts",
     text: "...(there.has(path) ? this.#quarantine(path, this.keep) : {}),",
     replacement: "...(there.has(path) && made === null ? this.#quarantine(path, this.keep) : {}),",
-    promise: "promises.md: every byte that repair replaces is in quarantine",
+    promise: "guarantees.md: every byte that repair replaces is in quarantine",
     area: ["unit/store"],
   },
   {
@@ -88,7 +88,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/fold/history_fold.ts",
     text: "if (callId === original || !this.#uses.has(callId)) break;",
     replacement: "break;",
-    promise: "promises.md: every call has exactly one output, so call ids in a request are distinct",
+    promise: "guarantees.md: every call has exactly one output, so call ids in a request are distinct",
     area: ["unit/fold"],
   },
   {

@@ -12,6 +12,7 @@ export const PAGE_TESTS: Readonly<Record<string, string>> = {
   "docs/coming-from.md": "tests/cli/long/start_pages_test.ts",
   "docs/faults.md": "tests/cli/long/pages_test.ts",
   "docs/fixtures.md": "tests/cli/long/pages_test.ts",
+  "docs/guarantees.md": "tests/cli/long/sandbox_recipe_test.ts",
   "docs/helpers.md": "tests/clients/helpers_test.ts",
   "docs/keep.md": "tests/cli/long/pages_test.ts",
   "docs/npm.md": "tests/clients/npm_pack_test.ts",
@@ -49,7 +50,6 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   ],
   ["docs/keep.md", "AWS_ACCESS_KEY_ID", "needs a store; tests/remote runs the commands against one"],
   ["docs/upstreams.md", "docker run", "needs Docker"],
-  ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],
   ["docs/start-tests.md", "npm install --save-dev", "the test links these packages from its cache"],
 ];
 

@@ -133,7 +133,7 @@ Deno.test({
     project.write("recordings/chat.har", HAR);
     project.write("rollout.jsonl", Deno.readTextFileSync(TRANSCRIPT));
     await project.runPage("docs/coming-from.md", {
-      env(script) {
+      env() {
         assert.deepEqual(project.server.requests, [], "tests and imports send nothing");
         return {};
       },
