@@ -39,7 +39,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     file: "src/run/refusals.ts",
     text: 'action: guilty.includes(item) ? "quarantined" : "left_out",',
     replacement: 'action: guilty.length > 0 ? "quarantined" : "left_out",',
-    promise: "replay.md: an item that is not accepted at its place is quarantined alone",
+    promise: "reasoning.md: an item that is not accepted at its place is quarantined alone",
     area: ["unit/run", "unit/cli/run"],
   },
   {

@@ -67,21 +67,21 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/fold/guard.ts",
     text: "const accounts = [fingerprint.account, target.fingerprint.account];",
     replacement: "const accounts = [fingerprint.account, fingerprint.account];",
-    promise: "replay.md: reasoning goes to the account that made it",
+    promise: "reasoning.md: reasoning goes to the account that made it",
     area: ["unit/fold"],
   },
   {
     file: "src/fold/guard.ts",
     text: 'if (target.replay !== "family") return false;',
     replacement: 'if (target.replay === "none") return false;',
-    promise: "replay.md: by default reasoning goes to its own model only, not to its family",
+    promise: "reasoning.md: by default reasoning goes to its own model only, not to its family",
     area: ["unit/fold"],
   },
   {
     file: "src/fold/response_plan.ts",
     text: "followed = !dropped.has(event.seq) && !isOutput(event);",
     replacement: "followed = !isOutput(event);",
-    promise: "replay.md: reasoning whose following item is left out stays out too",
+    promise: "reasoning.md: reasoning whose following item is left out stays out too",
     area: ["unit/fold"],
   },
   {
@@ -102,7 +102,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/fold/fold.ts",
     text: "seq < lastUser && (reason === null || REFUSED.has(reason))",
     replacement: "seq < lastUser && reason === null",
-    promise: "replay.md: a retry without a refused item does not send older reasoning instead",
+    promise: "reasoning.md: a retry without a refused item does not send older reasoning instead",
     area: ["unit/fold", "unit/run"],
   },
   {

@@ -138,7 +138,7 @@ const PAGES: readonly GuidePage[] = [
       }
     },
   },
-  { page: "docs/replay.md", prepare: session },
+  { page: "docs/reasoning.md", prepare: session },
   {
     page: "docs/run.md",
     prepare(project) {
