@@ -38,6 +38,11 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   ["README.md", "install.sh | sh", "needs a release; tests/release/install_test.ts runs the script"],
   ["CONTRIBUTING.md", "git tag", "pushes to GitHub"],
   ["CONTRIBUTING.md", "npm publish", "needs a release"],
+  [
+    "docs/performance.md",
+    "task bench",
+    "takes minutes; CI runs bench-smoke, the same benches with small sizes",
+  ],
   ["docs/clients.md", "-- python3 -m pytest tests", RECIPE],
   ["docs/clients.md", "-- npx vitest run", RECIPE],
   ["docs/clients.md", "-- sh agent.sh", RECIPE],
