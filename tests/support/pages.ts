@@ -23,7 +23,7 @@ export const PAGE_TESTS: Readonly<Record<string, string>> = {
   "docs/scripting.md": "tests/cli/scripting_doc_test.ts",
   "docs/start-server.md": "tests/cli/long/start_pages_test.ts",
   "docs/start-sessions.md": "tests/cli/long/start_pages_test.ts",
-  "docs/start-tests.md": "tests/clients/start_tests_page_test.ts",
+  "docs/start-tests.md": "tests/cli/long/start_pages_test.ts",
   "docs/structured.md": "tests/cli/long/pages_test.ts",
   "docs/suites.md": "tests/clients/suites_test.ts",
   "docs/upstreams.md": "tests/cli/long/pages_test.ts",
@@ -61,7 +61,6 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   ],
   ["docs/upstreams.md", "docker run", "needs Docker"],
   ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],
-  ["docs/start-tests.md", "npm install --save-dev", "the test links these packages from its cache"],
 ];
 
 /** Returns the reason for which no test runs a block; `null` if one does. */

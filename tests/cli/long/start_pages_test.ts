@@ -31,6 +31,25 @@ const readsThenAnswers: Script = ({ input }) =>
 
 Deno.test({
   ...needing(
+    "the blocks of docs/start-tests.md run in order, print what the page shows, and replay without a key",
+    await lacksPython("pytest"),
+  ),
+  async fn() {
+    await using project = new ApiProject(({ body }) =>
+      answer([message(JSON.stringify(body).includes("river") ? "The Seine." : "Paris.")])
+    );
+    await project.runPage("docs/start-tests.md", {
+      env: (script) =>
+        script.startsWith("reprise serve")
+          ? { OPENAI_API_KEY: "", OPENAI_BASE_URL: "", HTTPS_PROXY: "http://127.0.0.1:9" }
+          : {},
+    });
+    assert.equal(project.server.requests.length, 3, "two tests and one changed prompt");
+  },
+});
+
+Deno.test({
+  ...needing(
     "the blocks of docs/start-sessions.md run in order and print what the page shows",
     lacksProgram("jq"),
   ),
