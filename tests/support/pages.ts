@@ -4,8 +4,8 @@
  * @module
  */
 
-/** Pages, with the test that runs their `sh` blocks. */
-export const PAGE_TESTS: Readonly<Record<string, string>> = {
+/** Pages, with the tests that run their `sh` blocks. */
+export const PAGE_TESTS: Readonly<Record<string, string | readonly string[]>> = {
   "README.md": "tests/cli/long/readme_test.ts",
   "docs/ci.md": "tests/cli/long/ci_doc_test.ts",
   "docs/clients.md": "tests/cli/long/pages_test.ts",
@@ -14,10 +14,13 @@ export const PAGE_TESTS: Readonly<Record<string, string>> = {
   "docs/cost.md": "tests/cli/long/pages_test.ts",
   "docs/faults.md": "tests/cli/long/pages_test.ts",
   "docs/fixtures.md": "tests/cli/long/pages_test.ts",
-  "docs/helpers.md": "tests/clients/helpers_test.ts",
-  "docs/npm.md": "tests/clients/npm_pack_test.ts",
   "docs/pages.md": "tests/cli/long/pages_test.ts",
   "docs/providers.md": "tests/cli/long/readme_test.ts",
+  "docs/recording.md": [
+    "tests/clients/suites_test.ts",
+    "tests/clients/helpers_test.ts",
+    "tests/clients/npm_pack_test.ts",
+  ],
   "docs/replay.md": "tests/cli/long/pages_test.ts",
   "docs/run.md": "tests/cli/long/readme_test.ts",
   "docs/scripting.md": "tests/cli/scripting_doc_test.ts",
@@ -25,7 +28,6 @@ export const PAGE_TESTS: Readonly<Record<string, string>> = {
   "docs/start-sessions.md": "tests/cli/long/start_pages_test.ts",
   "docs/start-tests.md": "tests/cli/long/start_pages_test.ts",
   "docs/structured.md": "tests/cli/long/pages_test.ts",
-  "docs/suites.md": "tests/clients/suites_test.ts",
   "docs/upstreams.md": "tests/cli/long/pages_test.ts",
 };
 
