@@ -48,3 +48,13 @@ Deno.test("blocks of commands are marked as sh: a page has no block of another s
     assert.doesNotMatch(read(page), /^```(?:bash|shell|console|zsh)$/m);
   }
 });
+
+Deno.test("the guides name no flag that no verb has", () => {
+  const known = new Set([...read("docs/cli.md").matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
+  for (const guide of ["start-sessions", "recording", "ci"]) {
+    const page = read(`docs/${guide}.md`);
+    const named = [...page.matchAll(/`(--[a-z][a-z-]*)[^`\n]*`/g)].map(([, flag = ""]) => flag);
+    assert.ok(named.length > 1, guide);
+    assert.deepEqual(named.filter((flag) => !known.has(flag)), [], guide);
+  }
+});
