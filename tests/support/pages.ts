@@ -12,9 +12,9 @@ export const PAGE_TESTS: Readonly<Record<string, string | readonly string[]>> = 
   "docs/coming-from.md": "tests/cli/long/start_pages_test.ts",
   "docs/compaction.md": "tests/cli/long/pages_test.ts",
   "docs/cost.md": "tests/cli/long/pages_test.ts",
+  "docs/debug.md": "tests/cli/long/start_pages_test.ts",
   "docs/faults.md": "tests/cli/long/pages_test.ts",
   "docs/fixtures.md": "tests/cli/long/pages_test.ts",
-  "docs/pages.md": "tests/cli/long/pages_test.ts",
   "docs/providers.md": "tests/cli/long/readme_test.ts",
   "docs/recording.md": [
     "tests/clients/suites_test.ts",
@@ -24,7 +24,6 @@ export const PAGE_TESTS: Readonly<Record<string, string | readonly string[]>> = 
   "docs/replay.md": "tests/cli/long/pages_test.ts",
   "docs/run.md": "tests/cli/long/readme_test.ts",
   "docs/scripting.md": "tests/cli/scripting_doc_test.ts",
-  "docs/start-server.md": "tests/cli/long/start_pages_test.ts",
   "docs/start-sessions.md": "tests/cli/long/start_pages_test.ts",
   "docs/start-tests.md": "tests/cli/long/start_pages_test.ts",
   "docs/structured.md": "tests/cli/long/pages_test.ts",

@@ -23,7 +23,7 @@ const sessionModel: Script = ({ input }) => {
   ][results] ?? answer([message("The parser ended with 1. It now ends with 0, and the check passes.")]);
 };
 
-/** Answers of the model in docs/start-server.md. */
+/** Answers of the model in docs/debug.md. */
 const readsThenAnswers: Script = ({ input }) =>
   input.at(-1)?.type === "message"
     ? answer([reasoning(), functionCall("read_file", { path: "a.txt", offset: null, limit: null })])
@@ -68,13 +68,13 @@ Deno.test({
 
 Deno.test({
   ...needing(
-    "the blocks of docs/start-server.md run in order and print what the page shows",
+    "the blocks of docs/debug.md run in order and print what the page shows",
     lacksProgram("/usr/bin/python3"),
   ),
   async fn() {
     await using project = new ApiProject(readsThenAnswers);
     project.write("a.txt", "alpha\n");
-    await project.runPage("docs/start-server.md");
+    await project.runPage("docs/debug.md");
   },
 });
 

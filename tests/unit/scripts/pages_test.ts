@@ -51,10 +51,10 @@ Deno.test("blocks of commands are marked as sh: a page has no block of another s
 
 Deno.test("the guides name no flag that no verb has", () => {
   const known = new Set([...read("docs/cli.md").matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
-  for (const guide of ["start-sessions", "recording", "ci"]) {
+  for (const guide of ["start-sessions", "recording", "ci", "debug"]) {
     const page = read(`docs/${guide}.md`);
     const named = [...page.matchAll(/`(--[a-z][a-z-]*)[^`\n]*`/g)].map(([, flag = ""]) => flag);
-    assert.ok(named.length > 1, guide);
+    assert.ok(named.length > 0, guide);
     assert.deepEqual(named.filter((flag) => !known.has(flag)), [], guide);
   }
 });
