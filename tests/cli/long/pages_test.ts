@@ -5,9 +5,9 @@ import { writeFixture } from "../../support/fixture.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 
+/** Sends a streamed request for each file of tests, up to three times. */
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
-/** Sends a streamed request for each file of tests, up to three times. */
 const PYTEST = `#!/usr/bin/python3
 import glob, json, os, sys, urllib.request
 
@@ -111,14 +111,6 @@ const PAGES: readonly GuidePage[] = [
     async prepare(project) {
       await recorded("fixtures/suite")(project);
       project.write("tests/test_new.py", "");
-    },
-  },
-  {
-    page: "docs/pages.md",
-    async prepare(project) {
-      await session(project);
-      await recorded("fixtures/chat")(project);
-      await succeeds(project, `mkdir tests/sessions && cp -r '${ROOT}tests/sessions/read' tests/sessions/`);
     },
   },
   {
