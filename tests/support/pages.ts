@@ -54,7 +54,6 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
     "# Turn, run, reasoning items sent",
     "tests/cli/reasoning_doc_test.ts runs each line, in the folder of a session",
   ],
-  ["docs/keep.md", "AWS_ACCESS_KEY_ID", "needs a store; tests/remote runs the commands against one"],
   ["docs/upstreams.md", "docker run", "needs Docker"],
 ];
 
