@@ -6,7 +6,7 @@ import { counted } from "../../domain/text.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { readOverrides } from "../../fold/overrides.ts";
 import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
-import { type FsckFinding, fsckSession } from "../../store/check/fsck.ts";
+import { fsckSession } from "../../store/check/fsck.ts";
 import type { Home } from "../../store/home.ts";
 import {
   type LostBlob,
@@ -24,43 +24,12 @@ import { remoteOf } from "../remote/given_remote.ts";
 import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import type { JsonDocument } from "../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 import { dryRunOf, each, type PlannedChange } from "../dry_run.ts";
 
-/** A repair in the JSON of `repair`. */
-export interface RepairResult {
-  readonly session: SessionId;
-  readonly dry_run: boolean;
-  readonly actions: readonly RepairAction[];
-  /** The open run that was ended; `null` if none was open. */
-  readonly closed_run: number | null;
-  /** The `seq` of each open call that got a fallback result. */
-  readonly answered_calls: readonly number[];
-  readonly lost_blobs: readonly string[];
-  readonly lost: readonly (LostBlob & { readonly instead: string })[];
-  /** With a remote: addresses of the objects that it got. */
-  readonly put?: readonly string[];
-  /** Errors that `fsck` still finds. */
-  readonly left: readonly FsckFinding[];
-}
-
-/** The JSON of `repair --all`. */
-export interface RepairAllResult {
-  /** False if errors are left, or a damaged session could not be repaired. */
-  readonly ok: boolean;
-  readonly exit_code: ExitCode;
-  readonly dry_run: boolean;
-  readonly sessions: readonly RepairResult[];
-  /** Sessions that were not repaired: in use, removed meanwhile, of a later version, not ours. */
-  readonly skipped: readonly { readonly id: SessionId; readonly code: ErrorCode; readonly why: string }[];
-  readonly totals: {
-    readonly sessions: number;
-    /** Sessions with a repair, and the number of repairs in all of them. */
-    readonly repaired: number;
-    readonly repairs: number;
-    readonly left: number;
-  };
-}
+/** The repair of a session. */
+type RepairResult = JsonDocument<"repair-all">["sessions"][number];
 
 /** Performs `repair`. Returns 12 if errors remain. */
 export async function repairVerb(
@@ -130,7 +99,7 @@ async function repairAll(
   const ok = totals.left === 0 && !skipped.some(({ code }) => code === "session_damaged");
   const exitCode: ExitCode = ok ? 0 : 12;
   if (output.options.json) {
-    const result: RepairAllResult = { ok, exit_code: exitCode, dry_run: dryRun, sessions, skipped, totals };
+    const result = { ok, exit_code: exitCode, dry_run: dryRun, sessions, skipped, totals };
     output.json<"repair-all">(
       dryRun ? dryRunOf("repair", sessions.flatMap(changesOf), result) : { ...result, dry_run: false },
     );
