@@ -18,7 +18,7 @@ import { orStorageError, storageError } from "../fs_errors.ts";
 import {
   type History,
   noTurns,
-  readBlobAt,
+  readBlobOrLost,
   readHistory,
   readRecent,
   requireSession,
@@ -206,7 +206,7 @@ export class SessionWriter {
 
   /** Reads a blob; `null` if it is lost. @throws {RepriseError} `session_damaged`, `storage_*`. */
   readBlob(sha256: string): Uint8Array | null {
-    return readBlobAt(this.#ports, this.#paths, { sha256 });
+    return readBlobOrLost(this.#ports, this.#paths, sha256);
   }
 
   /** Number, seq, sum and run of the newest turn. */
