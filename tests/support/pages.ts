@@ -24,7 +24,7 @@ export const PAGE_TESTS: Readonly<Record<string, string>> = {
   "docs/start-server.md": "tests/cli/long/start_pages_test.ts",
   "docs/start-sessions.md": "tests/cli/long/start_pages_test.ts",
   "docs/start-tests.md": "tests/clients/start_tests_page_test.ts",
-  "docs/structured.md": "tests/cli/long/pages_test.ts",
+  "docs/schemas.md": "tests/cli/long/pages_test.ts",
   "docs/suites.md": "tests/clients/suites_test.ts",
   "docs/upstreams.md": "tests/cli/long/pages_test.ts",
 };

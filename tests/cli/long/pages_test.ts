@@ -113,7 +113,7 @@ const PAGES: readonly GuidePage[] = [
   },
   { page: "docs/replay.md", prepare: session },
   {
-    page: "docs/structured.md",
+    page: "docs/schemas.md",
     prepare: (project) =>
       project.write(
         "person.json",
