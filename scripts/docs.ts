@@ -239,9 +239,10 @@ function upstreamsTable(): string {
 
 function rulesTable(rules: readonly ApiRule[]): string {
   const rows = rules.map((rule) => {
-    const { name, summary, section, grade, exactText } = rule;
+    const { name, summary, grade, exactText } = rule;
     const answer = NOT_CHECKED.has(name) ? "does not check" : isAnswered(rule) ? "refuses" : "warns";
-    return [code(name), summary, section, code(grade), exactText ? "exact" : "by meaning", answer];
+    const text = exactText && answer === "refuses" ? ", exact" : "";
+    return [code(name), summary, `${code(grade)}: ${answer}${text}`];
   });
-  return table(["rule", "requirement", "protocol", "grade", "text", "`serve`"], rows);
+  return table(["rule", "requirement", "grade: `serve`"], rows);
 }

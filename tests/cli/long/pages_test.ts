@@ -95,7 +95,6 @@ const PAGES: readonly GuidePage[] = [
   { page: "docs/clients.md", prepare: twoMachines },
   { page: "docs/compaction.md", prepare: longSession },
   { page: "docs/cost.md", prepare: session },
-  { page: "docs/faults.md", prepare: recorded("fixtures/chat") },
   {
     page: "docs/fixtures.md",
     async prepare(project) {
