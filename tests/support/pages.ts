@@ -12,7 +12,6 @@ export const PAGE_TESTS: Readonly<Record<string, string>> = {
   "docs/coming-from.md": "tests/cli/long/start_pages_test.ts",
   "docs/compaction.md": "tests/cli/long/pages_test.ts",
   "docs/cost.md": "tests/cli/long/pages_test.ts",
-  "docs/fixtures.md": "tests/cli/long/pages_test.ts",
   "docs/helpers.md": "tests/clients/helpers_test.ts",
   "docs/npm.md": "tests/clients/npm_pack_test.ts",
   "docs/pages.md": "tests/cli/long/pages_test.ts",

@@ -96,13 +96,6 @@ const PAGES: readonly GuidePage[] = [
   { page: "docs/compaction.md", prepare: longSession },
   { page: "docs/cost.md", prepare: session },
   {
-    page: "docs/fixtures.md",
-    async prepare(project) {
-      await recorded("fixtures/suite")(project);
-      project.write("tests/test_new.py", "");
-    },
-  },
-  {
     page: "docs/pages.md",
     async prepare(project) {
       await session(project);
