@@ -18,7 +18,6 @@ import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
 import { type ReadTurn, readTurn, type TurnRead } from "./turn.ts";
-import { readTurns } from "./turns.ts";
 import { HistoryValidator } from "./validate.ts";
 
 /** A session as read from its files. */
@@ -246,13 +245,12 @@ function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] 
 /** Reads the turns after the end of `validator`, up to the first number without a file. */
 function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator): ReadTurn[] {
   const turns: ReadTurn[] = [];
-  const first = validator.end.turn + 1;
-  for (const { read } of readTurns(ports, paths, { at: (index) => first + index, withoutModes: true })) {
-    const next = requireNext(paths, read, validator);
-    if (next === null) break;
+  for (;;) {
+    const path = turnPath(paths, validator.end.turn + 1);
+    const next = requireNext(paths, readTurn(ports, path), validator);
+    if (next === null) return turns;
     turns.push(next);
   }
-  return turns;
 }
 
 /**
