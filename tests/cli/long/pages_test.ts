@@ -134,7 +134,7 @@ const PAGES: readonly GuidePage[] = [
       }
     },
   },
-  { page: "docs/schemas.md", prepare: (project) => project.write("person.json", PERSON) },
+  { page: "docs/schemas.md" },
   {
     page: "docs/upstreams.md",
     prepare(project) {
