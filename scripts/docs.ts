@@ -1,5 +1,5 @@
 /**
- * Generates documents from the code: the text of `--help`, the man page, the JSON Schemas, and the parts of the pages in
+ * Generates documents from the code: the text of `--help`, the JSON Schemas, and the parts of the pages in
  * `docs/` between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. With `--check` it writes nothing, and fails if a
  * document is stale.
  *
@@ -12,8 +12,6 @@ import { MESSAGES_RULES } from "../src/apis/messages/rules/rule.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
 import { RESPONSES_RULES } from "../src/apis/responses/rules/rule.ts";
 import { type ApiRule, isAnswered } from "../src/apis/rule.ts";
-import { manPage } from "../src/cli/completion/man.ts";
-import { completedVerbs } from "../src/cli/completion/model.ts";
 import { type Flag, isOffSwitch, memberOf, variablesOf } from "../src/cli/declare.ts";
 import { COMMON_FLAGS } from "../src/cli/flags.ts";
 import { rootHelp } from "../src/cli/help.ts";
@@ -89,7 +87,6 @@ function files(): Record<string, string> {
     .map((name) => [`docs/schemas/${name}.json`, json(jsonSchema(name))]);
   return {
     "src/cli/start/help_text.ts": helpText(),
-    "docs/reprise.1": manPage(completedVerbs(declarations)),
     "docs/fixture.schema.json": json(fixtureSchema()),
     ...Object.fromEntries(schemas),
   };

@@ -81,28 +81,13 @@ export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string
 
 /**
  * Like {@linkcode readBlob}; `null` for a missing blob that a turn records as lost. Reads all turns to find out, unless
- * `lost` lists the lost blobs.
+ * `lost` lists it.
  */
 export function readBlobOrLost(
   ports: Ports,
-  home: Home,
-  { id, sha256, lost }: {
-    readonly id: SessionId;
-    readonly sha256: string;
-    readonly lost?: ReadonlySet<string>;
-  },
-): Uint8Array | null {
-  return readBlobAt(ports, sessionPaths(home.sessions, id), {
-    sha256,
-    ...(lost === undefined ? {} : { lost }),
-  });
-}
-
-/** As {@linkcode readBlobOrLost}, by the paths of the session. */
-export function readBlobAt(
-  ports: Ports,
   paths: SessionPaths,
-  { sha256, lost }: { readonly sha256: string; readonly lost?: ReadonlySet<string> },
+  sha256: string,
+  lost?: ReadonlySet<string>,
 ): Uint8Array | null {
   const blob = readKept(ports, paths, sha256);
   if (blob.status === "ok") return blob.bytes;

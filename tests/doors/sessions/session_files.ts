@@ -141,6 +141,20 @@ export const FIVE_TURNS: readonly GivenTurn[] = [
   ended(),
 ];
 
+/** A checkpoint of everything up to the end of a turn. */
+export const checkpoint = (
+  to: { readonly turn: number; readonly seq: number },
+  opening: number | null,
+): GivenTurn => ({
+  kind: "compaction",
+  run: 2,
+  pins: PINS,
+  events: [{
+    ...{ type: "history_compaction", to_seq: to.seq, to_turn: to.turn, previous_checkpoint: null },
+    ...{ opening_turn: opening, strategy: "deterministic", summary: "Up to here.", limitations: [] },
+  }],
+});
+
 /** The directory of a session. */
 export class SessionFiles {
   readonly path: string;
