@@ -97,7 +97,7 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
       check: () => "Has more than 400 lines: split it by idea",
     },
     leaks: leaks(machine),
-    citations: citations(textOf("docs/protocol.md")),
+    citations: citations(textOf("src/apis/protocol.md")),
     ...links(texts),
     "tests run": testsRun(textOf),
   };
@@ -137,7 +137,9 @@ function citations(protocol: string): Rule {
     find: /(?<!RFC \d+ )§(\d+(?:\.\d+)*)(?:[–-](\d+(?:\.\d+)*))?/g,
     check: ([, first, last = first]) => {
       const missing = [first, last].find((number) => !sections.has(number));
-      return missing === undefined ? null : `Cites section ${missing}, which docs/protocol.md does not have`;
+      return missing === undefined
+        ? null
+        : `Cites section ${missing}, which src/apis/protocol.md does not have`;
     },
   };
 }

@@ -35,8 +35,13 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   ["CONTRIBUTING.md", "task test", "is the gate, which runs this test"],
   ["CONTRIBUTING.md", "deno test -A", "is a test of the gate"],
   ["README.md", "install.sh | sh", "needs a release; tests/release/install_test.ts runs the script"],
-  ["docs/releasing.md", "git tag", "pushes to GitHub"],
-  ["docs/releasing.md", "npm publish", "needs a release"],
+  ["CONTRIBUTING.md", "git tag", "pushes to GitHub"],
+  ["CONTRIBUTING.md", "npm publish", "needs a release"],
+  [
+    "docs/performance.md",
+    "task bench",
+    "takes minutes; CI runs bench-smoke, the same benches with small sizes",
+  ],
   ["docs/clients.md", "-- python3 -m pytest tests", RECIPE],
   ["docs/clients.md", "-- npx vitest run", RECIPE],
   ["docs/clients.md", "-- sh agent.sh", RECIPE],
@@ -47,7 +52,6 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
     "# Turn, run, reasoning items sent",
     "tests/cli/reasoning_doc_test.ts runs each line, in the folder of a session",
   ],
-  ["docs/keep.md", "AWS_ACCESS_KEY_ID", "needs a store; tests/remote runs the commands against one"],
   ["docs/upstreams.md", "docker run", "needs Docker"],
 ];
 

@@ -2,6 +2,7 @@
 import { ApiProject } from "../../support/api_project.ts";
 import { lacksProgram, needing } from "../../support/needs.ts";
 import { writeFixture } from "../../support/fixture.ts";
+import { S3Server } from "../../support/s3_server.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 
@@ -152,7 +153,10 @@ for (const { page, prepare, before } of PAGES) {
       lacksProgram("jq"),
     ),
     async fn() {
+      await using store = new S3Server();
       await using project = new ApiProject(model);
+      const { REPRISE_REMOTE: _, ...keys } = store.env;
+      Object.assign(project.env, keys);
       project.env.REPRISE_MODEL = "gpt-5.6";
       project.program("tools/pytest", PYTEST);
       await prepare?.(project);

@@ -65,7 +65,7 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
     "c.md": "/builds/seven/checkouts\n/builds/seven/checkout/a\n",
   }, "a.sh:1 a.sh:3 a.sh:4 b.json:1 b.json:2 c.md:2"],
   citations: [{
-    "docs/protocol.md": "## 2. Items\n\n### 2.1 Fields\n",
+    "src/apis/protocol.md": "## 2. Items\n\n### 2.1 Fields\n",
     "src/run/a.ts": "// (protocol \xa72.1, \xa72–2.1), RFC 9110 \xa77.6.1\n// \xa72.7\n// \xa72–3\n",
   }, "src/run/a.ts:2 src/run/a.ts:3"],
   links: [{
