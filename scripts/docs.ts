@@ -1,6 +1,6 @@
 /**
  * Generates documents from the code: `docs/cli.md`, `docs/reprise.1`, `docs/rules.md` and the text of `--help` whole, the
- * tables of docs/faults.md, docs/providers.md, docs/scripting.md and docs/upstreams.md between their markers, and the
+ * tables of docs/clients.md, docs/faults.md and docs/scripting.md between their markers, and the
  * schemas of `docs/schemas`. With `--check` it writes nothing, and fails if a document is stale.
  *
  * @module
@@ -51,11 +51,11 @@ const documents: Readonly<Record<string, (now: string) => string>> = {
   "docs/reprise.1": () => manPage(completedVerbs(declarations)),
   "docs/rules.md": rulesPage,
   "docs/fixture.schema.json": fixtureSchema,
-  "docs/providers.md": (now) => between(now, "providers", providersTable()),
+  "docs/clients.md": (now) =>
+    between(between(now, "providers", providersTable()), "upstreams", upstreamsTable()),
   "docs/scripting.md": (now) =>
     between(between(now, "schemas", schemasTable()), "error-codes", errorCodesTable()),
   "docs/faults.md": (now) => between(now, "faults", faultTables()),
-  "docs/upstreams.md": (now) => between(now, "upstreams", upstreamsTable()),
   ...Object.fromEntries(
     (Object.keys(SCHEMAS) as SchemaName[]).map((name) => [`docs/schemas/${name}.json`, () => schema(name)]),
   ),
@@ -190,17 +190,15 @@ function code(text: string): string {
 
 /** The variables that lead clients to common APIs. */
 function upstreamsTable(): string {
-  const opening = { always: "always", key: "its URL or a key is set", set: "its URL is set" };
-  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source, checked }) => [
+  const opening = { always: "always", key: "URL or key is set", set: "URL is set" };
+  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, opens }) => [
     api,
     code(variable),
     keys.map((key) => code(key.variable)).join(", "),
     defaultUrl ?? "",
-    code(adds),
     opening[opens],
-    `${source}, ${checked}`,
   ]);
-  return table(["API", "base URL", "keys", "default", "clients append", "has a port if", "read in"], rows);
+  return table(["API", "base URL", "keys", "default", "has a port if"], rows);
 }
 
 /** The variables that set flags, a row for each flag. */

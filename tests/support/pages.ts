@@ -15,7 +15,6 @@ export const PAGE_TESTS: Readonly<Record<string, string | readonly string[]>> = 
   "docs/debug.md": "tests/cli/long/start_pages_test.ts",
   "docs/faults.md": "tests/cli/long/pages_test.ts",
   "docs/fixtures.md": "tests/cli/long/pages_test.ts",
-  "docs/providers.md": "tests/cli/long/readme_test.ts",
   "docs/recording.md": [
     "tests/clients/suites_test.ts",
     "tests/clients/helpers_test.ts",
@@ -27,7 +26,6 @@ export const PAGE_TESTS: Readonly<Record<string, string | readonly string[]>> = 
   "docs/start-sessions.md": "tests/cli/long/start_pages_test.ts",
   "docs/start-tests.md": "tests/cli/long/start_pages_test.ts",
   "docs/structured.md": "tests/cli/long/pages_test.ts",
-  "docs/upstreams.md": "tests/cli/long/pages_test.ts",
 };
 
 const RECIPE = "tests/clients/recipes_test.ts runs it, with the client installed";
@@ -39,11 +37,9 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   ["README.md", "install.sh | sh", "needs a release; tests/release/install_test.ts runs the script"],
   ["docs/releasing.md", "git tag", "pushes to GitHub"],
   ["docs/releasing.md", "npm publish", "needs a release"],
-  ["docs/clients.md", "-- python3 -m pytest tests", RECIPE],
-  ["docs/clients.md", "-- npx vitest run", RECIPE],
   ["docs/clients.md", "-- sh agent.sh", RECIPE],
-  ["docs/clients.md", "-- node rivers.mjs", RECIPE],
-  ["docs/clients.md", "-- node agent.mjs", RECIPE],
+  ["docs/clients.md", "docker run", "needs Docker"],
+  ["docs/clients.md", "-c -p anthropic", "tests/cli/long/readme_test.ts runs it, with a server of Messages"],
   [
     "docs/replay.md",
     "# Turn, run, reasoning items sent",
@@ -60,7 +56,6 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
     "--to claude",
     "needs a session; tests/cli/long/export_agent_test.ts exports one to each agent",
   ],
-  ["docs/upstreams.md", "docker run", "needs Docker"],
   ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],
 ];
 
