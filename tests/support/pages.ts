@@ -34,7 +34,6 @@ const RECIPE = "tests/clients/recipes_test.ts runs it, with the client installed
 export const NOT_RUN: readonly (readonly [page: string, text: string, reason: string])[] = [
   ["CONTRIBUTING.md", "task test", "is the gate, which runs this test"],
   ["CONTRIBUTING.md", "deno test -A", "is a test of the gate"],
-  ["README.md", "install.sh | sh", "needs a release; tests/release/install_test.ts runs the script"],
   ["docs/releasing.md", "git tag", "pushes to GitHub"],
   ["docs/releasing.md", "npm publish", "needs a release"],
   ["docs/clients.md", "-- sh agent.sh", RECIPE],
