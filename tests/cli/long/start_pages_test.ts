@@ -99,6 +99,33 @@ const CASSETTE = `interactions:
 version: 1
 `;
 
+/** A recording of Polly.js, with the same request. */
+const HAR = JSON.stringify({
+  log: {
+    version: "1.2",
+    creator: { name: "Polly.JS", version: "6.0.6" },
+    entries: [{
+      startedDateTime: "2026-11-23T09:00:00.000Z",
+      request: {
+        method: "POST",
+        url: "https://api.openai.com/v1/responses",
+        headers: [{ name: "content-type", value: "application/json" }],
+        postData: { mimeType: "application/json", text: '{"model":"gpt-5.6","input":"Hi","store":false}' },
+      },
+      response: {
+        status: 200,
+        headers: [{ name: "content-type", value: "application/json" }],
+        content: {
+          mimeType: "application/json",
+          text: '{"id":"resp_1","object":"response","status":"completed","model":"gpt-5.6","output":[]}',
+        },
+      },
+    }],
+  },
+});
+
+const TRANSCRIPT = new URL("../../unit/agents/transcripts/codex.jsonl", import.meta.url);
+
 /** The test of the cassette, without its decorator. */
 const CASSETTE_TEST = `import json, os, urllib.request
 
@@ -119,10 +146,16 @@ Deno.test({
     await lacksPython("pytest"),
   ),
   async fn() {
-    await using project = new ApiProject([]);
+    await using project = new ApiProject(sessionModel);
     project.write("tests/cassettes/chat.yaml", CASSETTE);
     project.write("tests/test_chat.py", CASSETTE_TEST);
-    await project.runPage("docs/coming-from.md");
-    assert.deepEqual(project.server.requests, []);
+    project.write("recordings/chat.har", HAR);
+    project.write("rollout.jsonl", Deno.readTextFileSync(TRANSCRIPT));
+    await project.runPage("docs/coming-from.md", {
+      env() {
+        assert.deepEqual(project.server.requests, [], "tests and imports send nothing");
+        return {};
+      },
+    });
   },
 });
