@@ -7,7 +7,7 @@
  */
 import * as z from "zod";
 import { CHAT_RULES } from "../src/apis/chat/rules/rule.ts";
-import { CLIENTS_READ, KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
+import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
 import { MESSAGES_RULES } from "../src/apis/messages/rules/rule.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
 import { RESPONSES_RULES } from "../src/apis/responses/rules/rule.ts";
@@ -221,17 +221,15 @@ function providersTable(): string {
 
 /** The variables that lead clients to common APIs. */
 function upstreamsTable(): string {
-  const opening = { always: "always", key: "its URL or a key is set", set: "its URL is set" };
-  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source }) => [
+  const opening = { always: "always", key: "URL or key is set", set: "URL is set" };
+  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, opens }) => [
     api,
     code(variable),
     keys.map((key) => code(key.variable)).join(", "),
     defaultUrl ?? "",
-    code(adds),
     opening[opens],
-    `${source}, ${CLIENTS_READ}`,
   ]);
-  return table(["API", "base URL", "keys", "default", "clients append", "has a port if", "read in"], rows);
+  return table(["API", "base URL", "keys", "default", "has a port if"], rows);
 }
 
 function rulesTable(rules: readonly ApiRule[]): string {

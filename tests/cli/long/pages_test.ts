@@ -1,7 +1,6 @@
 /** The commands of the guides and the reference run unchanged, page by page, in a project that has what they name. */
 import { ApiProject } from "../../support/api_project.ts";
 import { lacksProgram, needing } from "../../support/needs.ts";
-import { writeFixture } from "../../support/fixture.ts";
 import { S3Server } from "../../support/s3_server.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
@@ -87,19 +86,14 @@ async function succeeds(project: ApiProject, script: string): Promise<void> {
   if (code !== 0) throw new Error(`${script}\n${output}`);
 }
 
-/** One conversation as two machines recorded it, without rules for their directories. */
-function twoMachines(project: ApiProject): void {
-  for (const [path, cwd] of [["work/fixtures/agent", "/srv/a"], ["elsewhere/agent", "/opt/b"]] as const) {
-    writeFixture(`${project.directory}/${path}`, [{
-      request: { body: { model: "gpt-5.6", input: `<cwd>${cwd}</cwd>` } },
-      body:
-        'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r","output":[]}}\n\n',
-    }]);
-  }
-}
-
 const PAGES: readonly GuidePage[] = [
-  { page: "docs/clients.md", prepare: twoMachines },
+  {
+    page: "docs/clients.md",
+    prepare(project) {
+      project.write("tests/test_chat.py", "");
+      project.program("tools/npm", '#!/bin/sh\n[ -n "$ACME_BASE_URL" ] && exec pytest\n');
+    },
+  },
   {
     page: "docs/keep.md",
     async prepare(project) {
@@ -136,13 +130,6 @@ const PAGES: readonly GuidePage[] = [
     },
   },
   { page: "docs/schemas.md" },
-  {
-    page: "docs/upstreams.md",
-    prepare(project) {
-      project.write("tests/test_chat.py", "");
-      project.program("tools/npm", '#!/bin/sh\n[ -n "$ACME_BASE_URL" ] && exec pytest\n');
-    },
-  },
 ];
 
 for (const { page, prepare, before } of PAGES) {
