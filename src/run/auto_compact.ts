@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { longestTail, type MadeCheckpoint } from "../compaction/longest_tail.ts";
 import { DEFAULT_TAIL_EVENTS, historySize } from "../compaction/plan.ts";
-import { shrink, type Shrunk } from "../compaction/shrink.ts";
+import { longestTail, type MadeCheckpoint, shrink, type Shrunk } from "../compaction/shrink.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Usage } from "../domain/usage.ts";
@@ -192,7 +191,7 @@ export function automaticCheckpoint(
 ): MadeCheckpoint | null {
   const least = unseenEvents(turns);
   const most = Math.max(DEFAULT_TAIL_EVENTS, least);
-  return longestTail(turns, { most, least, limit, target }).found;
+  return longestTail(turns, { most, least, target }, limit).found;
 }
 
 /** Number of events since the start of the newest response that did not fail, or since the user message after it. */
