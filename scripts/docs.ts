@@ -1,7 +1,7 @@
 /**
- * Generates documents from the code: `docs/cli.md`, `docs/reprise.1`, `docs/rules.md` and the text of `--help` whole, the
- * tables of docs/clients.md, docs/faults.md and docs/scripting.md between their markers, and the
- * schemas of `docs/schemas`. With `--check` it writes nothing, and fails if a document is stale.
+ * Generates documents from the code: `docs/cli.md`, `docs/rules.md` and the text of `--help` whole, the tables of
+ * docs/clients.md, docs/faults.md and docs/scripting.md between their markers, and the schemas of `docs/schemas`. With
+ * `--check` it writes nothing, and fails if a document is stale.
  *
  * @module
  */
@@ -10,8 +10,6 @@ import { rootHelp } from "../src/cli/help.ts";
 import { helpText as flagHelp } from "../src/cli/parser.ts";
 import { buildProgram } from "../src/cli/program.ts";
 import { FIXTURE_VERBS, VERBS } from "../src/cli/verbs.ts";
-import { manPage } from "../src/cli/completion/man.ts";
-import { completedVerbs } from "../src/cli/completion/model.ts";
 import { type Flag, isOffSwitch, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
@@ -48,7 +46,6 @@ const PROVIDER_NAMES: Readonly<Record<ProviderKind, string>> = {
 const documents: Readonly<Record<string, (now: string) => string>> = {
   "docs/cli.md": cliReference,
   "src/cli/start/help_text.ts": helpText,
-  "docs/reprise.1": () => manPage(completedVerbs(declarations)),
   "docs/rules.md": rulesPage,
   "docs/fixture.schema.json": fixtureSchema,
   "docs/clients.md": (now) =>

@@ -25,7 +25,7 @@ const FLAGS = {
 } as const;
 
 /** Files of each archive beside the executable and the licenses of its packages. */
-const DOCUMENTS = ["LICENSE", "README.md", "CHANGELOG.md", "docs/reprise.1"];
+const DOCUMENTS = ["LICENSE", "README.md", "CHANGELOG.md"];
 
 /** Repository that install.sh names in the checkout. */
 const PLACEHOLDER = "OWNER/reprise";
