@@ -20,7 +20,6 @@ export const PAGE_TESTS: Readonly<Record<string, string | readonly string[]>> = 
     "tests/clients/npm_pack_test.ts",
   ],
   "docs/run.md": "tests/cli/long/pages_test.ts",
-  "docs/scripting.md": "tests/cli/scripting_doc_test.ts",
   "docs/start-sessions.md": "tests/cli/long/start_pages_test.ts",
   "docs/start-tests.md": "tests/cli/long/start_pages_test.ts",
   "docs/schemas.md": "tests/cli/long/pages_test.ts",
