@@ -74,6 +74,13 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
       "[e](#größe---a) [f](docs/a.md#the-fault)\n[g](docs/no.md)\n![h](no.svg)\n[i](#part)\n[j](docs/a.md#part)\n",
     "docs/a.md": "## The `fault`\n[up](../README.md)\n[beside](b.md)\n",
   }, "README.md:8 README.md:9 README.md:10 README.md:11 docs/a.md:3"],
+  "links of messages": [{
+    "docs/a.md": "## The fault\n",
+    "npm/a.js": "// docs/b.md has it.\n",
+    "src/cli/a.ts":
+      '"see docs/a.md#the-fault."; `docs/${name}`; "https://example.com/docs/b.md"\n"docs/a.md#part"\n',
+    "tests/a.ts": '"docs/b.md"\n',
+  }, "npm/a.js:1 src/cli/a.ts:2"],
   "tests run": [{
     "deno.json":
       '{"tasks": {"a": {"command": "test --ignore=tests/a/long tests/a"}, "b": {"command": "test tests/b.ts"}}}',
