@@ -64,7 +64,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["unit/fixture/secrets", "unit/fixture/record"],
   },
   {
-    file: "src/fixture/import/plan.ts",
+    file: "src/fixture/import/record_source.ts",
     text: "    scrubber.learnHeaders(Object.entries(requestHeaders));\n",
     replacement: "",
     promise:
