@@ -11,7 +11,7 @@ import { SESSION_STATES } from "../../domain/session_states.ts";
 import { type JudgedSession, judgeSessions } from "../../store/read/status.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { absolute } from "../settings.ts";
-import type { FilterFlags } from "./session_flags.ts";
+import { type FilterFlags, startOf } from "./session_flags.ts";
 
 /** Chooses sessions by the flags that need only their manifests; keeps their order. */
 export function fitting(
@@ -57,7 +57,7 @@ function wantedStates(given: readonly string[] | undefined): ReadonlySet<string>
 /** A session without a readable manifest fits only where no flag asks for what the manifest says. */
 function fitsFlags(ports: ProgramPorts, flags: FilterFlags): (session: SessionSummary) => boolean {
   const { since, model, grep } = flags;
-  const from = since === undefined ? null : "at" in since ? since.at : ports.clock.now() - since.agoMs;
+  const from = startOf(since, ports.clock.now());
   const workspace = flags.workspace === undefined ? null : pinOf(ports, flags.workspace);
   const wanted = grep?.toLowerCase();
   const tests: ((manifest: Manifest) => boolean)[] = [
