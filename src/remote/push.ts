@@ -6,10 +6,26 @@
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import { type SessionPaths, turnPath } from "../store/layout.ts";
+import type { Turn } from "../domain/turn.ts";
+import { sessionDamaged, sessionTooNew } from "../store/fs_errors.ts";
+import { insideSession, type SessionPaths, turnPath } from "../store/layout.ts";
+import { readTurn } from "../store/read/turn.ts";
 import { namedBlobs } from "../store/write/turn_blobs.ts";
 import type { TurnRemote } from "../store/write/turn_remote.ts";
-import { localTurn } from "./local_turn.ts";
+
+/**
+ * Reads a turn that must be here. Throws the runtime's errors.
+ *
+ * @throws {RepriseError} `session_damaged` if it is missing or damaged, `format_too_new`.
+ */
+export function localTurn(ports: Ports, paths: SessionPaths, number: number): Turn {
+  const path = turnPath(paths, number);
+  const read = readTurn(ports, path);
+  if (read.status === "ok") return read.turn;
+  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
+  const message = read.status === "missing" ? "is missing" : read.message;
+  throw sessionDamaged(paths, path, { code: "damaged_turn", message });
+}
 
 /** Number of turns after which the tombstone is looked for again. */
 const LOOK_EVERY = 16;
