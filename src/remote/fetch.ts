@@ -197,20 +197,17 @@ interface MissingTurns {
   readonly last: number;
 }
 
-/** A turn that follows the one before, and whose blobs are here. */
-interface VerifiedTurn {
-  readonly turn: Turn;
-  readonly file: Uint8Array;
-  /** Number of blobs that were fetched for it. */
-  readonly blobs: number;
-}
-
 /** Reads the turns after those in `here` from the remote, and fetches their blobs. */
 async function* verifiedTurns(
   ports: Ports,
   store: ObjectStore,
   { paths, here, last }: MissingTurns,
-): AsyncGenerator<VerifiedTurn> {
+): AsyncGenerator<{
+  readonly turn: Turn;
+  readonly file: Uint8Array;
+  /** Number of blobs that were fetched for it. */
+  readonly blobs: number;
+}> {
   const first = here.length + 1;
   const lineage = await lineageOf(ports, store, { paths, here, last });
   const chain = new Chain(paths.id, store.name, { here, lineage });

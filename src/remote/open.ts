@@ -14,22 +14,19 @@ import { readS3Settings } from "./credentials.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { S3Store } from "./s3.ts";
 
-/** Options of {@linkcode openRemote}. */
-export interface OpenRemoteOptions {
+/**
+ * Opens the store; the first time that a home writes to it, probes it.
+ *
+ * @throws {RepriseError} `bad_remote`; as {@linkcode probe} does.
+ */
+export async function openRemote(ports: Ports, options: {
   /** The address, such as `s3://bucket/prefix`. */
   readonly address: string;
   /** Time for one operation, in milliseconds. */
   readonly timeoutMs: number;
   /** The home that remembers a probed store; without it, nothing is written and the store is not probed: for readers. */
   readonly home?: Home;
-}
-
-/**
- * Opens the store; the first time that a home writes to it, probes it.
- *
- * @throws {RepriseError} `bad_remote`; as {@linkcode probe} does.
- */
-export async function openRemote(ports: Ports, options: OpenRemoteOptions): Promise<ObjectStore> {
+}): Promise<ObjectStore> {
   const address = parseRemote(options.address);
   const settings = readS3Settings(ports);
   const { clock, fetch } = ports;

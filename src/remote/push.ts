@@ -30,21 +30,18 @@ export function localTurn(ports: Ports, paths: SessionPaths, number: number): Tu
 /** Number of turns after which the tombstone is looked for again. */
 const LOOK_EVERY = 16;
 
-/** Turns to put. */
-export interface PushOptions {
-  readonly paths: SessionPaths;
-  /** The turns after this one, which the remote has. */
-  readonly common: number;
-  readonly last: number;
-}
-
 /**
  * Puts the turns. Interrupted, it leaves a shorter copy, which the next call continues.
  *
  * @throws {RepriseError} `session_diverged` if the remote got another turn meanwhile; as {@linkcode TurnRemote.store}
  * does; `session_damaged`; the runtime's errors.
  */
-export async function pushTurns(ports: Ports, remote: TurnRemote, options: PushOptions): Promise<void> {
+export async function pushTurns(ports: Ports, remote: TurnRemote, options: {
+  readonly paths: SessionPaths;
+  /** The turns after this one, which the remote has. */
+  readonly common: number;
+  readonly last: number;
+}): Promise<void> {
   const { paths, common, last } = options;
   for (let number = common + 1; number <= last; number++) {
     const turn = localTurn(ports, paths, number);

@@ -39,22 +39,19 @@ export interface ImportOptions {
   readonly dryRun: boolean;
 }
 
-/** Result of an import. */
-export interface ImportResult {
+/**
+ * Restores a session from an export. It is durable when this returns; a failure leaves nothing.
+ *
+ * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
+ */
+export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<{
   readonly id: SessionId;
   readonly path: string;
   readonly turns: number;
   readonly blobs: number;
   /** The header's report of the redaction; absent without one. */
   readonly redacted?: JsonObject;
-}
-
-/**
- * Restores a session from an export. It is durable when this returns; a failure leaves nothing.
- *
- * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
- */
-export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<ImportResult> {
+}> {
   const reader = new ExportReader(options.source);
   let staging: Staging | null = null;
   try {

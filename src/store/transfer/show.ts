@@ -21,21 +21,6 @@ import {
   readTurnFile,
 } from "./reader.ts";
 
-/** An export for people. */
-export interface ShownExport {
-  readonly session: ShownSession;
-  /** The requested blobs, by name. */
-  readonly blobs: ReadonlyMap<string, Uint8Array>;
-}
-
-/** Options of {@linkcode readExportForShow}. */
-export interface ShowExportOptions {
-  /** Name of the export: the path of the session in the result. */
-  readonly name: string;
-  /** Chooses the blobs to keep in memory, when all turns are read. */
-  readonly blobsOf: (turns: readonly ShownTurn[]) => ReadonlySet<string>;
-}
-
 /**
  * Reads the turns of an export up to the first line that does not fit; that line becomes a problem of the session.
  *
@@ -43,8 +28,17 @@ export interface ShowExportOptions {
  */
 export async function readExportForShow(
   source: ExportSource,
-  { name, blobsOf }: ShowExportOptions,
-): Promise<ShownExport> {
+  { name, blobsOf }: {
+    /** Name of the export: the path of the session in the result. */
+    readonly name: string;
+    /** Chooses the blobs to keep in memory, when all turns are read. */
+    readonly blobsOf: (turns: readonly ShownTurn[]) => ReadonlySet<string>;
+  },
+): Promise<{
+  readonly session: ShownSession;
+  /** The requested blobs, by name. */
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+}> {
   const reader = new ExportReader(source);
   const turns: ShownTurn[] = [];
   const problems: ShowProblem[] = [];
