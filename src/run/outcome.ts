@@ -40,7 +40,6 @@ export interface RunProgress {
   /** Requests that were sent; retries of a request do not count. */
   readonly steps: number;
   readonly usage: Usage;
-  /** Calls that were denied. */
   readonly denials: number;
   /** Cost so far in US dollars; `null` if it is unknown. */
   readonly cost: number | null;
@@ -73,7 +72,6 @@ interface Budget {
   readonly whole: string;
   /** Description of what is used or left, for a message. */
   readonly state: string;
-  /** True if nothing is used yet. */
   readonly isFresh: boolean;
 }
 

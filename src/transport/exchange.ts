@@ -89,7 +89,6 @@ export async function readEventStream<T>(
   }
 }
 
-/** The outcome of one attempt. */
 interface Attempt<T> {
   /** Returns the result, or throws the error of an attempt without a stream. */
   readonly finish: () => T;

@@ -318,7 +318,6 @@ const messageSchema = z.lazy(() =>
   })
 );
 
-/** A `message_delta` event. */
 const messageDeltaSchema = z.lazy(() =>
   z.looseObject({
     delta: z.looseObject({
