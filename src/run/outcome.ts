@@ -316,7 +316,6 @@ const STOPS: Readonly<
 /** The stop of one run: requested at most once, and announced by `signal`. */
 export class Stop {
   readonly #controller = new AbortController();
-  readonly #watchers = new Set<() => void>();
   #cause: StopCause | null = null;
 
   /** Aborts when the run has to end. */
@@ -324,21 +323,10 @@ export class Stop {
     return this.#controller.signal;
   }
 
-  /**
-   * Calls `watcher` when a stop is requested, before `signal` aborts. Cheaper than a listener of the signal.
-   *
-   * @returns a function that undoes this.
-   */
-  watch(watcher: () => void): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
-  }
-
   /** Asks the run to end; only the first cause counts. */
   request(cause: StopCause): void {
     if (this.#cause !== null) return;
     this.#cause = cause;
-    for (const watcher of this.#watchers) watcher();
     this.#controller.abort(this.error);
   }
 
