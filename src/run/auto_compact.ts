@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { longestTail } from "../compaction/longest_tail.ts";
 import { DEFAULT_TAIL_EVENTS, historySize } from "../compaction/plan.ts";
-import { shrink, type Shrunk } from "../compaction/shrink.ts";
+import { longestTail, shrink, type Shrunk } from "../compaction/shrink.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Usage } from "../domain/usage.ts";
@@ -159,7 +158,7 @@ function inputTokens(turn: Turn | undefined): number {
 function automaticCheckpoint(turns: readonly Turn[], { limit, target }: AutoCompaction): Shrunk | null {
   const least = unseenEvents(turns);
   const most = Math.max(DEFAULT_TAIL_EVENTS, least);
-  const { found } = longestTail(turns, { most, least, limit, target });
+  const { found } = longestTail(turns, { most, least, target }, limit);
   return found === null
     ? null
     : { checkpoint: found, elided: [], before: found.plan.before, after: found.plan.after };

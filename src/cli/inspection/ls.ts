@@ -1,5 +1,4 @@
 /** The verb `ls`: lists sessions; with `--tree`, forks under their parents. */
-import { costText } from "../../domain/cost.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { measureBytes } from "../../store/byte_totals.ts";
@@ -37,8 +36,6 @@ export interface ListedSession {
   readonly usage?: Usage;
   /** Bytes of all turn files and blobs, including those shared with forks. */
   readonly bytes?: number;
-  /** With `--cost` only: US dollars for the requests that it sent itself; `null` if unknown. */
-  readonly cost_usd?: number | null;
   /** Finding about the manifest or the newest turn. */
   readonly problem?: string;
   /** With `--tree` only. */
@@ -49,8 +46,6 @@ export interface ListedSession {
 /** A session to list, with its size in bytes. */
 interface Entry extends JudgedSession {
   readonly bytes: number;
-  /** In US dollars; `null` if unknown, absent without `--cost`. */
-  readonly cost?: number | null;
 }
 
 /** Performs `ls`. */
@@ -69,9 +64,8 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
     return size;
   };
   const chosen = fitting(ports, all, flags).sort(ORDERS[flags.sort](sizeOf));
-  const sorted = inStates(ports, home, chosen, flags)
+  const entries = inStates(ports, home, chosen, flags)
     .map((session): Entry => ({ ...session, bytes: sizeOf(session) }));
-  const entries = flags.cost === true ? await withCosts(ports, home, sorted) : sorted;
   const known = new Set(all.map(({ id }) => id));
   const tree = flags.tree === true ? forkTree(entries) : null;
   if (output.options.json) {
@@ -83,26 +77,11 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
     entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
-    const lines = await tableLines(flags.cost === true ? COLUMNS_WITH_COST : COLUMNS, rows, output.columns);
+    const lines = await tableLines(COLUMNS, rows, output.columns);
     output.text(lines.flatMap((line) => [...line, "\n"]));
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
   return 0;
-}
-
-/** Adds the cost of the requests that each session sent itself. Reads all turns. */
-async function withCosts(ports: ProgramPorts, home: Home, entries: readonly Entry[]): Promise<Entry[]> {
-  const { ownRequests } = await import("./stats.ts");
-  const { spentRequests, sumOf } = await import("../cost/spending.ts");
-  const priced: Entry[] = [];
-  for (const entry of entries) {
-    const requests = entry.manifest === null ? null : ownRequests(ports, home, entry.id);
-    priced.push({
-      ...entry,
-      cost: requests === null ? null : sumOf(await spentRequests(ports, requests)).cost_usd,
-    });
-  }
-  return priced;
 }
 
 /** The size of a session as its manifest counts it; measured for manifests of earlier versions. */
@@ -143,7 +122,7 @@ function tokensOf({ manifest }: SessionSummary): number {
   return manifest === null ? 0 : manifest.usage.input_tokens + manifest.usage.output_tokens;
 }
 
-function sessionRecord({ id, path, manifest, state, bytes, cost, problem }: Entry): ListedSession {
+function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): ListedSession {
   return {
     id,
     path,
@@ -163,7 +142,6 @@ function sessionRecord({ id, path, manifest, state, bytes, cost, problem }: Entr
       usage: manifest.usage,
       bytes,
     }),
-    ...(cost === undefined ? {} : { cost_usd: cost }),
     ...(problem === undefined ? {} : { problem }),
   };
 }
@@ -178,12 +156,6 @@ interface Row {
 
 /** SGR codes: red, yellow, green. */
 const STATE_CODES: Readonly<Record<string, number>> = { damaged: 31, failed: 31, killed: 33, running: 32 };
-
-const COST_COLUMN: Column<Row> = {
-  header: "COST",
-  cell: ({ session }) => costText(session.cost ?? null),
-  right: true,
-};
 
 const COLUMNS: readonly Column<Row>[] = [
   { header: "ID", cell: ({ id }) => id },
@@ -206,10 +178,6 @@ const COLUMNS: readonly Column<Row>[] = [
     drop: 6,
   },
 ];
-
-const COLUMNS_WITH_COST = COLUMNS.flatMap((column) =>
-  column.header === "STATE" ? [COST_COLUMN, column] : [column]
-);
 
 function ofManifest(
   cell: (manifest: NonNullable<SessionSummary["manifest"]>) => string,

@@ -99,13 +99,6 @@ function requestsOfAll({ ports, home: { value } }: Context): Found {
   return { requests, problems };
 }
 
-/** The requests that one session sent itself; `null` if one of its turns cannot be read. */
-export function ownRequests(ports: ProgramPorts, home: Home, id: SessionId): LedgerRequest[] | null {
-  const read = readOrProblem(ports, home, id);
-  if (typeof read === "string" || read.problems.length > 0) return null;
-  return read.turns.flatMap(({ value }) => requestsIn(value)).filter(({ session }) => session === id);
-}
-
 /** A session, or the reason why it cannot be read at all. */
 function readOrProblem(ports: ProgramPorts, home: Home, id: SessionId): ShownSession | string {
   try {

@@ -32,9 +32,8 @@ const LS_FLAGS = {
   ),
   remote: {
     ...again(ON_REMOTE, `list the sessions ${ON_REMOTE.about}`),
-    conflicts: ["tree", "state", "model", "workspace", "cost"],
+    conflicts: ["tree", "state", "model", "workspace"],
   },
-  cost: toggle("--cost", "the cost of each session, without turns shared with its parent; reads all turns"),
 };
 /** The flags of `ls`. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
@@ -48,7 +47,7 @@ const SHOW_FLAGS = {
   turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw", "markdown", "html"] }),
   events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw", "markdown", "html"] }),
   raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1), {
-    conflicts: ["markdown", "html", "redact"],
+    conflicts: ["markdown", "html"],
   }),
   markdown: toggle("--markdown", "Markdown for a pull request", { conflicts: ["json", "html"] }),
   run: value("--run <n>", "only the turns of run N", wholeNumber(1), { conflicts: ["last", "raw"] }),
@@ -57,7 +56,6 @@ const SHOW_FLAGS = {
   full: toggle("--full", "long texts and outputs whole"),
   pager: negated("--no-pager", "print to the terminal, not through $PAGER", { step: false }),
   ...PAGE_FLAGS,
-  redact: toggle("--redact", "replace secrets, as export --redact does", { step: false }),
 };
 /** The flags of `show`. */
 export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;

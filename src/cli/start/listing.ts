@@ -3,7 +3,7 @@ import { VIEWING_VERBS } from "../inspection/viewing.ts";
 import type { LoadPriceTable } from "../live_ports.ts";
 import { startVerb } from "./process.ts";
 
-/** Runs a command line of `ls` without `--cost`; resolves to its exit code. */
+/** Runs a command line of `ls`; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
   return startVerb(args, loadPriceTable, VIEWING_VERBS);
 }

@@ -40,7 +40,7 @@ function outcome(parse: (ports: ProgramPorts) => unknown): Outcome {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // The lines after the first are suggestions.
-    return { called: null, error: [error.code, error.message.split("\n")[0]], printed: printed() };
+    return { called: null, error: [error.code, error.message.replace(/\n[^]*/, "")], printed: printed() };
   }
 }
 
