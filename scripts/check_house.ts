@@ -68,8 +68,8 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
       "take readVariable of src/cli/environment.ts, or Ports.env",
     ),
     "foreign code": never(
-      // The first loads the scripts in the executable, the second a function of its own in another thread.
-      /^src\/(?!cli\/start\/embedded_script\.ts$|store\/read_ahead\.ts$).*\.ts$/,
+      // It loads the scripts in the executable.
+      /^src\/(?!cli\/start\/embedded_script\.ts$).*\.ts$/,
       /\b(?:Deno|process)\.dlopen\b|\bcreateRequire\b|\bnode:vm\b|\bnew (?:Function|Worker)\b|\bWebAssembly\./g,
       "the binary has all permissions, so it loads its own modules only",
     ),

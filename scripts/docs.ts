@@ -12,7 +12,7 @@ import { buildProgram } from "../src/cli/program.ts";
 import { FIXTURE_VERBS, VERBS } from "../src/cli/verbs.ts";
 import { type Flag, isOffSwitch, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
-import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
+import { CLIENTS_READ, KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../src/domain/fingerprint.ts";
 import { CONFIG_NAMES } from "../src/cli/config_file.ts";
@@ -188,14 +188,14 @@ function code(text: string): string {
 /** The variables that lead clients to common APIs. */
 function upstreamsTable(): string {
   const opening = { always: "always", key: "its URL or a key is set", set: "its URL is set" };
-  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source, checked }) => [
+  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source }) => [
     api,
     code(variable),
     keys.map((key) => code(key.variable)).join(", "),
     defaultUrl ?? "",
     code(adds),
     opening[opens],
-    `${source}, ${checked}`,
+    `${source}, ${CLIENTS_READ}`,
   ]);
   return table(["API", "base URL", "keys", "default", "clients append", "has a port if", "read in"], rows);
 }

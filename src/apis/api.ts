@@ -137,16 +137,6 @@ export interface Assembler {
   end(): readonly StreamUpdate[];
 }
 
-/** A body in pieces: the body of the first `n` entries is `opening`, `pieces[0]` to `pieces[n - 1]`, `closing`. */
-export interface BodyPieces {
-  /** The fields, in body order, up to where the history begins. */
-  opening(fields: JsonObject): string;
-  /** One piece for each entry; empty for an entry that is not sent. */
-  readonly pieces: readonly string[];
-  /** The end of the body after each entry. */
-  readonly closings: readonly string[];
-}
-
 /** Recognises answers whose recording names neither server nor path. */
 export interface Recognition {
   /** Path of a request that is answered with a stream, such as `/v1/responses`. */
@@ -232,8 +222,6 @@ export interface RunApi extends Api {
   accountOf(headers: Pick<Headers, "get">): string | null;
   /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history. */
   bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
-  /** The same body in pieces; `null` if the body does not hold the entries in their order. */
-  bodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null;
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
   classify(status: number, headers: Headers, bodyText: string): ApiFailure;
   /** Token counts from a usage object; missing counts are 0. */

@@ -5,9 +5,10 @@
  * @module
  */
 import { RepriseError } from "../domain/errors.ts";
-import type { Ports } from "../domain/ports.ts";
+import type { Files, Ports } from "../domain/ports.ts";
 import { badFixture, KIND_NAMES, requireFolder } from "../fixture/files.ts";
 import { LOCK_FILE, STAGING_FOLDER } from "../fixture/format.ts";
+import { readHeader, unlistedExchanges } from "../fixture/read.ts";
 import { makeDirectories } from "../fixture/seal.ts";
 import { cleanUpFolder } from "../fixture/clean_up.ts";
 import { fileError, isTaken, systemCode } from "../store/fs_errors.ts";
@@ -75,8 +76,6 @@ export interface FixtureChange<T> {
   readonly tried: string;
   /** Calls `act` without the lock, because it writes nothing. @default {false} */
   readonly dryRun?: boolean;
-  /** Finishes what a killed process left. @default {cleanUpFolder} */
-  readonly cleanUp?: typeof cleanUpFolder;
   readonly act: () => T;
 }
 
@@ -98,23 +97,29 @@ export async function changeFixture<T>(ports: Ports, path: string, change: Fixtu
   }
 }
 
-async function changeLocked<T>(
-  ports: Ports,
-  path: string,
-  { cleanUp = cleanUpFolder, act }: FixtureChange<T>,
-): Promise<T> {
+async function changeLocked<T>(ports: Ports, path: string, { act }: FixtureChange<T>): Promise<T> {
   const { files } = ports;
   const lock = await lockFixture(ports, path);
   let [isClean, isDone] = [!lock.leftBehind, false];
   try {
-    if (!isClean) cleanUp(files, path);
+    if (!isClean) cleanUpFolder(files, path);
     isClean = true;
     const result = act();
     isDone = true;
     return result;
   } finally {
-    // Exchanges without fixture.json are those of a removal that failed: the staging folder shows that.
-    lock.release(isDone || (isClean && files.facts(`${path}/fixture.json`) !== null));
+    lock.release(isDone || (isClean && !hasUnlisted(files, path)));
+  }
+}
+
+/** True for exchanges of a removal that failed: the staging folder must stay to show that. */
+function hasUnlisted(files: Files, path: string): boolean {
+  try {
+    const header = files.facts(`${path}/fixture.json`) === null ? null : readHeader(files, path);
+    return unlistedExchanges(files, path, header).length > 0;
+  } catch {
+    // The earlier failure is reported.
+    return false;
   }
 }
 

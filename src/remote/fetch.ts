@@ -22,8 +22,8 @@ import { findLineage, type Lineage, LineageSearch } from "../store/read/lineage.
 import { lastTurnOf, readHistory } from "../store/read/session.ts";
 import { parseTurn } from "../store/read/turn.ts";
 import { HistoryValidator } from "../store/read/validate.ts";
-import type { LockOptions } from "../store/write/file_lock.ts";
-import { SessionLock } from "../store/write/lock.ts";
+import type { FileLock, LockOptions } from "../store/write/file_lock.ts";
+import { lockSession } from "../store/write/lock.ts";
 import { forgetSaves } from "../store/write/pending.ts";
 import { claimName, replaceCache, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
@@ -61,11 +61,11 @@ export async function fetchTurns(
   { id, last, ...wait }: FetchOptions,
 ): Promise<Fetched> {
   const paths = sessionPaths(home.sessions, id);
-  let lock: SessionLock | null = null;
+  let lock: FileLock | null = null;
   const isNew = ports.files.facts(paths.root) === null;
   try {
     makeSessionDirectory(ports, home, paths);
-    lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...wait });
+    lock = await lockSession(ports, paths, { waitMs: 0, ...wait });
     prepareSession(ports, home, paths);
     makeMissingBlobs(ports, paths);
     return await fetchLocked(ports, store, { paths, last });
@@ -81,7 +81,7 @@ export async function fetchTurns(
 function removeEmpty(
   ports: Ports,
   home: Home,
-  { paths, lock }: { readonly paths: SessionPaths; readonly lock: SessionLock },
+  { paths, lock }: { readonly paths: SessionPaths; readonly lock: FileLock },
 ): void {
   try {
     if (lastTurnOf(ports, paths) === 0) removeDirectory(ports, home, { path: paths.root, lock });
@@ -109,7 +109,7 @@ export async function followRemote(
   { id, last, after, keep, ...wait }: FollowOptions,
 ): Promise<Fetched> {
   const paths = sessionPaths(home.sessions, id);
-  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...wait });
+  const lock = await lockSession(ports, paths, { waitMs: 0, ...wait });
   try {
     makeMissingBlobs(ports, paths);
     const here = readHistory(ports, paths).turns.slice(0, after);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type Lack, lacksPython, needing } from "../support/needs.ts";
 import { startMessagesServer, text } from "../support/messages_server.ts";
 import { says } from "../support/messages_server/script.ts";
-import { type Block, blocksOf } from "../support/page.ts";
+import { blocksOf, sectionOf } from "../support/page.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
 import { listen } from "../support/serving.ts";
 import { ELSEWHERE } from "./agent_run.ts";
@@ -165,12 +165,6 @@ async function agentApi(variable: string, started: AgentApi | Promise<AgentApi>)
   return { env: { [variable]: url }, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }
 
-function sectionOf(heading: string): readonly Block[] {
-  const [, rest] = PAGE.split(`\n## ${heading}\n`);
-  assert(rest !== undefined, `docs/clients.md has no section ${heading}`);
-  return blocksOf(rest.split("\n## ")[0] as string);
-}
-
 for (const { section, packages, apis, exchanges, prints, lacks = null } of RECIPES) {
   Deno.test({
     ...needing(
@@ -183,7 +177,7 @@ for (const { section, packages, apis, exchanges, prints, lacks = null } of RECIP
       const path = await pathWith(packages);
       if (packages.length > 1) project.link(await installed(packages));
       const commands: string[] = [];
-      for (const block of sectionOf(section)) {
+      for (const block of blocksOf(sectionOf(PAGE, section))) {
         if (block.path === null) commands.push(block.text);
         else project.write(block.path, block.text);
       }
@@ -203,7 +197,7 @@ for (const { section, packages, apis, exchanges, prints, lacks = null } of RECIP
         const replayed = await project.shell(replay, path, {});
         for (const line of prints) assert(replayed.includes(line), replayed);
       }
-      for (const block of sectionOf(section)) {
+      for (const block of blocksOf(sectionOf(PAGE, section))) {
         if (block.path === null || !block.text.includes(PROMPT)) continue;
         project.write(block.path, block.text.replace(PROMPT, "Delete the files here"));
         const [serve = "", command = ""] = replays[0]?.split(" -- ") ?? [];

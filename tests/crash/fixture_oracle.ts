@@ -27,13 +27,10 @@ const STAGING = ".recording";
 /**
  * Returns the fixture in a folder; `null` if there is none.
  *
- * @throws {Error} if anything in it is torn, missing, unlisted or numbered with a gap.
+ * @throws {Error} if anything in it is torn, missing or unlisted.
  */
-export function seenFixture(folder: string): SeenFixture | null {
-  const isLeft = existsSync(`${folder}/${STAGING}`);
-  // A pruned fixture replaces the other files from its rename on.
-  const pruned = `${folder}/${STAGING}/pruned`;
-  const path = existsSync(pruned) ? pruned : folder;
+export function seenFixture(path: string): SeenFixture | null {
+  const isLeft = existsSync(`${path}/${STAGING}`);
   if (!existsSync(`${path}/fixture.json`)) {
     if (!isLeft && existsSync(`${path}/exchanges`)) {
       throw new Error(`${path}: exchanges without fixture.json`);
@@ -48,12 +45,9 @@ export function seenFixture(folder: string): SeenFixture | null {
   const numbers = [...new Set(Object.keys(files).flatMap((name) => numberOf(name) ?? []))].sort((a, b) =>
     a - b
   );
-  numbers.forEach((number, index) => {
-    if (number !== index + 1) throw new Error(`${path}: a gap before exchange ${number}`);
-  });
   const unlisted = filesBelow(path).filter((name) =>
     !Object.hasOwn(files, name) && name !== "fixture.json" && name !== ".gitattributes" &&
-    !(isLeft && (name === "fixture.json.new" || (numberOf(name) ?? 0) > numbers.length))
+    !(isLeft && (name === "fixture.json.new" || numberOf(name) !== null))
   );
   if (unlisted.length > 0) throw new Error(`${path}: unlisted ${unlisted.join(", ")}`);
   requireRecordings(path, recordings, numbers.length);

@@ -8,7 +8,7 @@ import type { Home, SessionSummary } from "../../store/home.ts";
 import { SESSION_STATES } from "../../domain/session_states.ts";
 import { type JudgedSession, judgeSessions } from "../../store/read/status.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import type { FilterFlags } from "./session_flags.ts";
+import { type FilterFlags, startOf } from "./session_flags.ts";
 
 /** Chooses sessions by the flags that need only their manifests; keeps their order. */
 export function fitting(
@@ -16,8 +16,8 @@ export function fitting(
   sessions: readonly SessionSummary[],
   { since }: Pick<FilterFlags, "since">,
 ): readonly SessionSummary[] {
-  if (since === undefined) return sessions;
-  const from = "at" in since ? since.at : clock.now() - since.agoMs;
+  const from = startOf(since, clock.now());
+  if (from === null) return sessions;
   // The age of a session without a manifest is unknown: it is shown, as damage should be.
   return sessions.filter(({ manifest }) => manifest === null || Date.parse(manifest.updated_at) >= from);
 }

@@ -31,3 +31,9 @@ export function when(text: string): When {
   }
   return { at };
 }
+
+/** The time from which on things count, in milliseconds; `null` without `since`. */
+export function startOf(since: When | undefined, now: number): number | null {
+  if (since === undefined) return null;
+  return "at" in since ? since.at : now - since.agoMs;
+}

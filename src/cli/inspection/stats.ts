@@ -15,7 +15,7 @@ import {
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
-import { parseSince } from "../since.ts";
+import { startOf } from "./session_flags.ts";
 import type { StatsFlags } from "./command.ts";
 
 /** Performs `stats`. Counts the readable turns of a damaged session, reports the damage and returns exit code 12. */
@@ -26,7 +26,7 @@ export async function statsVerb(
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  const since = flags.since === undefined ? null : parseSince(flags.since, ports.clock.now());
+  const since = startOf(flags.since, ports.clock.now());
   const { id, requests, problems } = selector === undefined
     ? { id: null, ...requestsOfAll(context) }
     : requestsOfOne(context, selector);

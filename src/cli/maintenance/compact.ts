@@ -29,7 +29,7 @@ import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
 import { standingOmissions } from "../../run/refusals.ts";
 import { type Asking, askOnce } from "../../run/request_step.ts";
 import { readSession, readSessionTail } from "../../store/read/session.ts";
-import { openWriter } from "../remote/open_writer.ts";
+import { closing, openWriter } from "../remote/open_writer.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { CompactFlags } from "../run/command.ts";
@@ -125,11 +125,7 @@ async function compactSession(
       flag: flags.remote,
       config: settings.call.config,
     });
-    try {
-      await writeCheckpoint(writer, settings, signal);
-    } finally {
-      writer.close();
-    }
+    await closing(writer, () => writeCheckpoint(writer, settings, signal));
   } catch (error) {
     throw stop.error ?? error;
   } finally {

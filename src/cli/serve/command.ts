@@ -43,7 +43,7 @@ const EVENTS = text(
 
 const SUITE = toggle(
   "--suite",
-  "for test runners: read from stdin which test has ended, report it, and end when stdin closes (docs/helpers.md)",
+  "for test runners: read from stdin which test has ended, report it, and end when stdin closes (docs/recording.md)",
   { conflicts: ["port", "portFile", "host", "token"] },
 );
 

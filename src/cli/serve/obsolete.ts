@@ -7,7 +7,7 @@
 import { readFixture, readHeader } from "../../fixture/read.ts";
 import { promptOf } from "../../fixture/inspect/timeline.ts";
 import { planFixture } from "../../fixture/prune/plan.ts";
-import { replaceByPruned } from "../../fixture/prune/pruned_folder.ts";
+import { replaceByPruned } from "../../fixture/prune/pruned_fixture.ts";
 import type { FixtureUse } from "../../fixture/serve/replayer.ts";
 import { sealAs } from "../../fixture/seal.ts";
 import { changeFixture } from "../fixture_lock.ts";
@@ -55,7 +55,7 @@ export async function pruneUnused(
   if (plan.removed.length > 0) {
     await changeFixture(ports, path, {
       tried: "remove unused exchanges",
-      act: () => replaceByPruned(files, path, plan),
+      act: () => replaceByPruned(files, path, plan.after),
     });
   }
   return plan.removed.map(({ number, prompt }) =>

@@ -6,7 +6,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { DAY_MS, type Files, type Ports } from "../../domain/ports.ts";
 import { withoutSlash } from "../../domain/text.ts";
-import { type FixtureFile, listedExchanges, recordedOn } from "../../fixture/format.ts";
+import { exchangeFolders, type FixtureFile, recordedOn } from "../../fixture/format.ts";
 import { oldestRecording } from "../../fixture/recordings.ts";
 import { fixtureFolders } from "../../fixture/inspect/catalog.ts";
 import { readFixture, readHeader } from "../../fixture/read.ts";
@@ -79,7 +79,7 @@ export function readListed(
 ): Pick<ServedFixture, "exchanges" | "header" | "problem"> {
   try {
     const header = readHeader(files, path);
-    return { exchanges: listedExchanges(header).length, header, problem: null };
+    return { exchanges: exchangeFolders(header).length, header, problem: null };
   } catch (error) {
     if (!(error instanceof RepriseError)) throw error;
     return { exchanges: 0, header: null, problem: error.message };

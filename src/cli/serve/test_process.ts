@@ -119,6 +119,6 @@ export function requireOneFolder(
   if (!wraps && directories.length === 1) return;
   const why = wraps ? "a command is given" : "several folders are given";
   throw new RepriseError("usage", `Cannot use --suite: ${why}`, {
-    hint: "--suite is for the helpers of test runners, which start reprise themselves (docs/helpers.md)",
+    hint: "--suite is for the helpers of test runners, which start reprise themselves (docs/recording.md)",
   });
 }

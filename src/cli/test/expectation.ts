@@ -20,7 +20,7 @@ import {
   sealFixture,
   unsealed,
 } from "../../fixture/seal.ts";
-import { exchangeFolder, readable, readableBody, type RequestFile } from "../../fixture/format.ts";
+import { readable, readableBody, type RequestFile } from "../../fixture/format.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { entries, exists, filesBelow } from "./files.ts";
 import { isRecorded, recordedBody } from "./recorded_request.ts";
@@ -119,13 +119,13 @@ export function updateTest(
 
 function updateRequests(files: Files, { path, exchanges }: Fixture, end: StepOutcome): string[] {
   return exchanges.flatMap((exchange) => {
-    const { number } = exchange;
+    const { folder, number } = exchange;
     const sent = end.requests[number - 1];
     if (sent === undefined || isRecorded(exchange, sent)) return [];
     const raw = new TextEncoder().encode(recordedBody(exchange, sent.body));
     const sum = sha256Hex(raw);
-    const name = `${path}/${exchangeFolder(number)}/request.json`;
-    const rawName = `${path}/${exchangeFolder(number)}/request.body`;
+    const name = `${path}/${folder}/request.json`;
+    const rawName = `${path}/${folder}/request.body`;
     const { body: _body, ...before } = JSON.parse(new TextDecoder().decode(files.read(name))) as RequestFile;
     const { json, restores } = readableBody(raw);
     const { path: asked } = sent;

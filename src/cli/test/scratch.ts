@@ -14,7 +14,7 @@ import { readHeader } from "../../fixture/read.ts";
 import { orFileError, storageError } from "../../store/fs_errors.ts";
 import type { Garbage, GarbageReport, SkippedDirectory } from "../../store/lifecycle/remove.ts";
 import { pathsAt, type SessionPaths } from "../../store/layout.ts";
-import { inspectLock, SessionLock } from "../../store/write/lock.ts";
+import { inspectLock, lockSession } from "../../store/write/lock.ts";
 import { copyBelow, entries, exists, filesBelow, requirePlain, setModified } from "./files.ts";
 
 const SCRATCH_PREFIX = "reprise-session-";
@@ -45,7 +45,7 @@ export interface TestScratch extends Disposable {
 export async function createScratch(ports: Ports, directory: string, modified?: Date): Promise<TestScratch> {
   for (const name of ["workspace", "start", ATTACHMENTS]) requirePlain(`${directory}/${name}`);
   const root = makeScratchDirectory(ports);
-  const lock = await SessionLock.acquire(ports, pathsOf(root), { waitMs: 0 });
+  const lock = await lockSession(ports, pathsOf(root), { waitMs: 0 });
   const scratch: TestScratch = {
     root,
     home: `${root}/home`,

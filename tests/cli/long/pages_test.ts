@@ -5,9 +5,9 @@ import { writeFixture } from "../../support/fixture.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 
+/** Sends a streamed request for each file of tests, up to three times. */
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
-/** Sends a streamed request for each file of tests, up to three times. */
 const PYTEST = `#!/usr/bin/python3
 import glob, json, os, sys, urllib.request
 
@@ -40,7 +40,11 @@ const SUMMARY = JSON.stringify({
   limitations: ["Results are left out"],
 });
 
-/** Reads a file 45 times if the prompt says so, answers as a schema or a summary wants it, and else in text. */
+/** Arguments of calls. */
+const CHECK = { command: "sh check.sh", argv: null, timeout_seconds: null };
+const FILE = { path: "a.txt", offset: null, limit: null };
+
+/** Calls the tool that the prompt names, answers as a schema or a summary wants it, and else in text. */
 const model: Script = ({ input, body }) => {
   const prompt = JSON.stringify(input.findLast(({ role }) => role === "user") ?? body);
   const format = JSON.stringify(body).includes('"json_schema"');
@@ -48,21 +52,29 @@ const model: Script = ({ input, body }) => {
   if (format) return answer([message(SUMMARY)]);
   const read = input.filter(({ type }) => type === "function_call_output").length;
   if (prompt.includes("45 times") && read < 45) {
-    return answer([reasoning(), functionCall("read_file", { path: "a.txt", offset: null, limit: null })]);
+    return answer([reasoning(), functionCall("read_file", FILE)]);
+  }
+  if (input.at(-1)?.role === "user") {
+    if (prompt.includes("Run the check")) return answer([reasoning(), functionCall("shell", CHECK)]);
+    if (prompt.includes("a.txt")) return answer([reasoning(), functionCall("read_file", FILE)]);
   }
   return answer([reasoning(), message("The parser is in src/parse.ts.")]);
 };
+
+/** A schema of an answer. */
+const PERSON = JSON.stringify({
+  type: "object",
+  properties: { name: { type: "string" } },
+  required: ["name"],
+  additionalProperties: false,
+});
 
 /** A page, and what a reader of it has. */
 interface GuidePage {
   readonly page: string;
   readonly prepare?: (project: ApiProject) => void | Promise<void>;
-}
-
-/** A session whose last run read a file 45 times. */
-async function longSession(project: ApiProject): Promise<void> {
-  project.write("a.txt", "alpha\n");
-  await succeeds(project, 'reprise run --new -s long --max-steps 60 "Read a.txt 45 times"');
+  /** Called before each script of the page. */
+  readonly before?: (project: ApiProject, script: string) => void;
 }
 
 async function session(project: ApiProject): Promise<void> {
@@ -93,8 +105,6 @@ function twoMachines(project: ApiProject): void {
 
 const PAGES: readonly GuidePage[] = [
   { page: "docs/clients.md", prepare: twoMachines },
-  { page: "docs/compaction.md", prepare: longSession },
-  { page: "docs/cost.md", prepare: session },
   { page: "docs/faults.md", prepare: recorded("fixtures/chat") },
   {
     page: "docs/fixtures.md",
@@ -104,27 +114,41 @@ const PAGES: readonly GuidePage[] = [
     },
   },
   {
-    page: "docs/pages.md",
+    page: "docs/keep.md",
     async prepare(project) {
-      await session(project);
-      await recorded("fixtures/chat")(project);
-      await succeeds(project, `mkdir tests/sessions && cp -r '${ROOT}tests/sessions/read' tests/sessions/`);
+      project.write("a.txt", "alpha\n");
+      project.write(
+        "rollout.jsonl",
+        Deno.readTextFileSync(`${ROOT}tests/unit/agents/transcripts/codex.jsonl`),
+      );
+      await succeeds(project, 'reprise run --new -s fix-ci --max-steps 60 "Read a.txt 45 times"');
+    },
+    before(project, script) {
+      // A disk that lost the end of a turn.
+      if (script.includes("exit code 12")) {
+        Deno.truncateSync(`${project.home}/sessions/fix-ci/turns/000003.json`, 100);
+      }
     },
   },
-  { page: "docs/replay.md", prepare: session },
+  { page: "docs/reasoning.md", prepare: session },
   {
-    page: "docs/structured.md",
-    prepare: (project) =>
-      project.write(
-        "person.json",
-        JSON.stringify({
-          type: "object",
-          properties: { name: { type: "string" } },
-          required: ["name"],
-          additionalProperties: false,
-        }),
-      ),
+    page: "docs/run.md",
+    prepare(project) {
+      const files = {
+        "a.txt": "alpha\n",
+        "b.txt": "beta\n",
+        "files.txt": "a.txt\nb.txt\n",
+        "shot.png": "\x89PNG\r\n\x1a\n",
+        "spec.pdf": "%PDF-1.7\n",
+        "person.json": PERSON,
+      };
+      for (const [name, content] of Object.entries(files)) {
+        const bytes = Uint8Array.from(content, (letter) => letter.charCodeAt(0));
+        Deno.writeFileSync(`${project.workspace}/${name}`, bytes);
+      }
+    },
   },
+  { page: "docs/structured.md", prepare: (project) => project.write("person.json", PERSON) },
   {
     page: "docs/upstreams.md",
     prepare(project) {
@@ -134,15 +158,24 @@ const PAGES: readonly GuidePage[] = [
   },
 ];
 
-for (const { page, prepare } of PAGES) {
+for (const { page, prepare, before } of PAGES) {
   Deno.test({
-    ...needing(`the commands of ${page} run unchanged, in order`, lacksProgram("/usr/bin/python3")),
+    ...needing(
+      `the commands of ${page} run unchanged, in order`,
+      lacksProgram("/usr/bin/python3"),
+      lacksProgram("jq"),
+    ),
     async fn() {
       await using project = new ApiProject(model);
       project.env.REPRISE_MODEL = "gpt-5.6";
       project.program("tools/pytest", PYTEST);
       await prepare?.(project);
-      await project.runPage(page);
+      await project.runPage(page, {
+        env(script) {
+          before?.(project, script);
+          return {};
+        },
+      });
     },
   });
 }

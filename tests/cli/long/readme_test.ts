@@ -1,7 +1,6 @@
-/** The commands of the README, docs/run.md and docs/providers.md run unchanged, in order. */
+/** The commands of the README and docs/providers.md run unchanged, in order. */
 import assert from "node:assert/strict";
-import { lacksProgram, lacksPython, needing } from "../../support/needs.ts";
-import { dirname } from "node:path";
+import { lacksPython, needing } from "../../support/needs.ts";
 import { ApiProject } from "../../support/api_project.ts";
 import { startMessagesServer } from "../../support/messages_server.ts";
 import { says, text } from "../../support/messages_server/script.ts";
@@ -101,31 +100,6 @@ Deno.test({
     ];
     for (const [index, fact] of facts.entries()) assert.match(printed[index] ?? "", fact);
     assert.match(printed[4] ?? "", /^\d+\.\d+\.\d+/);
-  },
-});
-
-Deno.test({
-  ...needing(
-    "the commands of docs/run.md run: permissions, stdin, attachments, output, and what follows a session",
-    lacksProgram("jq"),
-  ),
-  async fn() {
-    await using project = new ApiProject(model);
-    project.env["REPRISE_MODEL"] = "gpt-5.6";
-    const files = {
-      "files.txt": "a.txt\nb.txt\n",
-      "shot.png": "\x89PNG\r\n\x1a\n",
-      "spec.pdf": "%PDF-1.7\n",
-    };
-    for (const [name, content] of Object.entries(files)) {
-      const path = `${project.workspace}/${name}`;
-      Deno.mkdirSync(dirname(path), { recursive: true });
-      Deno.writeFileSync(path, Uint8Array.from(content, (letter) => letter.charCodeAt(0)));
-    }
-    const printed = await runBlocks(project, "docs/run.md");
-    assert.match(printed[0] ?? "", /session (\S+) \(new\)[^]*session \1\n/);
-    assert.match(printed.at(-1) ?? "", /Fix the CI build/);
-    assert.ok(Deno.statSync(`${project.workspace}/session.html`).size > 0);
   },
 });
 

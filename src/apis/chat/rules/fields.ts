@@ -139,7 +139,6 @@ export function nullContent(messages: readonly PlacedMessage[]): ChatViolation[]
       rule: "null_content",
       message: "Invalid value for 'content': expected a string, got null.",
       param: `messages.[${index}].content`,
-      code: null,
     }];
   });
 }

@@ -98,7 +98,7 @@ const CASES: readonly Case[] = [
     what: "a removed first exchange",
     damage: (path) => Deno.removeSync(`${path}/exchanges/0001`, { recursive: true }),
     ...BAD,
-    message: /exchanges\/0001": no exchange is there/,
+    message: /exchanges\/0001\/request\.json": nothing is there/,
   },
   {
     what: "an added file",

@@ -1,4 +1,4 @@
-/** The lines of docs/replay.md do what they say. */
+/** The lines of docs/reasoning.md do what they say. */
 import assert from "node:assert/strict";
 import { lacksProgram, needing } from "../support/needs.ts";
 import { isJsonObject, type JsonValue } from "../../src/domain/json.ts";
@@ -7,7 +7,7 @@ import { functionCall } from "../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
 import { Place } from "./harness.ts";
 
-const TEXT = Deno.readTextFileSync(new URL("../../docs/replay.md", import.meta.url));
+const TEXT = Deno.readTextFileSync(new URL("../../docs/reasoning.md", import.meta.url));
 const JQ_LINES = TEXT.split("\n").filter((line) => line.startsWith("jq "));
 
 /** Reasoning, a call, a refusal: something for each line to show. */
@@ -42,7 +42,7 @@ function at(value: JsonValue | undefined, path: readonly string[]): boolean {
 
 Deno.test(
   needing(
-    "the jq lines of docs/replay.md show something of every session with a refusal: as programs",
+    "the jq lines of docs/reasoning.md show something of every session with a refusal: as programs",
     lacksProgram("jq"),
   ),
   async () => {
@@ -60,7 +60,7 @@ Deno.test(
   },
 );
 
-Deno.test("the jq lines of docs/replay.md show something of every session with a refusal: as paths into the turns", async () => {
+Deno.test("the jq lines of docs/reasoning.md show something of every session with a refusal: as paths into the turns", async () => {
   await using place = await storied();
   assert.equal(JQ_LINES.length, 5);
   const turns = place.sandbox.turns("s");
@@ -71,7 +71,7 @@ Deno.test("the jq lines of docs/replay.md show something of every session with a
   }
 });
 
-Deno.test("docs/replay.md knows every reason and every switch: the reasons that items are left out for", () => {
+Deno.test("docs/reasoning.md knows every reason and every switch: the reasons that items are left out for", () => {
   const source = Deno.readTextFileSync(new URL("../../src/domain/turn.ts", import.meta.url));
   const union = source.slice(
     source.indexOf("export type DropReason"),
@@ -83,7 +83,7 @@ Deno.test("docs/replay.md knows every reason and every switch: the reasons that 
   return Promise.resolve();
 });
 
-Deno.test("docs/replay.md knows every reason and every switch: the flags and variables", async () => {
+Deno.test("docs/reasoning.md knows every reason and every switch: the flags and variables", async () => {
   await using place = new Place([]);
   const help = (await place.call(["run", "--help"])).stdout +
     (await place.call(["repair", "--help"])).stdout;

@@ -4,25 +4,23 @@
  *
  * @module
  */
-import type { JsonObject as Readable, JsonValue } from "../../../src/domain/json.ts";
-import { seal } from "../../../src/domain/seal.ts";
-import type { Dice } from "../fold/dice.ts";
-import { ID } from "./support.ts";
+import type { Dice } from "../../unit/fold/dice.ts";
+import { type Json, sealed, write } from "./session_files.ts";
 
 /** Copies a session's directory, under the same name, into another home. */
 export function copySession(from: string, to: string): void {
   Deno.mkdirSync(to, { mode: 0o700 });
-  for (const { name, isDirectory } of Deno.readDirSync(from)) {
-    if (isDirectory) copySession(`${from}/${name}`, `${to}/${name}`);
-    else {
-      Deno.copyFileSync(`${from}/${name}`, `${to}/${name}`);
-      Deno.chmodSync(`${to}/${name}`, 0o600);
-    }
+  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(from)) {
+    const [source, copy] = [`${from}/${name}`, `${to}/${name}`];
+    if (isDirectory) copySession(source, copy);
+    else if (isSymlink) Deno.symlinkSync(Deno.readLinkSync(source), copy);
+    else Deno.copyFileSync(source, copy);
   }
+  Deno.chmodSync(to, Number(Deno.statSync(from).mode) & 0o777);
 }
 
 /** A parsed file that may be changed. */
-type JsonObject = { -readonly [name in keyof Readable]: Readable[name] };
+type JsonObject = Record<string, Json>;
 
 type Oddity = (root: string, dice: Dice) => void;
 
@@ -62,7 +60,7 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
   "a turn under another number": (root, dice) => {
     const from = anyTurn(root, dice);
     const to = turnPath(root, dice.count(1, dice.pick([12, 999_999])));
-    if (from === null || exists(to) && !Deno.lstatSync(to).isFile) return;
+    if (from === null || from === to || exists(to) && !Deno.lstatSync(to).isFile) return;
     if (dice.chance(0.5)) Deno.copyFileSync(from, to);
     else Deno.renameSync(from, to);
   },
@@ -78,7 +76,7 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
   },
   "the manifest of another session": (root) => {
     const { sum: _, ...manifest } = manifestOf(root);
-    writeManifest(root, `${JSON.stringify({ ...manifest, session: ID }).slice(0, -1)},\n `);
+    writeManifest(root, `${JSON.stringify({ ...manifest, session: "another" }).slice(0, -1)},\n `);
   },
   "a manifest of a later version": (root) => {
     const { sum: _, ...manifest } = manifestOf(root);
@@ -97,7 +95,7 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
   "a checkpoint edited, and every turn after it sealed again to fit": (root, dice) => {
     for (const path of turnsOf(root)) {
       editTurn(path, (turn) => {
-        const [event] = Array.isArray(turn.events) ? turn.events as Readable[] : [];
+        const [event] = Array.isArray(turn.events) ? turn.events : [];
         if (event?.type !== "history_compaction") return turn;
         const member = dice.pick(["to_seq", "to_turn", "opening_turn", "previous_checkpoint"]);
         return { ...turn, events: [{ ...event, [member]: dice.pick([null, 1, 4, 5, 6, 7, 999]) }] };
@@ -118,6 +116,10 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
     Deno.mkdirSync(`${root}${directory}`, { recursive: true, mode: 0o700 });
     const name = dice.pick(["notes.txt", "0000003.json", ".tmp-12-00ff", "000099.json.bak", "a".repeat(64)]);
     plant(`${root}${directory}/${name}`, dice);
+  },
+  "a turn of another session": (root, dice) => {
+    const path = anyTurn(root, dice);
+    if (path !== null) editTurn(path, (turn) => ({ ...turn, session: "another" }));
   },
   "something else instead of a file": (root, dice) => {
     const path = dice.pick(filesIn(root));
@@ -169,23 +171,23 @@ function plant(path: string, dice: Dice): void {
 function editedValue(value: JsonObject, dice: Dice): JsonObject {
   const copy = structuredClone(value) as JsonObject;
   const places: (() => void)[] = [];
-  const visit = (at: JsonObject | JsonValue[]) => {
+  const visit = (at: JsonObject | Json[]) => {
     for (const [key, inside] of Object.entries(at)) {
       if (Array.isArray(at)) {
         const index = Number(key);
         places.push(
           () => at.splice(index, 1),
-          () => at.splice(index, 0, structuredClone(at[index]) as JsonValue),
+          () => at.splice(index, 0, structuredClone(at[index]) as Json),
         );
       } else places.push(() => delete at[key]);
-      const put = (now: JsonValue) => places.push(() => (at as JsonObject)[key] = now);
+      const put = (now: Json) => places.push(() => (at as JsonObject)[key] = now);
       if (typeof inside === "number") {
         put(dice.pick([0, 1, inside + 1, Math.max(0, inside - 1), 999, -1, 1.5]));
       }
       if (typeof inside === "string") put(dice.pick(["", "other", "0".repeat(64), `${inside}x`]));
       if (inside === null) put(dice.pick([1, "other", 3]));
       put(dice.pick([null, {}, [], "text", true, 7]));
-      if (typeof inside === "object" && inside !== null) visit(inside as JsonObject | JsonValue[]);
+      if (typeof inside === "object" && inside !== null) visit(inside as JsonObject | Json[]);
     }
   };
   visit(copy);
@@ -236,7 +238,7 @@ function editTurn(path: string, change: (turn: JsonObject) => JsonObject): void 
 
 /** Makes every turn name the one before it, in numbers too, as far as the files can be read. */
 function rechain(root: string): void {
-  let prev: JsonValue = null;
+  let prev: Json = null;
   let seq = 0;
   for (const [index, path] of turnsOf(root).entries()) {
     const shift = (turn: JsonObject): JsonObject => {
@@ -306,7 +308,7 @@ function writeManifest(root: string, unsealed: string): void {
 }
 
 function writeSealed(path: string, unsealed: string): void {
-  Deno.writeFileSync(path, seal(unsealed).bytes, { mode: 0o600 });
+  write(path, sealed(unsealed));
 }
 
 function exists(path: string): boolean {
