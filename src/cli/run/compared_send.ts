@@ -11,7 +11,6 @@ import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { machineValues } from "../serve/machine_values.ts";
 
-/** Call that sends the requests. */
 export interface ComparedCall {
   readonly ports: ProgramPorts;
   /** The workspace directory, in which the tools run. */
