@@ -1,4 +1,4 @@
-"""Plays the recordings of tests with pytest, or records them. docs/helpers.md shows how to use it.
+"""Plays the recordings of tests with pytest, or records them. docs/recording.md shows how to use it.
 
 One file, for Python 3.9 and pytest 7 or later. It needs the program reprise: in REPRISE_BINARY_PATH, or in PATH.
 PYTEST_DONT_REWRITE: conftest.py may import this module before pytest does.

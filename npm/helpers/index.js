@@ -1,6 +1,6 @@
 // @ts-self-types="./index.d.ts"
 /**
- * Plays the recording of a test, or records it. docs/helpers.md shows how to use it.
+ * Plays the recording of a test, or records it. docs/recording.md shows how to use it.
  *
  * @module
  */

@@ -116,13 +116,8 @@ export type StreamUpdate =
   }
   /** Summary or reasoning text; only for the screen. */
   | { readonly kind: "reasoning_delta"; readonly outputIndex: number; readonly delta: string }
-  /** A whole item, verbatim. `terminal`: only the terminal event listed it. */
-  | {
-    readonly kind: "item";
-    readonly outputIndex: number;
-    readonly item: Item;
-    readonly source: "done" | "terminal";
-  }
+  /** A whole item, verbatim. */
+  | { readonly kind: "item"; readonly outputIndex: number; readonly item: Item }
   /** The server began its answer again: every item so far is void. */
   | { readonly kind: "reset" }
   /** Exactly once, last. */
@@ -135,16 +130,6 @@ export interface Assembler {
   feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[];
   /** The stream has ended: yields `finished` unless it came already. */
   end(): readonly StreamUpdate[];
-}
-
-/** A body in pieces: the body of the first `n` entries is `opening`, `pieces[0]` to `pieces[n - 1]`, `closing`. */
-export interface BodyPieces {
-  /** The fields, in body order, up to where the history begins. */
-  opening(fields: JsonObject): string;
-  /** One piece for each entry; empty for an entry that is not sent. */
-  readonly pieces: readonly string[];
-  /** The end of the body after each entry. */
-  readonly closings: readonly string[];
 }
 
 /** Recognises answers whose recording names neither server nor path. */
@@ -232,8 +217,6 @@ export interface RunApi extends Api {
   accountOf(headers: Pick<Headers, "get">): string | null;
   /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history. */
   bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
-  /** The same body in pieces; `null` if the body does not hold the entries in their order. */
-  bodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null;
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
   classify(status: number, headers: Headers, bodyText: string): ApiFailure;
   /** Token counts from a usage object; missing counts are 0. */

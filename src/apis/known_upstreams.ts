@@ -30,8 +30,8 @@ export interface KnownUpstream {
   readonly variable: string;
   /** Name of the API. */
   readonly api: string;
-  /** Provider that clients of this variable expect; `null` if host and path decide. */
-  readonly provider: ProviderKind | null;
+  /** Provider that clients of this variable expect; without one, host and path decide. */
+  readonly provider?: ProviderKind;
   /** Variables with a key of this API, in the order in which clients read them. */
   readonly keys: readonly UpstreamKey[];
   /** Base URL that clients use if the variable is unset; `null` if the user must set it. */
@@ -43,10 +43,8 @@ export interface KnownUpstream {
    * key variables is set. `set`: the variable is set; other clients read it in another form, or expect a local server.
    */
   readonly opens: "always" | "key" | "set";
-  /** Client whose source or documentation was read, with its version. */
+  /** Client whose source or documentation was read on 2026-11-23, with its version. */
   readonly source: string;
-  /** Day on which it was read. */
-  readonly checked: string;
   /** Variable that the same clients read first. */
   readonly hiddenBy?: string;
 }
@@ -62,7 +60,6 @@ export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
     adds: "/responses",
     opens: "always",
     source: "openai 6.49.0 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "ANTHROPIC_BASE_URL",
@@ -73,7 +70,6 @@ export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
     adds: "/v1/messages",
     opens: "always",
     source: "@anthropic-ai/sdk 1.12.0 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "OPENAI_API_BASE",
@@ -84,7 +80,6 @@ export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
     adds: "/chat/completions",
     opens: "set",
     source: "@langchain/openai 1.5.8 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "AZURE_OPENAI_ENDPOINT",
@@ -95,13 +90,11 @@ export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
     adds: "/openai/deployments/NAME/chat/completions",
     opens: "key",
     source: "openai 6.49.0 (npm)",
-    checked: "2026-11-23",
     hiddenBy: "OPENAI_BASE_URL",
   },
   {
     variable: "GOOGLE_GEMINI_BASE_URL",
     api: "Gemini",
-    provider: null,
     keys: [
       { variable: "GOOGLE_API_KEY", header: "x-goog-api-key" },
       { variable: "GEMINI_API_KEY", header: "x-goog-api-key" },
@@ -110,194 +103,159 @@ export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
     adds: "/v1beta/models/NAME:generateContent",
     opens: "key",
     source: "@google/genai 2.32.0 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "GOOGLE_VERTEX_BASE_URL",
     api: "Vertex AI",
-    provider: null,
     keys: [],
     defaultUrl: null,
     adds: "/v1beta1/projects/…/models/NAME:generateContent",
     opens: "set",
     source: "@google/genai 2.32.0 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "OPENROUTER_BASE_URL",
     api: "OpenRouter",
-    provider: null,
     keys: [bearer("OPENROUTER_API_KEY")],
     defaultUrl: "https://openrouter.ai/api/v1",
     adds: "/chat/completions",
     opens: "key",
     source: "@openrouter/sdk 1.3.19 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "OPENROUTER_API_BASE",
     api: "OpenRouter",
-    provider: null,
     keys: [bearer("OPENROUTER_API_KEY")],
     defaultUrl: "https://openrouter.ai/api/v1",
     adds: "/chat/completions",
     opens: "set",
     source: "litellm (PyPI)",
-    checked: "2026-11-23",
   },
   {
     variable: "MISTRAL_BASE_URL",
     api: "Mistral",
-    provider: null,
     keys: [bearer("MISTRAL_API_KEY")],
     defaultUrl: "https://api.mistral.ai/v1",
     adds: "/chat/completions",
     opens: "key",
     source: "langchain-mistralai (PyPI)",
-    checked: "2026-11-23",
   },
   {
     variable: "GROQ_BASE_URL",
     api: "Groq",
-    provider: null,
     keys: [bearer("GROQ_API_KEY")],
     defaultUrl: "https://api.groq.com",
     adds: "/openai/v1/chat/completions",
     opens: "key",
     source: "groq-sdk 1.6.0 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "GROQ_API_BASE",
     api: "Groq",
-    provider: null,
     keys: [bearer("GROQ_API_KEY")],
     defaultUrl: "https://api.groq.com/openai/v1",
     adds: "/chat/completions",
     opens: "set",
     source: "litellm (PyPI)",
-    checked: "2026-11-23",
   },
   {
     variable: "CEREBRAS_BASE_URL",
     api: "Cerebras",
-    provider: null,
     keys: [bearer("CEREBRAS_API_KEY")],
     defaultUrl: "https://api.cerebras.ai",
     adds: "/v1/chat/completions",
     opens: "key",
     source: "@cerebras/cerebras_cloud_sdk 1.91.0 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "TOGETHER_BASE_URL",
     api: "Together",
-    provider: null,
     keys: [bearer("TOGETHER_API_KEY")],
     defaultUrl: "https://api.together.ai/v1",
     adds: "/chat/completions",
     opens: "key",
     source: "together-ai 0.52.0 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "FIREWORKS_API_BASE",
     api: "Fireworks",
-    provider: null,
     keys: [bearer("FIREWORKS_API_KEY"), bearer("FIREWORKS_AI_API_KEY")],
     defaultUrl: "https://api.fireworks.ai/inference/v1",
     adds: "/chat/completions",
     opens: "set",
     source: "litellm (PyPI)",
-    checked: "2026-11-23",
   },
   {
     variable: "PERPLEXITY_BASE_URL",
     api: "Perplexity",
-    provider: null,
     keys: [bearer("PERPLEXITY_API_KEY")],
     defaultUrl: "https://api.perplexity.ai",
     adds: "/chat/completions",
     opens: "key",
     source: "@perplexity-ai/perplexity_ai 0.38.5 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "DEEPSEEK_API_BASE",
     api: "DeepSeek",
-    provider: null,
     keys: [bearer("DEEPSEEK_API_KEY")],
     defaultUrl: "https://api.deepseek.com/v1",
     adds: "/chat/completions",
     opens: "key",
     source: "langchain-deepseek (PyPI)",
-    checked: "2026-11-23",
   },
   {
     variable: "XAI_API_BASE",
     api: "xAI",
-    provider: null,
     keys: [bearer("XAI_API_KEY")],
     defaultUrl: "https://api.x.ai/v1",
     adds: "/chat/completions",
     opens: "set",
     source: "litellm (PyPI)",
-    checked: "2026-11-23",
   },
   {
     variable: "CO_API_URL",
     api: "Cohere",
-    provider: null,
     keys: [bearer("CO_API_KEY")],
     defaultUrl: "https://api.cohere.com",
     adds: "/v2/chat",
     opens: "key",
     source: "cohere (PyPI)",
-    checked: "2026-11-23",
   },
   {
     variable: "AWS_BEDROCK_BASE_URL",
     api: "Bedrock",
-    provider: null,
     keys: [bearer("AWS_BEARER_TOKEN_BEDROCK")],
     defaultUrl: null,
     adds: "/responses",
     opens: "set",
     source: "openai 6.49.0 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "ANTHROPIC_BEDROCK_BASE_URL",
     api: "Bedrock",
-    provider: null,
     keys: [bearer("AWS_BEARER_TOKEN_BEDROCK")],
     defaultUrl: null,
     adds: "/model/NAME/invoke",
     opens: "set",
     source: "@anthropic-ai/bedrock-sdk 1.1.3 (npm)",
-    checked: "2026-11-23",
   },
   {
     variable: "OLLAMA_HOST",
     api: "Ollama",
-    provider: null,
     keys: [bearer("OLLAMA_API_KEY")],
     defaultUrl: "http://127.0.0.1:11434",
     adds: "/api/chat",
     opens: "set",
     source: "ollama (PyPI)",
-    checked: "2026-11-23",
   },
   {
     variable: "OLLAMA_BASE_URL",
     api: "Ollama",
-    provider: null,
     keys: [bearer("OLLAMA_API_KEY")],
     defaultUrl: "http://127.0.0.1:11434",
     adds: "/api/chat",
     opens: "set",
     source: "@langchain/ollama 1.3.0 (npm)",
-    checked: "2026-11-23",
   },
 ];
 

@@ -15,12 +15,10 @@ export type RuleSet = (typeof RULE_SETS)[number];
  * Sources of a rule, most certain first: seen on the wire, official types, official documentation, one third party's
  * report, our own inference, or contradicting sources (protocol §0).
  */
-export const RULE_GRADES = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
-/** The source of a rule. */
-export type RuleGrade = (typeof RULE_GRADES)[number];
+export type RuleGrade = "wire" | "types" | "docs" | "third_party" | "derived" | "uncertain";
 
-/** The grades that refuse a request by default. */
-export const REFUSING_GRADES: readonly RuleGrade[] = ["wire", "types"];
+/** Grades whose rules refuse a request even if the text of the refusal is not known. */
+const CERTAIN_GRADES: readonly RuleGrade[] = ["wire", "types"];
 
 /** A reason to refuse requests. */
 export interface ApiRule {
@@ -30,8 +28,12 @@ export interface ApiRule {
   /** The section of the protocol page. */
   readonly section: string;
   readonly grade: RuleGrade;
-  /** True when the message was captured or quoted; false when only its meaning is known. */
-  readonly exactText: boolean;
+  /**
+   * True when the message was captured or quoted; false when only its meaning is known.
+   *
+   * @default {false}
+   */
+  readonly exactText?: boolean;
   /**
    * True for a rule on items that belong together. That an API accepted one violation then says nothing about another.
    *
@@ -49,24 +51,14 @@ export interface FoundViolation<Name extends string> {
    * an API takes or refuses.
    */
   readonly shape?: string;
-}
-
-/** A violation of a rule, as the API reports it: `Name` the names of its rules, `Body` its error body. */
-export interface RuleRefusal<Name extends string, Body> {
-  /** The HTTP status. */
-  readonly status: number;
-  readonly body: Body;
-  /** The name of the rule. */
-  readonly rule: Name;
-  readonly grade: RuleGrade;
-}
-
-/** Violations in a request, in the order of the validators (protocol §13). */
-export interface CheckResult<Found> {
-  /** The API answers with the first of these. */
-  readonly refusals: readonly Found[];
-  /** Violations of rules that are too uncertain to refuse. */
-  readonly warnings: readonly Found[];
+  /** @default {null} */
+  readonly param?: string | null;
+  /** @default {null} */
+  readonly code?: string | null;
+  /** The HTTP status. @default {400} */
+  readonly status?: number;
+  /** A grade other than that of the rule, for a case with better or worse sources. */
+  readonly grade?: RuleGrade;
 }
 
 /** A rule that a request violates. */
@@ -124,18 +116,23 @@ export interface ApiRules {
  * types, or the text of the refusal is known from documents or a report. Rules that were inferred, are contradicted or
  * have no known refusal only warn.
  */
-export function isAnswered({ grade, exactText }: Pick<ApiRule, "grade" | "exactText">): boolean {
-  return REFUSING_GRADES.includes(grade) || (exactText && (grade === "docs" || grade === "third_party"));
+export function isAnswered({ grade, exactText = false }: Pick<ApiRule, "grade" | "exactText">): boolean {
+  return CERTAIN_GRADES.includes(grade) || (exactText && (grade === "docs" || grade === "third_party"));
 }
 
-/** Splits violations into refusals and warnings; `refuse` lists the grades that refuse. */
-export function gradedResult<Found extends { readonly grade: RuleGrade }>(
-  found: readonly Found[],
-  refuse: readonly RuleGrade[] = REFUSING_GRADES,
-): CheckResult<Found> {
+/** Returns a violation of one of `rules` as the API reports it. */
+export function violationOf(
+  rules: readonly ApiRule[],
+  { rule, message, param = null, code = null, status = 400, grade }: FoundViolation<string>,
+): RuleViolation {
+  const known = rules.find(({ name }) => name === rule);
+  if (known === undefined) throw new TypeError(`No rule is called ${rule}`);
   return {
-    refusals: found.filter(({ grade }) => refuse.includes(grade)),
-    warnings: found.filter(({ grade }) => !refuse.includes(grade)),
+    rule,
+    grade: grade ?? known.grade,
+    status,
+    error: { type: "invalid_request_error", message, param, code },
+    answered: isAnswered({ ...known, ...(grade === undefined ? {} : { grade }) }),
   };
 }
 
@@ -175,6 +172,7 @@ export function shapeOf(value: JsonValue | undefined): string {
  * did, all requests may do.
  */
 export class AcceptedViolations<Found extends FoundViolation<string>> {
+  readonly #rules: readonly ApiRule[];
   readonly #check: (json: JsonValue, headers: CheckedRequest["headers"], set: RuleSet) => readonly Found[];
   readonly #isOfHistory: ReadonlySet<string>;
   readonly #requests: CheckedRequest[] = [];
@@ -185,18 +183,22 @@ export class AcceptedViolations<Found extends FoundViolation<string>> {
     rules: readonly ApiRule[],
     check: (json: JsonValue, headers: CheckedRequest["headers"], set: RuleSet) => readonly Found[],
   ) {
+    this.#rules = rules;
     this.#check = check;
     this.#isOfHistory = new Set(rules.filter(({ isOfHistory }) => isOfHistory).map(({ name }) => name));
   }
 
-  /** Adds a request that the API accepted. */
   add(request: CheckedRequest): void {
     this.#requests.push(request);
     this.#accepted.clear();
   }
 
-  /** Returns the violations without those that the API accepted. */
-  without(found: readonly Found[], set: RuleSet): readonly Found[] {
+  /** Returns the violations as the API reports them, without those that it accepted. */
+  judge(found: readonly Found[], set: RuleSet): readonly RuleViolation[] {
+    return this.#without(found, set).map((violation) => violationOf(this.#rules, violation));
+  }
+
+  #without(found: readonly Found[], set: RuleSet): readonly Found[] {
     if (!found.some((violation) => this.#mayBeAccepted(violation))) return found;
     const accepted = this.#accepted.get(set) ?? this.#keysOf(set);
     this.#accepted.set(set, accepted);

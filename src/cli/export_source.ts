@@ -7,7 +7,7 @@ import { RepriseError } from "../domain/errors.ts";
 import { chunksOf } from "../store/read/safe_open.ts";
 import type { ExportSource } from "../store/transfer/reader.ts";
 import type { ProgramPorts } from "./live_ports.ts";
-import { otherKind } from "./settings.ts";
+import { isFile, otherKind } from "./settings.ts";
 
 const HINTS = {
   import: 'Name a file of "reprise export ID FILE", a session file of another agent, or "-" for stdin',
@@ -27,26 +27,13 @@ export function exportSource(ports: ProgramPorts, path: string, does: "import" |
     });
   }
   // A link to a file is fine: the user chose it.
-  if (isExportFile(path)) return chunksOf(ports, path);
+  if (isFile(path)) return chunksOf(ports, path);
+  const other = otherKind(path);
   throw new RepriseError(
     "usage",
     `Cannot ${does} ${JSON.stringify(path)}: ${
-      isThere(path) ? `it is ${otherKind(path)}, not a file` : "no such file"
+      other === null ? "no such file" : `it is ${other}, not a file`
     }`,
     { hint: HINTS[does] },
   );
-}
-
-/** True if there is a regular file at `path`, or a link to one. */
-export function isExportFile(path: string): boolean {
-  return isThere(path) && otherKind(path) === null;
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -176,7 +176,7 @@ export type PermissionFlags = FlagsOf<typeof PERMISSION_FLAGS>;
 export const MATCH_RULE_FLAGS = {
   normalize: list(
     "--normalize <list>",
-    "parts of requests that may differ: cwd, home, date, uuid, codex, … (docs/matching.md)",
+    "parts of requests that may differ: cwd, home, date, uuid, codex, … (docs/fixtures.md#rules)",
     { step: false, repeats: true },
   ),
   ignore: list("--ignore <path>", "a path of the body that may differ, such as '$..metadata'", {
@@ -203,22 +203,19 @@ export const DRY_RUN = toggle("--dry-run", "print what would be done; change not
 /** The flags of verbs that write an HTML page. A session test writes none. */
 export const PAGE_FLAGS = {
   html: text("--html <file>", "write one self-contained HTML page; - is stdout", { step: false }),
-  redact: toggle("--redact", "with --html: replace secrets, as export --redact does", { step: false }),
   force: toggle("--force", "with --html: replace an existing file", { step: false }),
 };
 
 /**
- * Refuses `--redact` and `--force` without `--html`.
+ * Refuses `--force` without `--html`.
  *
  * @throws {RepriseError} `usage`
  */
 export function requireHtml(
   flags: FlagsOf<typeof PAGE_FLAGS>,
 ): void {
-  if (flags.html !== undefined) return;
-  const flag = flags.redact === true ? "--redact" : flags.force === true ? "--force" : null;
-  if (flag === null) return;
-  throw new RepriseError("usage", `Cannot use ${flag} without --html`, { hint: "Add --html FILE" });
+  if (flags.html !== undefined || flags.force !== true) return;
+  throw new RepriseError("usage", "Cannot use --force without --html", { hint: "Add --html FILE" });
 }
 
 /** The session that a verb is about. */

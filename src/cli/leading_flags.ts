@@ -22,23 +22,28 @@ export function namedVerb([name, sub]: readonly string[], { top, fixture }: Verb
 }
 
 /**
- * Returns the arguments with the verb first: the first one whose flags the arguments before it are, or else, for the
- * message about it, an unknown one after flags that every verb has. Returns other arguments unchanged.
+ * Returns the arguments with the verb first: the first one whose flags the arguments before it are. Without one, for the
+ * message: an unknown verb after flags that every verb has, or the verb after a flag that it does not have. Returns other
+ * arguments unchanged.
  */
 export function withVerbFirst(args: readonly string[], verbs: Verbs): readonly string[] {
   const group = args[0] === "fixture" ? ["fixture"] : [];
   const rest = args.slice(group.length);
+  let mistyped: readonly string[] | null = null;
   for (let at = 1; at < rest.length; at++) {
     const after = [...group, ...rest.slice(at)];
     const named = namedVerb(after, verbs);
+    if (named === null) continue;
+    const { verb: { flags }, words } = named;
     const leading = rest.slice(0, at);
-    if (named === null || !areFlags(leading, named.verb.flags)) continue;
-    return [...after.slice(0, named.words), ...leading, ...after.slice(named.words)];
+    const moved = [...after.slice(0, words), ...leading, ...after.slice(words)];
+    if (areFlags(leading, flags)) return moved;
+    if (leading[0]?.startsWith("--") && takesValue(leading[0], flags) === null) mistyped ??= moved;
   }
   const unknown = rest.findIndex((arg, at) =>
     at > 0 && !arg.startsWith("-") && areFlags(rest.slice(0, at), COMMON_FLAGS)
   );
-  return unknown === -1 ? args : [...group, ...rest.splice(unknown, 1), ...rest];
+  return unknown === -1 ? mistyped ?? args : [...group, ...rest.splice(unknown, 1), ...rest];
 }
 
 /** True if `args` are flags of a table, each with the value that it takes. */

@@ -7,7 +7,7 @@ import type { ExitCode, RepriseError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import type { JsonDocument, SchemaName } from "./schemas/schemas.ts";
-import { type Printable, Printer, red, type Styled } from "./terminal.ts";
+import { type Printable, Printer, red, type Styled, terminalColumns } from "./terminal.ts";
 
 /** Shape of the output, from the common flags. */
 export interface OutputOptions {
@@ -18,9 +18,6 @@ export interface OutputOptions {
 
 /** The streams of the output, and the end of the program. */
 export type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
-
-/** Columns of a terminal of unknown size. */
-const DEFAULT_COLUMNS = 80;
 
 /** Writes to both streams; reports a closed stdout once. */
 export class Output {
@@ -44,24 +41,15 @@ export class Output {
     this.#onClosed = () => exit(this.closedExitCode);
   }
 
-  /** True when stdout is a terminal. */
   get stdoutIsTerminal(): boolean {
     return this.#stdout.isTerminal;
   }
 
   /** Columns of the terminal that stdout is; `null` for a pipe or file. */
   get columns(): number | null {
-    if (!this.stdoutIsTerminal) return null;
-    try {
-      const { columns } = Deno.consoleSize();
-      // A terminal that does not know its size says 0.
-      return columns > 0 ? columns : DEFAULT_COLUMNS;
-    } catch {
-      return DEFAULT_COLUMNS;
-    }
+    return this.stdoutIsTerminal ? terminalColumns() : null;
   }
 
-  /** True when stderr is a terminal. */
   get stderrIsTerminal(): boolean {
     return this.#stderr.isTerminal;
   }

@@ -35,15 +35,20 @@ export interface CalledVerb {
  * @throws {CommanderError} if the parser refuses the call, or has printed a help text or the version.
  */
 export function parseCall(ports: ProgramPorts, verbs: Verbs, args: readonly string[]): CalledVerb {
+  const prints = args.some((arg) => PRINTING.test(arg));
   const parse = (isDeclared?: (flag: Flag) => boolean): CalledVerb => {
     const calls: CalledVerb[] = [];
     const called: Called = (verb, values) => calls.push({ verb, values });
-    buildProgram(ports, verbs, args, called, isDeclared).parse([...args], { from: "user" });
+    const program = buildProgram(ports, verbs, args, called, isDeclared);
+    // The parser suggests only the flags that it would show in a help text.
+    const commands = prints ? [] : program.commands.flatMap((each) => [each, ...each.commands]);
+    for (const option of commands.flatMap(({ options }) => options)) option.hideHelp(false);
+    program.parse([...args], { from: "user" });
     const [call] = calls;
     if (call === undefined) throw new TypeError(`No verb was called by ${JSON.stringify(args)}`);
     return call;
   };
-  if (args.some((arg) => PRINTING.test(arg))) return parse();
+  if (prints) return parse();
   try {
     return parse((flag) => isNeeded(flag, args));
   } catch (error) {

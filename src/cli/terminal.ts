@@ -85,7 +85,7 @@ export function red(text: string): Styled {
 }
 
 /** Columns of the terminal; 80 if the process has none. */
-function terminalColumns(): number {
+export function terminalColumns(): number {
   try {
     const { columns } = Deno.consoleSize();
     // A terminal that does not know its size says 0.

@@ -6,6 +6,7 @@
 import { RepriseError } from "../domain/errors.ts";
 import { commandLine } from "../tools/permission/shell_words.ts";
 import { WRAPPED_COMMAND } from "./declare.ts";
+import { readVariable } from "./environment.ts";
 import { type NamedVerb, namedVerb, takesValue } from "./leading_flags.ts";
 import type { Verbs } from "./load_verbs.ts";
 import { isFile, otherKind } from "./settings.ts";
@@ -127,7 +128,7 @@ export function withDashes(args: readonly string[], { verb, words }: NamedVerb):
     const takes = takesValue(arg, verb.flags);
     if (takes !== null) {
       if (takes) at++;
-    } else if (!arg.startsWith("-") && takesFolders && (folders === 0 || otherKind(arg) === "a directory")) {
+    } else if (!arg.startsWith("-") && takesFolders && (folders === 0 || isFolder(arg))) {
       folders++;
     } else if (arg.startsWith("-") || takesFolders && !isCommand(arg)) {
       return null;
@@ -137,6 +138,15 @@ export function withDashes(args: readonly string[], { verb, words }: NamedVerb):
     }
   }
   return null;
+}
+
+/** True for a directory, unless it has the name of a program and holds no fixture. */
+function isFolder(arg: string): boolean {
+  if (otherKind(arg) !== "a directory") return false;
+  const isProgram = !arg.includes("/") &&
+    (readVariable("PATH") ?? "").split(":").some((directory) => isFile(`${directory}/${arg}`));
+  const names = isProgram ? [...Deno.readDirSync(arg)].map(({ name }) => name) : [];
+  return !isProgram || ["", ...names].some((name) => isFile(`${arg}/${name}/fixture.json`));
 }
 
 /** True unless an argument of `serve` is rather the path of a folder that is not there. */

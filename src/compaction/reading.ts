@@ -6,7 +6,7 @@
 import { attachmentNote } from "../domain/attachment.ts";
 import type { Item, SessionEvent, ToolCallEvent } from "../domain/event.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../domain/item.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { isJsonObject, type JsonValue, parsedObject } from "../domain/json.ts";
 import { headOf } from "../domain/text.ts";
 
 /** Members of a call's arguments that say what it is about: paths, and what a shell is given. */
@@ -29,7 +29,8 @@ export interface Subject {
 
 /** The arguments of a call that name its object: paths, and the command of a shell. */
 export function callSubjects(call: ToolCallEvent): Subject[] {
-  const args = argumentsOf(call);
+  // Models write arguments that are no JSON: such a call has no subject.
+  const args = parsedObject(callArgumentsOf(call.item)) ?? {};
   return SUBJECTS.flatMap((name): Subject[] => {
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
     if (typeof value === "string") return [{ name, text: value }];
@@ -90,16 +91,6 @@ export function quotedText(text: string, length: number): string {
 /** JSON that cannot close the tag around it. */
 export function asData(json: string): string {
   return json.replaceAll("</", "<\\/");
-}
-
-function argumentsOf(call: ToolCallEvent): JsonObject {
-  try {
-    const value: unknown = JSON.parse(callArgumentsOf(call.item));
-    return isJsonObject(value) ? value : {};
-  } catch {
-    // Models write arguments that are no JSON: such a call has no subject.
-    return {};
-  }
 }
 
 function textOf(content: JsonValue | readonly Item[] | undefined): string {

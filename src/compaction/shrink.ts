@@ -8,8 +8,26 @@ import { headOf, tailOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import { foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
-import { longestTail, type MadeCheckpoint, type TailBounds } from "./longest_tail.ts";
-import { checkpointEvent, type HistorySize, historySize, withPreview } from "./plan.ts";
+import { RepriseError } from "../domain/errors.ts";
+import { deterministicText } from "./deterministic.ts";
+import {
+  checkpointEvent,
+  type CheckpointText,
+  type CompactionPlan,
+  type CompactionScope,
+  type HistorySize,
+  historySize,
+  planOf,
+  scopeOf,
+  withPreview,
+} from "./plan.ts";
+
+/** A checkpoint that makes the history smaller. */
+export interface MadeCheckpoint {
+  readonly scope: CompactionScope;
+  readonly text: CheckpointText;
+  readonly plan: CompactionPlan;
+}
 
 /** The event that shortens a result, without its `seq`. */
 export type ElisionDraft = Omit<ResultElidedEvent, "seq">;
@@ -22,8 +40,15 @@ export interface Shrunk {
   readonly after: HistorySize;
 }
 
-/** Bounds of {@linkcode shrink}: `least` is the number of events that the model has not seen. */
-export interface ShrinkBounds extends Omit<TailBounds, "limit"> {
+/** Bounds of {@linkcode shrink}. */
+export interface ShrinkBounds {
+  /** The most newest events that stay. */
+  readonly most: number;
+  /** The fewest newest events that stay: those that the model has not seen. */
+  readonly least: number;
+  readonly target: FoldTarget;
+  /** The text of the checkpoint at a place; by rule if absent. */
+  readonly textOf?: (scope: CompactionScope) => CheckpointText;
   /** False if results stay whole. */
   readonly elides: boolean;
   /** True for an open run that was refused for its length: what the model has not seen stays. */
@@ -41,7 +66,7 @@ export function shrink(turns: readonly Turn[], bounds: ShrinkBounds): Shrunk {
   const { most, target, elides, isOpen = false } = bounds;
   const before = historySize(turns, target);
   const limit = isOpen || overflowed(turns) ? Math.floor(before.tokens / 2) : Infinity;
-  const { found, why } = longestTail(turns, { ...bounds, limit });
+  const { found, why } = longestTail(turns, bounds, limit);
   const base = { before, elided: [] };
   const candidates: Shrunk[] = found === null
     ? []
@@ -68,6 +93,34 @@ export function shrink(turns: readonly Turn[], bounds: ShrinkBounds): Shrunk {
   const best = candidates.find(isEnough) ??
     candidates.reduce((a, b) => b.after.bytes < a.after.bytes ? b : a);
   return { ...best, checkpoint: best.checkpoint === null ? null : asAsked(best.checkpoint, most) };
+}
+
+/**
+ * Halves the tail until the history has at most `limit` tokens. `found` is the first such checkpoint, otherwise the one
+ * with the smallest history; `why` says why the shortest tail that gains nothing does not.
+ */
+export function longestTail(
+  turns: readonly Turn[],
+  bounds: Omit<ShrinkBounds, "elides" | "isOpen">,
+  limit = Infinity,
+): { readonly found: MadeCheckpoint | null; readonly why: RepriseError | null } {
+  const { most, least, target } = bounds;
+  const textOf = bounds.textOf ?? ((scope: CompactionScope) => deterministicText(turns, scope));
+  let found: MadeCheckpoint | null = null;
+  let why: RepriseError | null = null;
+  for (let tail = most;; tail = Math.floor(tail / 2)) {
+    const tailEvents = Math.max(tail, least);
+    try {
+      const scope = scopeOf(turns, { tailEvents, target });
+      const text = textOf(scope);
+      const plan = planOf(turns, scope, { text, target });
+      if (found === null || plan.after.bytes < found.plan.after.bytes) found = { scope, text, plan };
+    } catch (error) {
+      if (!(error instanceof RepriseError) || error.code !== "nothing_to_compact") throw error;
+      why = error;
+    }
+    if (tail <= least || found !== null && found.plan.after.tokens <= limit) return { found, why };
+  }
 }
 
 /** Names the requested tail instead of the shorter one that was found. */

@@ -35,9 +35,9 @@ export function parseExact(text: string): JsonValue {
   return exactly(JSON.parse(text), text);
 }
 
-/** Returns `parsed`, the result of `JSON.parse(text)`, or the exact value if `JSON.parse` lost something. */
+/** Returns `parsed`, the result of `JSON.parse(text)`, or the exact value if `JSON.parse` may have lost something. */
 export function exactly<T extends JsonValue>(parsed: T, text: string): T {
-  return isLossy(text) ? read(text, SPELLED) as T : parsed;
+  return SUSPECT.test(text) || BARE_NUMBER.test(text) ? read(text, SPELLED) as T : parsed;
 }
 
 /** Returns the number with this source text, for {@linkcode Reading}. */
@@ -87,9 +87,7 @@ export function withMembers<T extends JsonObject>(object: T, members: JsonObject
   return objectOf([...Object.entries(object), ...Object.entries(members)]) as T;
 }
 
-const SPACE = 0x20, QUOTE = 0x22, MINUS = 0x2d, DOT = 0x2e, COLON = 0x3a, BACKSLASH = 0x5c, EXPONENT = 0x65;
-/** The bit that makes a letter lower-case. */
-const LOWER_CASE = 0x20;
+const QUOTE = 0x22, MINUS = 0x2d, BACKSLASH = 0x5c;
 
 function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
@@ -104,53 +102,8 @@ const SUSPECT = /(?:[[,{]|(?<!\d):)[ \t\n\r]*(?:-|\d+[.eE]|\d{16}|"(?:\d|\\u003\
 /** A text that is only a number. */
 const BARE_NUMBER = /^[ \t\n\r]*[-\d]/;
 
-/** True if `JSON.parse` may lose the spelling of a number or the order of members. Native search skips strings. */
-function isLossy(text: string): boolean {
-  if (!SUSPECT.test(text) && !BARE_NUMBER.test(text)) return false;
-  for (let at = 0;;) {
-    const open = text.indexOf('"', at);
-    const end = open === -1 ? text.length : open;
-    for (let index = at; index < end;) {
-      const unit = text.charCodeAt(index);
-      if (unit !== MINUS && !isDigit(unit)) {
-        index++;
-        continue;
-      }
-      const plain = plainEnd(text, index);
-      const source = plain === null ? numberAt(text, index) : "";
-      if (plain === null && !isSpelledSo(source)) return true;
-      index = plain ?? index + source.length;
-    }
-    if (open === -1) return false;
-    at = stringEnd(text, open);
-    if (mayBeInteger(text, open) && isName(text, at)) return true;
-  }
-}
-
-/** The end of a number that JavaScript spells the same, a count of at most 15 digits; otherwise `null`. */
-function plainEnd(text: string, start: number): number | null {
-  let end = start;
-  while (isDigit(text.charCodeAt(end))) end++;
-  const next = text.charCodeAt(end);
-  const isCount = end > start && end - start <= 15 && next !== DOT && (next | LOWER_CASE) !== EXPONENT;
-  return isCount ? end : null;
-}
-
 function isSpelledSo(source: string): boolean {
   return String(Number(source)) === source;
-}
-
-/** True unless the string at `open` is surely not the name of an array index; a digit may be written as an escape. */
-function mayBeInteger(text: string, open: number): boolean {
-  const unit = text.charCodeAt(open + 1);
-  return isDigit(unit) || unit === BACKSLASH && text.startsWith("u003", open + 2);
-}
-
-/** True when a colon comes after a string that ended before `at`. */
-function isName(text: string, at: number): boolean {
-  let next = at;
-  while (text.charCodeAt(next) <= SPACE) next++;
-  return text.charCodeAt(next) === COLON;
 }
 
 const NUMBER = /[-+.\deE]+/y;

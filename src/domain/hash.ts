@@ -21,11 +21,6 @@ export class GrowingSha256 {
   hex(): string {
     return this.#hash.copy().digest("hex");
   }
-
-  /** The sha256 of all appended pieces and `text`, which is not appended. */
-  hexWith(text: string): string {
-    return this.#hash.copy().update(text).digest("hex");
-  }
 }
 
 /** The sha256 of text (as UTF-8) or bytes, as 64 lower-case hex digits. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Item } from "./event.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, parsedObject } from "./json.ts";
 
 /** The item of an `output_item` event: its member `item`, which some servers call `output_item`. */
 export function eventItem(payload: JsonObject): JsonValue | undefined {
@@ -55,20 +55,9 @@ export function callArgumentsOf(item: Item): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-const withObject = new WeakMap<Item, boolean>();
-
 /** True if the arguments of a call are one JSON object. */
 export function hasObjectArguments(item: Item): boolean {
-  let known = withObject.get(item);
-  if (known === undefined) {
-    try {
-      known = isJsonObject(JSON.parse(callArgumentsOf(item)) as JsonValue);
-    } catch {
-      known = false;
-    }
-    withObject.set(item, known);
-  }
-  return known;
+  return parsedObject(callArgumentsOf(item)) !== null;
 }
 
 /** The visible text of an assistant message or text block, refusals included. */

@@ -4,18 +4,17 @@
  * @module
  */
 import { decodeUtf8 } from "./bytes.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import type { JsonValue } from "./json.ts";
 
 /** The deepest nesting of arrays and objects that is parsed, compared or shown as JSON. */
 export const MAX_JSON_DEPTH = 512;
 
 const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN_ARRAY = 0x5b, CLOSE_ARRAY = 0x5d, OPEN = 0x7b, CLOSE = 0x7d;
 
-/** True if the JSON in `text` nests deeper than {@linkcode MAX_JSON_DEPTH}: a scan, for use before a parser. */
-export function isTooDeep(text: string): boolean {
+/** True if the JSON in `text` nests deeper than `most` levels: a scan, for use before a parser. */
+export function isTooDeep(text: string, most = MAX_JSON_DEPTH): boolean {
   // Searching for one character is native: most texts hold too few openers in all to be deep.
-  const openers = countUpTo(text, "{", MAX_JSON_DEPTH) + countUpTo(text, "[", MAX_JSON_DEPTH);
-  if (openers <= MAX_JSON_DEPTH) return false;
+  if (countUpTo(text, "{", most) + countUpTo(text, "[", most) <= most) return false;
   let depth = 0;
   let inString = false;
   for (let index = 0; index < text.length; index++) {
@@ -25,7 +24,7 @@ export function isTooDeep(text: string): boolean {
       else if (unit === QUOTE) inString = false;
     } else if (unit === QUOTE) inString = true;
     else if (unit === OPEN || unit === OPEN_ARRAY) {
-      if (++depth > MAX_JSON_DEPTH) return true;
+      if (++depth > most) return true;
     } else if (unit === CLOSE || unit === CLOSE_ARRAY) depth--;
   }
   return false;
@@ -40,20 +39,6 @@ function countUpTo(text: string, character: string, limit: number): number {
   return count;
 }
 
-/** Returns `json`, or `undefined` if it nests deeper than `most` levels. Walks it level by level. */
-export function unlessTooDeep(json: JsonValue | undefined, most = MAX_JSON_DEPTH): JsonValue | undefined {
-  let level = [json].filter(isContainer);
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > most) return undefined;
-    level = level.flatMap((value) => Object.values(value)).filter(isContainer);
-  }
-  return json;
-}
-
-function isContainer(value: JsonValue | undefined): value is JsonObject | readonly JsonValue[] {
-  return typeof value === "object" && value !== null;
-}
-
 /**
  * Returns the JSON in UTF-8 bytes, and its text without a byte order mark; `undefined` if the bytes are not JSON, or
  * nest deeper than `most` levels. Any other error is thrown: it does not come from the bytes.
@@ -64,8 +49,7 @@ export function parseShallow(
 ): { readonly text: string; readonly json: JsonValue } | undefined {
   try {
     const text = decodeUtf8(bytes);
-    const json = unlessTooDeep(JSON.parse(text), most);
-    return json === undefined ? undefined : { text, json };
+    return isTooDeep(text, most) ? undefined : { text, json: JSON.parse(text) };
   } catch (error) {
     // The decoder throws a TypeError, the parser a SyntaxError.
     if (error instanceof TypeError || error instanceof SyntaxError) return undefined;

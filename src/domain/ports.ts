@@ -35,39 +35,6 @@ export interface ReadableFile {
   close(): void;
 }
 
-/** Files to read ahead: those of a directory that are named by six or more digits, as turns are. */
-export interface NumberedFiles {
-  readonly directory: string;
-  /** Number of the first file. */
-  readonly first: number;
-  /** Number of the last file; some before it may be missing. */
-  readonly last: number;
-  /** Owner of the files; `null` where the platform has none. */
-  readonly user: number | null;
-  /** Number of bytes at the end of each file that are not part of its sum. */
-  readonly unhashed: number;
-}
-
-/** A small regular file of ours that was read whole. */
-export interface FileAhead {
-  /** Permission bits; `null` where the platform has none. */
-  readonly mode: number | null;
-  /** Length in bytes. */
-  readonly size: number;
-  /** SHA-256 of the bytes before the unhashed end, in lower-case hex. */
-  readonly sum: string;
-}
-
-/** Files that are being read ahead. */
-export interface FilesAhead {
-  /**
-   * Copies file `number` into `into` if it was read already and has room; otherwise `null`, and the caller reads it. Call
-   * it in ascending order.
-   */
-  take(number: number, into: Uint8Array): FileAhead | null;
-  close(): void;
-}
-
 /**
  * The file operations of the store, synchronous so that their order is the order of the calls. Errors are
  * the runtime's own (`Deno.errors.*`); tests wrap these operations to inject errors.
@@ -81,10 +48,6 @@ export interface Files {
    * never waits. Returns `null` for any problem. Absent on platforms without such flags.
    */
   readPlain?(path: string, into: Uint8Array): number | null;
-  /** As {@linkcode readPlain}, but only files of this user. Absent where opening a file does not show its owner. */
-  readOwn?(path: string, into: Uint8Array): number | null;
-  /** Reads many files ahead on another thread; `null` if that cannot be had. */
-  readAhead?(files: NumberedFiles): FilesAhead | null;
   /** Opens a file that is too large to be read at once. */
   openRead(path: string): ReadableFile;
   /** Keeps a directory open until it is closed, so that no other directory gets its inode number. */

@@ -10,7 +10,7 @@ const BEFORE_SUM = '"sum":"';
 const SUM_LENGTH = 64;
 const AFTER_SUM = '"}\n';
 /** Length of the end that the sum does not include: `"sum":"` + 64 hex digits + `"}` + newline. */
-export const SEAL_BYTES = BEFORE_SUM.length + SUM_LENGTH + AFTER_SUM.length;
+const SEAL_BYTES = BEFORE_SUM.length + SUM_LENGTH + AFTER_SUM.length;
 
 /** A sealed text and the sum in its last member. */
 export interface Sealed {
@@ -26,20 +26,15 @@ export function seal(text: string): Sealed {
 
 /**
  * Returns the sum of a sealed file if it fits the bytes, otherwise `null`. A file must end with exactly
- * `"sum":"<64 lower-case hex>"}` and one newline. `computed` is the sum of the bytes before that, if it is known.
+ * `"sum":"<64 lower-case hex>"}` and one newline.
  */
-export function checkSeal(bytes: Uint8Array, computed?: string): string | null {
+export function checkSeal(bytes: Uint8Array): string | null {
   const start = bytes.length - SEAL_BYTES;
   if (start < 1) return null;
-  const sum = computed ?? bodySum(bytes);
+  const sum = sha256Hex(bytes.subarray(0, start));
   const isSealed = hasAscii(bytes, start, BEFORE_SUM) && hasAscii(bytes, start + BEFORE_SUM.length, sum) &&
     hasAscii(bytes, bytes.length - AFTER_SUM.length, AFTER_SUM);
   return isSealed ? sum : null;
-}
-
-/** The sum of the bytes before the seal of a sealed file. */
-export function bodySum(bytes: Uint8Array): string {
-  return sha256Hex(bytes.subarray(0, Math.max(0, bytes.length - SEAL_BYTES)));
 }
 
 function hasAscii(bytes: Uint8Array, start: number, text: string): boolean {

@@ -9,8 +9,7 @@ import type { SessionId } from "../domain/ids.ts";
 import { parseKey, removedKey, sessionPrefix } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { requireNoOpenRun } from "./open_run.ts";
-import { removed } from "./session_remote.ts";
-import { removeObjects } from "./remove_objects.ts";
+import { removed, removeObjects } from "./session_remote.ts";
 
 /**
  * Puts the tombstone, then removes all other objects of the session. Interrupted, it leaves the tombstone; the next call

@@ -13,7 +13,7 @@ import type { RemoteAddress } from "./address.ts";
 import type { S3Settings } from "./credentials.ts";
 import { parseKey } from "./keys.ts";
 import type { ListedObject, ObjectStore, PutAnswer, StoredObject } from "./object_store.ts";
-import { isUnavailable, s3Error } from "./s3_error.ts";
+import { isUnavailable, s3Code, s3Error } from "./s3_error.ts";
 import { parseListing } from "./s3_listing.ts";
 
 /** Ports and settings of {@linkcode S3Store}. */
@@ -190,7 +190,7 @@ export class S3Store implements ObjectStore {
       let refusal: RepriseError | null = null;
       if (!("why" in answer) && !isUnavailable(answer)) {
         const isMissing = answer.status === 404 && asked.method !== "PUT" && asked.key !== "" &&
-          s3Error(answer).code !== "NoSuchBucket";
+          s3Code(answer) !== "NoSuchBucket";
         const found = (isMissing ? null : this.#refusalIn(answer, tried)) ?? parse(answer);
         if (!(found instanceof RepriseError)) return found;
         refusal = found;
@@ -237,7 +237,7 @@ export class S3Store implements ObjectStore {
 
   #refusalIn(answer: Answer, tried: string): RepriseError | null {
     if (answer.status >= 200 && answer.status < 300) return null;
-    return s3Error(answer).toRepriseError(`Cannot ${tried}`, this.name);
+    return s3Error(answer, tried, this.name);
   }
 
   #tooLong(key: string, most: number): RepriseError {

@@ -13,14 +13,6 @@ interface ErrorAnswer {
   readonly bytes: Uint8Array;
 }
 
-/** An error as S3 reports it. */
-export interface S3Error {
-  /** S3's own code, such as `NoSuchBucket`; `null` if the body has none. */
-  readonly code: string | null;
-  /** Creates the error for users. */
-  toRepriseError(tried: string, remote: string): RepriseError;
-}
-
 /** Statuses below 500 after which the same request may succeed. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([408, 425, 429]);
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(["RequestTimeout", "SlowDown", "ServiceUnavailable"]);
@@ -33,47 +25,40 @@ export function isUnavailable(answer: ErrorAnswer): boolean {
   const { status } = answer;
   if (status < 400) return false;
   if (status >= 500) return status !== 501;
-  return UNAVAILABLE.has(status) || UNAVAILABLE_CODES.has(s3Error(answer).code ?? "");
+  return UNAVAILABLE.has(status) || UNAVAILABLE_CODES.has(s3Code(answer) ?? "");
 }
 
-/** Parses an error. */
-export function s3Error({ status, headers, bytes }: ErrorAnswer): S3Error {
+/** S3's own code of an error, such as `NoSuchBucket`; `null` if the body has none. */
+export function s3Code({ bytes }: Pick<ErrorAnswer, "bytes">): string | null {
   const text = decodeUtf8Leniently(bytes.subarray(0, 4096));
-  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(text)?.[1] ?? null;
+  return /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(text)?.[1] ?? null;
+}
+
+/** Creates the error for users. */
+export function s3Error(answer: ErrorAnswer, tried: string, remote: string): RepriseError {
+  const { status, headers } = answer;
+  const code = s3Code(answer);
   const named = code === null ? `status ${status}` : `status ${status} (${code})`;
-  const make = (kind: ErrorCode, tried: string, remote: string, found: string, hint: string) =>
-    new RepriseError(kind, `${tried}: ${found}`, { hint, details: { remote, status, code } });
-  return {
-    code,
-    toRepriseError(tried, remote) {
-      const error = (kind: ErrorCode, found: string, hint: string) => make(kind, tried, remote, found, hint);
-      if (code !== null && CLOCK_CODES.has(code)) {
-        const theirs = headers.get("date") ?? "unknown";
-        const found = `the clock here says ${new Date().toUTCString()}, that of the remote ${theirs}`;
-        return error("remote_denied", found, "Set the clock of this machine");
-      }
-      if (code !== null && TOKEN_CODES.has(code)) {
-        const hint = "Set AWS_SESSION_TOKEN, and the keys that belong to it, again";
-        return error("remote_denied", `it does not take the session token: ${named}`, hint);
-      }
-      if (status === 401 || status === 403) {
-        return error("remote_denied", `it answers with ${named}`, KEY_HINT);
-      }
-      if (code === "NoSuchBucket" || status === 404) {
-        return error("no_such_bucket", "the bucket does not exist", "Create the bucket, or check its name");
-      }
-      if (status >= 300 && status < 400) {
-        return error(
-          "bad_remote",
-          `it answers with ${named}, a redirect`,
-          "Set AWS_REGION to the bucket's region",
-        );
-      }
-      return error(
-        "bad_remote",
-        `it answers with ${named}`,
-        "Check that the endpoint is a server with the API of S3",
-      );
-    },
-  };
+  const error = (kind: ErrorCode, found: string, hint: string) =>
+    new RepriseError(kind, `Cannot ${tried}: ${found}`, { hint, details: { remote, status, code } });
+  if (code !== null && CLOCK_CODES.has(code)) {
+    const theirs = headers.get("date") ?? "unknown";
+    const found = `the clock here says ${new Date().toUTCString()}, that of the remote ${theirs}`;
+    return error("remote_denied", found, "Set the clock of this machine");
+  }
+  if (code !== null && TOKEN_CODES.has(code)) {
+    const hint = "Set AWS_SESSION_TOKEN, and the keys that belong to it, again";
+    return error("remote_denied", `it does not take the session token: ${named}`, hint);
+  }
+  if (status === 401 || status === 403) return error("remote_denied", `it answers with ${named}`, KEY_HINT);
+  if (code === "NoSuchBucket" || status === 404) {
+    return error("no_such_bucket", "the bucket does not exist", "Create the bucket, or check its name");
+  }
+  return status >= 300 && status < 400
+    ? error("bad_remote", `it answers with ${named}, a redirect`, "Set AWS_REGION to the bucket's region")
+    : error(
+      "bad_remote",
+      `it answers with ${named}`,
+      "Check that the endpoint is a server with the API of S3",
+    );
 }

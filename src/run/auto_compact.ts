@@ -4,40 +4,27 @@
  *
  * @module
  */
-import { longestTail, type MadeCheckpoint } from "../compaction/longest_tail.ts";
 import { DEFAULT_TAIL_EVENTS, historySize } from "../compaction/plan.ts";
-import { shrink, type Shrunk } from "../compaction/shrink.ts";
+import { longestTail, shrink, type Shrunk } from "../compaction/shrink.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { apiOf } from "../apis/apis.ts";
 import { compactionDraft } from "./checkpoint.ts";
+import type { Run } from "./loop.ts";
 import { targetOf } from "./next_request.ts";
 import type { OpenSession } from "./recover.ts";
 import type { RequestOutcome } from "./request_step.ts";
-import type { RunSetup } from "./setup.ts";
-
-/** The open run whose history may be made smaller. */
-export interface GrowingRun {
-  readonly setup: RunSetup;
-  readonly number: number;
-  readonly account: () => string | null;
-  readonly usage: () => Usage;
-  /** Makes a turn durable. */
-  append(draft: TurnDraft): Promise<Turn>;
-  /** Acknowledges a durable turn. */
-  acknowledge(turn: Turn): void;
-}
 
 /** The compactions of one run. Replaced turns stay on disk. */
 export class Compactions {
-  readonly #run: GrowingRun;
+  readonly #run: Run;
   #madeRoom = false;
   /** True once a checkpoint could not bring the requests under the limit. */
   #isOutOfReach = false;
 
-  constructor(run: GrowingRun) {
+  constructor(run: Run) {
     this.#run = run;
   }
 
@@ -64,8 +51,8 @@ export class Compactions {
       allTurns: () => writer.allTurns(),
       save: (draft: TurnDraft) => this.#run.append(draft),
     };
-    const target = targetOf(setup, { account: this.#run.account(), run });
-    const usage = this.#run.usage();
+    const { account, usage } = this.#run;
+    const target = targetOf(setup, { account, run });
     const compacted = await compactIfLarge(session, { limit, target }, { run, usage, overflowed });
     if (compacted === null) return false;
     const { turn, checkpoint, before, after, isOutOfReach } = compacted;
@@ -85,7 +72,7 @@ export class Compactions {
 }
 
 /** Facts that decide whether a run compacts before its next request. */
-export interface AutoCompaction {
+interface AutoCompaction {
   /** Input tokens of a request above which the history is made smaller. */
   readonly limit: number;
   readonly target: FoldTarget;
@@ -97,46 +84,28 @@ export interface CompactedSession extends OpenSession {
   allTurns(): readonly Turn[];
 }
 
-/** The run that compacts its session before its next request. */
-export interface CompactingRun {
-  readonly run: number;
-  readonly usage: Usage;
-  /** True if the API refused the request for its length. @default {false} */
-  readonly overflowed?: boolean;
-}
-
-/** A compaction inside a run. */
-export interface Compacted extends Pick<Shrunk, "checkpoint" | "before" | "after"> {
-  readonly turn: Turn;
-  /** True if no checkpoint brings the requests of the run under the limit. */
-  readonly isOutOfReach: boolean;
-}
-
 /**
- * Makes the history smaller by rule if the newest request was over the limit, or was refused for its length. Older turns
- * stay on disk.
- *
- * @returns the turn and its effect; `null` if nothing was appended.
+ * Makes the history smaller by rule if the newest request was over the limit, or the API refused it for its length
+ * (`overflowed`). Older turns stay on disk. Returns the turn and its effect, `null` if nothing was appended;
+ * `isOutOfReach` if no checkpoint brings the requests of the run under the limit.
  */
 export async function compactIfLarge(
   session: CompactedSession,
   auto: AutoCompaction,
-  { run, usage, overflowed = false }: CompactingRun,
-): Promise<Compacted | null> {
+  { run, usage, overflowed = false }: {
+    readonly run: number;
+    readonly usage: Usage;
+    readonly overflowed?: boolean;
+  },
+) {
   const { manifest } = session;
   if (manifest === null || !overflowed && !isOverLimit(session.turns, auto)) return null;
   const turns = session.allTurns();
-  const shrunk = overflowed ? halved(turns, auto) : shrunkBy(automaticCheckpoint(turns, auto));
+  const shrunk = overflowed ? halved(turns, auto) : automaticCheckpoint(turns, auto);
   if (shrunk === null) return null;
   const draft = compactionDraft(turns, shrunk, { run, pins: manifest.pins, runUsage: usage });
   const isOutOfReach = !overflowed && leastTokens(turns, shrunk, auto) > auto.limit;
   return { ...shrunk, turn: await session.save(draft), isOutOfReach };
-}
-
-function shrunkBy(made: MadeCheckpoint | null): Shrunk | null {
-  return made === null
-    ? null
-    : { checkpoint: made, elided: [], before: made.plan.before, after: made.plan.after };
 }
 
 /** Half the history, with everything that the model has not seen; `null` if it would not shrink. */
@@ -167,7 +136,7 @@ function leastTokens(
  * True if the newest response reports that its request was too large. A response from before the newest checkpoint
  * does not count, so that no checkpoint follows another without a response between them.
  */
-export function isOverLimit(turns: readonly Turn[], { limit }: Pick<AutoCompaction, "limit">): boolean {
+function isOverLimit(turns: readonly Turn[], { limit }: Pick<AutoCompaction, "limit">): boolean {
   const newest = turns.findLast(({ kind }) => kind === "model" || kind === "compaction");
   if (newest?.kind !== "model") return false;
   return inputTokens(newest) > limit;
@@ -186,13 +155,13 @@ function inputTokens(turn: Turn | undefined): number {
  * before them: without the results of its calls, the model would repeat the calls. `null` if the history would not
  * shrink.
  */
-export function automaticCheckpoint(
-  turns: readonly Turn[],
-  { limit, target }: AutoCompaction,
-): MadeCheckpoint | null {
+function automaticCheckpoint(turns: readonly Turn[], { limit, target }: AutoCompaction): Shrunk | null {
   const least = unseenEvents(turns);
   const most = Math.max(DEFAULT_TAIL_EVENTS, least);
-  return longestTail(turns, { most, least, limit, target }).found;
+  const { found } = longestTail(turns, { most, least, target }, limit);
+  return found === null
+    ? null
+    : { checkpoint: found, elided: [], before: found.plan.before, after: found.plan.after };
 }
 
 /** Number of events since the start of the newest response that did not fail, or since the user message after it. */

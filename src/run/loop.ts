@@ -101,13 +101,15 @@ function drifted(session: string, drift: readonly PinChange[]): RepriseError {
   );
 }
 
-class Run {
-  readonly #setup: RunSetup;
-  readonly #number: number;
+/** An open run. */
+export class Run {
+  readonly setup: RunSetup;
+  readonly number: number;
   readonly #pins: Pins;
-  #account: string | null;
+  /** As in {@linkcode RunSetup}, until a response names it. */
+  account: string | null;
+  usage: Usage = NO_USAGE;
   #steps = 0;
-  #usage: Usage = NO_USAGE;
   #cacheWrites = 0;
   readonly #denied: DeniedCall[] = [];
   #cost: number | null;
@@ -120,41 +122,20 @@ class Run {
   /** True once an answer that does not fit the output schema was sent back. */
   #corrected = false;
   #reportedRepairs = "[[],[]]";
-  readonly #retries: Retries;
-  readonly #compactions: Compactions;
+  readonly #retries = new Retries(this);
+  readonly #compactions = new Compactions(this);
 
   constructor(setup: RunSetup, number: number, pins: Pins) {
-    this.#setup = setup;
-    this.#number = number;
+    this.setup = setup;
+    this.number = number;
     this.#pins = pins;
-    this.#account = setup.account;
+    this.account = setup.account;
     this.#cost = setup.costOf === null ? null : 0;
-    this.#retries = new Retries({
-      setup,
-      number,
-      isStopped: () => setup.stop.state !== null,
-      send: (step, options) => this.#send(step, options),
-      keep: async (outcome, step) => {
-        const calls = await this.#keep(outcome);
-        this.#count(outcome, step);
-        return calls;
-      },
-      save: (draft) => this.#save(draft),
-    });
-    this.#compactions = new Compactions({
-      setup,
-      number,
-      account: () => this.#account,
-      usage: () => this.#usage,
-      // It counts the turn in this run.
-      append: (draft) => this.append(draft),
-      acknowledge: (turn) => this.acknowledge(turn),
-    });
   }
 
   /** Makes a turn durable. */
   async append(draft: TurnDraft): Promise<Turn> {
-    const turn = await this.#setup.writer.save(draft);
+    const turn = await this.setup.writer.save(draft);
     if (this.#firstTurn === 0) this.#firstTurn = turn.turn;
     this.#lastTurn = turn.turn;
     return turn;
@@ -162,10 +143,11 @@ class Run {
 
   /** Acknowledges a durable turn. */
   acknowledge(turn: Turn): void {
-    this.#setup.emit(savedEvent(turn));
+    this.setup.emit(savedEvent(turn));
   }
 
-  async #save(draft: TurnDraft): Promise<Turn> {
+  /** Makes a turn durable and acknowledges it. */
+  async save(draft: TurnDraft): Promise<Turn> {
     const turn = await this.append(draft);
     this.acknowledge(turn);
     return turn;
@@ -173,7 +155,7 @@ class Run {
 
   /** Sends requests and runs tool batches until the run has an outcome. */
   async proceed(): Promise<Outcome> {
-    const { limits, stop } = this.#setup;
+    const { limits, stop } = this.setup;
     for (;;) {
       if (limits.maxCost !== undefined) await this.addCosts();
       const early = stop.outcome ?? outcomeBeforeRequest(limits, this.#progress);
@@ -182,12 +164,10 @@ class Run {
       await this.#compactions.beforeRequest();
       let outcome = await this.#retries.request(step);
       if (await this.#compactions.afterOverflow(outcome)) {
-        await this.#keep(outcome);
-        this.#count(outcome, step);
+        await this.keep(outcome, step);
         outcome = await this.#retries.request(step, { again: true });
       }
-      const calls = await this.#keep(outcome);
-      this.#count(outcome, step);
+      const calls = await this.keep(outcome, step);
       const end = outcomeOfResponse(outcome, { calls: calls.length, stopped: stop.outcome });
       if (end?.state === "completed") {
         const misfit = await this.#judge(outcome);
@@ -197,9 +177,9 @@ class Run {
       if (end !== null) return end;
       if (calls.length === 0) continue;
       const save = async (kind: "harness" | "tools", events: readonly EventDraft[]) => {
-        await this.#save({ kind, run: this.#number, events });
+        await this.save({ kind, run: this.number, events });
       };
-      const denied = await runToolBatch(this.#setup, calls, {
+      const denied = await runToolBatch(this.setup, calls, {
         record: (decisions) => save("harness", decisions),
         keep: (results) => save("tools", results),
       });
@@ -214,22 +194,22 @@ class Run {
    * run like any other.
    */
   async #judge({ items }: RequestOutcome): Promise<Outcome | "corrected" | null> {
-    const { answerCheck, emit } = this.#setup;
+    const { answerCheck, emit } = this.setup;
     const errors = answerCheck?.(answerText(items)) ?? [];
     if (errors.length === 0) return null;
     this.#answer = "";
     emit({ type: "notice", kind: "schema_mismatch", errors, corrected: !this.#corrected });
-    if (this.#corrected) return outcomeOfMismatch(errors, this.#setup);
+    if (this.#corrected) return outcomeOfMismatch(errors, this.setup);
     this.#corrected = true;
     const content = [{ type: "input_text", text: correctionText(errors) }];
-    await this.#save({ kind: "harness", run: this.#number, events: [{ type: "user_message", content }] });
+    await this.save({ kind: "harness", run: this.number, events: [{ type: "user_message", content }] });
     return "corrected";
   }
 
   get #progress(): RunProgress {
     return {
       steps: this.#steps,
-      usage: this.#usage,
+      usage: this.usage,
       denials: this.#denied.length,
       cost: this.#cost,
       lastInput: this.#lastInput,
@@ -238,20 +218,20 @@ class Run {
 
   /** Adds the costs of the responses since the last call. */
   async addCosts(): Promise<void> {
-    const { costOf } = this.#setup;
+    const { costOf } = this.setup;
     if (costOf === null) return;
     for (const turn of this.#unpriced.splice(0)) this.#cost = addCost(this.#cost, await costOf(turn));
   }
 
-  async #send(step: number, options: SendOptions): Promise<RequestOutcome> {
+  async send(step: number, options: SendOptions): Promise<RequestOutcome> {
     const { instructions, tools } = this.#pins;
-    const left = tokensLeft(this.#setup.limits, this.#progress);
+    const left = tokensLeft(this.setup.limits, this.#progress);
     return await requestStep({
-      setup: this.#setup,
-      run: this.#number,
+      setup: this.setup,
+      run: this.number,
       step,
       ...options,
-      account: this.#account,
+      account: this.account,
       pinned: { instructions, tools },
       onFolded: (folded) => this.#reportRepairs(folded),
       ...(left === undefined ? {} : { maxOutputTokens: left }),
@@ -263,16 +243,16 @@ class Run {
     let { state } = outcome;
     const { error: failure } = outcome;
     let error = withSessionHint(
-      { state, error: withAllowHint(failure, this.#setup, this.#denied) },
-      this.#setup,
+      { state, error: withAllowHint(failure, this.setup, this.#denied) },
+      this.setup,
     );
     const exitCode: ExitCode = error?.exitCode ?? 0;
-    const calls = openCalls(this.#setup.writer.turns);
+    const calls = openCalls(this.setup.writer.turns);
     try {
       if (state !== "diverged") {
-        await this.#save({
+        await this.save({
           kind: "harness",
-          run: this.#number,
+          run: this.number,
           events: [
             ...calls.map((call) =>
               fallbackResult(call, "not_run", `The call was not run: the run ended as ${state} before it.`)
@@ -280,10 +260,10 @@ class Run {
             ...this.#retries.lastEvents,
             {
               type: "run_ended",
-              run: this.#number,
+              run: this.number,
               state,
               exit_code: exitCode,
-              usage: this.#usage,
+              usage: this.usage,
               ...(error === null ? {} : { error: { code: error.code, message: error.message } }),
             },
           ],
@@ -294,33 +274,33 @@ class Run {
       if (error === null || unsaved.state === "diverged") ({ state, error } = unsaved);
     }
     if (error !== null) {
-      this.#setup.emit({ ...withSpending(error, this.#progress).toJSON(), type: "error" });
+      this.setup.emit({ ...withSpending(error, this.#progress).toJSON(), type: "error" });
     }
-    const { id } = this.#setup.writer;
+    const { id } = this.setup.writer;
     const ended: RunEnded = {
       type: "run.ended",
       state,
       exit_code: error?.exitCode ?? 0,
       session: id,
-      run: this.#number,
+      run: this.number,
       turns: [this.#firstTurn, this.#lastTurn],
       text: this.#answer,
       denials: this.#denied.length,
       denied: this.#denied,
-      usage: { ...this.#usage, cache_write_tokens: this.#cacheWrites },
+      usage: { ...this.usage, cache_write_tokens: this.#cacheWrites },
       cost_usd: roundedCost(this.#cost),
       ...(error?.code === "schema_mismatch" ? { reason: error.code } : {}),
       resume: state === "completed" || state === "refused"
-        ? `${continueCommand(this.#setup)} "…"`
-        : continueCommand(this.#setup),
+        ? `${continueCommand(this.setup)} "…"`
+        : continueCommand(this.setup),
     };
-    this.#setup.emit(ended);
+    this.setup.emit(ended);
     return ended;
   }
 
   /** Reports the items that the fold left out or changed; equal reports once. */
   #reportRepairs(folded: Folded): void {
-    const { emit } = this.#setup;
+    const { emit } = this.setup;
     const { dropped } = requestAccount(folded);
     const account = JSON.stringify([dropped, folded.repairs]);
     if (account === this.#reportedRepairs) return;
@@ -331,19 +311,16 @@ class Run {
     }
   }
 
-  #count(outcome: RequestOutcome, step: number): void {
-    this.#account = outcome.account;
-    this.#usage = addUsage(this.#usage, outcome.usage);
+  /** Saves and counts a response; returns its calls. */
+  async keep(outcome: RequestOutcome, step: number): Promise<ToolCallEvent[]> {
+    const turn = outcome.draft === null ? null : await this.save(outcome.draft);
+    this.account = outcome.account;
+    this.usage = addUsage(this.usage, outcome.usage);
     this.#cacheWrites = addTokenCounts(this.#cacheWrites, outcome.usage.cache_write_tokens ?? 0);
     this.#lastInput = outcome.usage.input_tokens;
-    if (outcome.response?.usage) this.#setup.emit({ type: "usage", step, ...outcome.usage });
-  }
-
-  /** Saves the response; returns its calls. */
-  async #keep(outcome: RequestOutcome): Promise<ToolCallEvent[]> {
-    if (outcome.draft === null) return [];
-    const turn = await this.#save(outcome.draft);
-    if (this.#setup.costOf !== null) this.#unpriced.push(turn);
+    if (outcome.response?.usage) this.setup.emit({ type: "usage", step, ...outcome.usage });
+    if (turn === null) return [];
+    if (this.setup.costOf !== null) this.#unpriced.push(turn);
     const text = answerText(outcome.items);
     if (text !== "") this.#answer = text;
     return turn.events.filter((event) => event.type === "tool_call");

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
+import type { EventDraft } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import type { TurnDraft } from "../domain/turn.ts";
 import type { RepriseError } from "../domain/errors.ts";
@@ -19,36 +19,27 @@ import {
   type RetryPlan,
   sentReasoning,
 } from "./refusals.ts";
-import type { RequestOutcome, SendOptions } from "./request_step.ts";
+import type { RequestOutcome } from "./request_step.ts";
+import type { Run } from "./loop.ts";
 import { fingerprintOf, targetOf } from "./next_request.ts";
 import { continueCommand, withReplayHint } from "./outcome.ts";
-import type { RunSetup } from "./setup.ts";
 
 /** The most retries of a refused request, for its optional fields and its history. */
 const MAX_RETRIES = 5;
 
-/** The run that the requests belong to. */
-export interface RetryingRun {
-  readonly setup: RunSetup;
-  readonly number: number;
-  /** True once a stop of the run was requested. */
-  isStopped(): boolean;
-  send(step: number, options: SendOptions): Promise<RequestOutcome>;
-  /** Saves and counts a response; returns its calls. */
-  keep(outcome: RequestOutcome, step: number): Promise<readonly ToolCallEvent[]>;
-  /** Makes a turn durable and acknowledges it. */
-  save(draft: TurnDraft): Promise<unknown>;
-}
-
 /** Sends the requests of one run, each with the retries that its refusals allow. */
 export class Retries {
-  readonly #run: RetryingRun;
+  readonly #run: Run;
   /** True once a request was sent again without reasoning although the API did not name reasoning. */
   #triedBlindly = false;
   #lastEvents: readonly EventDraft[] = [];
 
-  constructor(run: RetryingRun) {
+  constructor(run: Run) {
     this.#run = run;
+  }
+
+  get #isStopped(): boolean {
+    return this.#run.setup.stop.state !== null;
   }
 
   /** Events for the end of the run: they lift quarantine that did not help. */
@@ -66,7 +57,7 @@ export class Retries {
     const quarantined: number[] = [];
     let historyChanged = false;
     let widest = false;
-    for (let retries = 1; retries <= MAX_RETRIES && !this.#run.isStopped(); retries++) {
+    for (let retries = 1; retries <= MAX_RETRIES && !this.#isStopped; retries++) {
       const plan = this.#plan(outcome, widest || retries === MAX_RETRIES);
       if (plan === null || (historyChanged && changesHistory(plan.event))) break;
       historyChanged ||= changesHistory(plan.event) && !keepsReasoning(plan.event, outcome);
@@ -122,7 +113,7 @@ export class Retries {
   ): Promise<RepriseError> {
     const { setup, number: run } = this.#run;
     const isOfHistory = failure?.code === "request_refused" || failure?.code === "context_overflow";
-    if (failure === null || !isOfHistory || this.#run.isStopped()) return error;
+    if (failure === null || !isOfHistory || this.#isStopped) return error;
     const { shrinksMuch, withRefusedItem } = await import("./refused_item.ts");
     const turns = setup.writer.allTurns();
     return withRefusedItem(error, {

@@ -6,7 +6,6 @@
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { FileFacts, Files, ProcessIdentity, WritableFile } from "../domain/ports.ts";
-import { readFilesAhead } from "./read_ahead.ts";
 
 const PERMISSION_BITS = 0o7777;
 
@@ -21,9 +20,7 @@ export const denoFiles: Files = {
     }
   },
   read: (path) => Deno.readFileSync(path),
-  ...(Deno.build.os === "windows" ? {} : { readPlain: (path, into) => readWith(PLAIN, path, into) }),
-  ...(canTellOwner() ? { readOwn: (path, into) => readWith(OWN, path, into) } : {}),
-  readAhead: readFilesAhead,
+  ...(Deno.build.os === "windows" ? {} : { readPlain }),
   openRead(path) {
     const file = openToRead(path);
     return { read: (into) => readSync(file, into, 0, into.length, null), close: () => closeSync(file) };
@@ -94,18 +91,10 @@ function openToRead(path: string): number {
 /** A FIFO does not block with these flags, and a link is an error. */
 const PLAIN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Linux opens a file with this flag only for its owner, and for root. */
-const OWN = PLAIN | constants.O_NOATIME;
-
-/** True if the system refuses to open a file with {@linkcode OWN} that belongs to another user. */
-function canTellOwner(): boolean {
-  return Deno.build.os === "linux" && Deno.uid() !== 0;
-}
-
-function readWith(flags: number, path: string, into: Uint8Array): number | null {
+function readPlain(path: string, into: Uint8Array): number | null {
   let file: number | undefined;
   try {
-    file = openSync(path, flags);
+    file = openSync(path, PLAIN);
     return readSync(file, into, 0, into.length, null);
   } catch {
     return null;

@@ -3,16 +3,15 @@
  *
  * @module
  */
-import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted, withoutSlash } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
-import { isHiddenName, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "./layout.ts";
+import { isHiddenName, type SessionPaths, sessionPaths, turnNumberOf } from "./layout.ts";
 import { readManifest, rebuildLoosely } from "./read/manifest.ts";
-import { isClosed, isPrivate, lookForDirectory, lookForFile } from "./read/safe_open.ts";
+import { isClosed, isPrivate, lookForDirectory } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
 
 /** A checked home directory. */
@@ -138,20 +137,17 @@ function namesIn(ports: Ports, home: Home): string[] {
   });
 }
 
-/** A name among the sessions that no verb reads. */
-export interface StrayName {
-  readonly name: string;
-  /** Finding, to be read after the name. */
-  readonly message: string;
-}
-
 /**
  * The names among the sessions of a home that are neither ids nor leftovers of ours, such as the copies that a program
  * for synchronization makes of a folder.
  *
  * @throws {RepriseError} `storage_*` when the home cannot be listed.
  */
-export function strayNames(ports: Ports, home: Home): StrayName[] {
+export function strayNames(ports: Ports, home: Home): {
+  readonly name: string;
+  /** Finding, to be read after the name. */
+  readonly message: string;
+}[] {
   return namesIn(ports, home).filter((name) => !isSessionId(name) && !isHiddenName(name)).map((name) => {
     const hasTurns = orStorageError("look at", `${home.sessions}/${name}`, () => {
       return lookForDirectory(ports, `${home.sessions}/${name}`).status === "ok" &&
@@ -240,16 +236,21 @@ export function resolveSession(
 }
 
 /**
- * The newest session of the nearest workspace that has one, or of all for `null`. If a manifest is unusable, the remaining turns show when and
- * in which workspace the session was used. So a damaged session is chosen too, and opening it reports the damage: the
- * user did not mean an older session.
+ * The newest session of the nearest workspace that has one, or of all for `null`. If a manifest is unusable, its
+ * directory shows when the session was used, in any workspace if damage hides which. So a damaged session is chosen too,
+ * and opening it reports the damage: the user did not mean an older session.
  */
 function lastSession(ports: Ports, home: Home, choice: WorkspaceChoice | null): SessionId {
-  const all = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
-    const sign = manifest !== null && problem === undefined
-      ? { at: manifest.updated_at, workspace: manifest.pins.workspace }
-      : lastUse(ports, sessionPaths(home.sessions, id));
-    return sign === null ? [] : [{ id, ...sign }];
+  const all = listSessions(ports, home).flatMap(({ id, manifest, source, problem }) => {
+    const paths = sessionPaths(home.sessions, id);
+    const isBegun = () => orStorageError("look at", paths.turns, () => !holdsTurns(ports, paths));
+    if (source === "missing" && isBegun()) return [];
+    const workspace = manifest?.pins.workspace ?? null;
+    return [{
+      id,
+      workspace,
+      at: problem === undefined ? manifest?.updated_at ?? "" : lastUse(ports, paths),
+    }];
   });
   const known = new Set(all.map(({ workspace }) => workspace));
   const workspace = choice === null
@@ -279,81 +280,22 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The last sign of use. */
-interface LastUse {
-  /** ISO 8601 UTC with milliseconds. */
-  readonly at: string;
-  /** `null` if damage hides it. */
-  readonly workspace: string | null;
+/** The time at which a session whose manifest is unusable got its last turn, as ISO 8601 UTC. */
+function lastUse({ files }: Ports, { root, turns }: SessionPaths): string {
+  const modified = (path: string) => {
+    try {
+      return files.facts(path)?.modified ?? null;
+    } catch {
+      // Opening the session reports the disk's error.
+      return null;
+    }
+  };
+  return new Date(modified(turns) ?? modified(root) ?? 0).toISOString();
 }
 
-/** Length of the part of a file that is read, in bytes: the members before the events of a turn. */
-const HEAD_BYTES = 64 * 1024;
-
-/**
- * The last sign of use of a session; `null` if its directory holds neither a manifest nor a turn. If the session cannot
- * be read, the time of its directory's last change.
- */
-function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
-  const root = ports.files.facts(paths.root);
-  if (root === null) return null;
-  const unknown: LastUse = { at: instantOf(root.modified), workspace: null };
-  try {
-    if (lookForDirectory(ports, paths.root).status !== "ok") return unknown;
-    const turns = lookForDirectory(ports, paths.turns);
-    if (turns.status === "refused") return unknown;
-    const names = turns.status === "missing" ? [] : ports.files.list(paths.turns);
-    const numbers = names.flatMap((name) => turnNumberOf(name) ?? []).sort((a, b) => b - a);
-    const [newest] = numbers;
-    if (newest === undefined) return ports.files.facts(paths.manifest) === null ? null : unknown;
-    const path = turnPath(paths, newest);
-    const at = memberOf(headOf(ports, path), "at");
-    const isInstant = at !== null && INSTANT.test(at);
-    return {
-      at: isInstant ? at : instantOf(ports.files.facts(path)?.modified ?? null),
-      workspace: workspaceOf(ports, paths, numbers),
-    };
-  } catch {
-    // Opening the session reports the disk's error.
-    return unknown;
-  }
-}
-
-/** The workspace of the newest run; `null` if a turn that may name another one cannot be read. */
-function workspaceOf(ports: Ports, paths: SessionPaths, newestFirst: readonly number[]): string | null {
-  for (const number of newestFirst) {
-    const head = headOf(ports, turnPath(paths, number));
-    const workspace = memberOf(head, "workspace");
-    if (workspace !== null) return workspace;
-    // Members have a fixed order: if the events have begun, the turn has no pins.
-    if (!head.includes('"events":[')) return null;
-  }
-  return null;
-}
-
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
-/** A string member in a text that may be cut or altered; `null` if it is absent. */
-function memberOf(text: string, name: string): string | null {
-  const found = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text.split('"events":[', 1)[0] ?? "");
-  try {
-    return found === null ? null : JSON.parse(found[1] as string);
-  } catch {
-    return null;
-  }
-}
-
-function headOf(ports: Ports, path: string): string {
-  if (lookForFile(ports, path).status !== "ok") return "";
-  const file = ports.files.openRead(path);
-  try {
-    const bytes = new Uint8Array(HEAD_BYTES);
-    return decodeUtf8Leniently(bytes.subarray(0, file.read(bytes)));
-  } finally {
-    file.close();
-  }
-}
-
-function instantOf(milliseconds: number | null): string {
-  return new Date(milliseconds ?? 0).toISOString();
+/** True if a session has a turn file, or a `turns/` that cannot be looked into. Throws the runtime's errors. */
+export function holdsTurns(ports: Ports, { turns }: SessionPaths): boolean {
+  const looked = lookForDirectory(ports, turns);
+  if (looked.status !== "ok") return looked.status === "refused";
+  return ports.files.list(turns).some((name) => turnNumberOf(name) !== null);
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Transform } from "node:stream";
+import { pipeline, type Transform } from "node:stream";
 import zlib from "node:zlib";
 import { concatBytes } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
@@ -14,7 +14,6 @@ import { ZstdFrames, type ZstdPiece } from "./zstd_frames.ts";
 const MAX_RATIO = 200;
 /** Limits of any stream, in bytes. */
 const STREAM_LIMITS: DecodedLimits = { maxBytes: 1024 * 1024 * 1024, freeBytes: 16 * 1024 * 1024 };
-/** Most codings of one body. */
 const MAX_CODINGS = 5;
 /** Most frames of a whole body in zstd: each takes some time to decode, however short it is. */
 const MAX_FRAMES = 16 * 1024;
@@ -144,49 +143,9 @@ async function* decodeOne(body: Chunks, coding: Coding, limits: DecodedLimits): 
   }
 }
 
-/** Passes a stream through a decoder, and yields all that comes from a chunk before it takes the next one. */
-async function* transformed(source: Chunks, decoder: Transform): AsyncGenerator<Uint8Array> {
-  let failure: unknown;
-  let isTaken = false;
-  // The decoder may end before its source does: bytes that follow are not taken.
-  let isEnded = false;
-  let wake = () => {};
-  async function* output(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      const chunk = decoder.read() as Uint8Array | null;
-      if (chunk !== null) yield chunk;
-      else if (failure !== undefined) throw failure;
-      else if (isTaken || isEnded) return;
-      else await promise;
-    }
-  }
-  decoder.on("readable", () => wake());
-  decoder.on("end", () => {
-    isEnded = true;
-    wake();
-  });
-  decoder.on("error", (error) => {
-    failure = error;
-    wake();
-  });
-  try {
-    for await (const chunk of source) {
-      isTaken = false;
-      decoder.write(chunk, () => {
-        isTaken = true;
-        wake();
-      });
-      yield* output();
-      if (isEnded) return;
-    }
-    isTaken = false;
-    decoder.end();
-    yield* output();
-  } finally {
-    decoder.destroy();
-  }
+/** Passes a stream through a decoder, as it comes. Bytes after the end of what it decodes are not taken. */
+function transformed(source: Chunks, decoder: Transform): Chunks {
+  return pipeline(source, decoder, () => {});
 }
 
 /** A byte after the end of a stream of brotli: its decoder reports no cut, but takes this byte if it needs more. */

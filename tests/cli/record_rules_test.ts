@@ -65,6 +65,25 @@ Deno.test("record keeps the values of the command's machine that its requests ho
   assert.deepEqual(header.context, { cwd, home: "/srv/alice" });
 });
 
+Deno.test("record keeps when and on which system its requests were made if they hold it", async () => {
+  const script = `
+    const now = Date.now();
+    const clock = new Date(now - new Date(now).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+    const instructions = clock.replace("T", " ") + " " + Deno.osRelease();
+    const body = JSON.stringify({ model: "m", instructions, input: "Due 2026-12-24 18:00", stream: true });
+    await (await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", { method: "POST", body })).text();`;
+  const { header } = await recorded([], [Deno.execPath(), "eval", "--quiet", script], { TZ: "Asia/Kolkata" });
+  const { time = "", os, ...others } = header.context ?? {};
+  assert.deepEqual([others, header.match?.normalize], [{}, ["os", "time"].slice(os === undefined ? 1 : 0)]);
+  assert.equal(
+    os ?? "",
+    /[a-z]/.test(Deno.osRelease()) ? `Linux ${Deno.osRelease()} ${Deno.build.arch}` : "",
+  );
+  assert.match(time, /\+05:30$/);
+  const began = Date.parse(time) - Date.parse(header.created);
+  assert.ok(Math.abs(began) < 60_000, `${time} is not ${header.created}`);
+});
+
 Deno.test("record writes the ordinary rules of a known client's profile where they apply", async () => {
   const note = "Chunk ID: acd2cb\nOutput:\n";
   const { header } = await recorded([], client("codex_exec/0.169.0 (Debian)", note));

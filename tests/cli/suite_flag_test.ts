@@ -96,8 +96,8 @@ Deno.test("serve --suite reports each test when it ends, and ends with its stdin
   assert.deepEqual([code, stderr], [0, ""]);
 });
 
-Deno.test("the line of docs/helpers.md ends a test", async () => {
-  const page = Deno.readTextFileSync(new URL("../../docs/helpers.md", import.meta.url));
+Deno.test("the line of docs/recording.md ends a test", async () => {
+  const page = Deno.readTextFileSync(new URL("../../docs/recording.md", import.meta.url));
   const line = blocksOf(page).find(({ language }) => language === "json")?.text.trimEnd() ?? "";
   const { test } = JSON.parse(line);
   await using sandbox = new Sandbox();

@@ -39,6 +39,13 @@ Deno.test("a forgotten -- before a command is recognised, and the hint is the ca
     assert.deepEqual([code, stdout], [2, ""], stderr);
     assert.ok(stderr.includes(`hint: Put -- before the command: ${command}\n`), stderr);
   }
+  // A folder with the name of a program is a command, unless it is a fixture.
+  const named = `${place.sandbox.workspace}/npm`;
+  Deno.mkdirSync(named);
+  const hintOf = async () => (await place.call(["serve", folder, "npm", "test"])).stderr;
+  assert.match(await hintOf(), / -- npm test\n/);
+  Deno.writeTextFileSync(`${named}/fixture.json`, "{}");
+  assert.match(await hintOf(), / npm -- test\n/);
   // A folder that is not there is no command.
   const other = await place.call(["serve", folder, "./not/there"]);
   assert.doesNotMatch(other.stderr, /Put --/);
@@ -86,6 +93,11 @@ Deno.test("flags are accepted before the verb, with their values, and before a v
   assert.deepEqual([inside.stdout, before.stdout], [usual.stdout, usual.stdout]);
   const wrong = assertError(await place.call(["--json", "--nope", "ls"]), { code: "usage", exit: 2 });
   assert.match(String(wrong.message), /--nope|--json/);
+  const flag = assertError(await place.call(["--hme", "x", "ls", "--json"]), { code: "usage", exit: 2 });
+  assert.deepEqual([flag.message, String(flag.hint).slice(0, 20)], [
+    "Unknown option '--hme'",
+    "Did you mean --home?",
+  ]);
   for (const args of [["--json", "lss"], ["--home", "x", "--json", "lss"], ["fixture", "--json", "lss"]]) {
     const mistyped = assertError(await place.call(args), { code: "usage", exit: 2 });
     assert.deepEqual([mistyped.message, String(mistyped.hint).slice(0, 16)], [

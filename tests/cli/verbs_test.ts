@@ -199,7 +199,7 @@ Deno.test("a session is named by its id, by the start of it, or as the latest of
   assert.equal(JSON.parse(flagged.stdout.split("\n")[0] ?? "").id, "there");
 });
 
-Deno.test("below the workspace of a session, @last is that session, and run -c continues it in its workspace", async () => {
+Deno.test("below the workspace of a session, @last is that session, and run -c and -s continue it in its workspace", async () => {
   await using place = new Place(readsThenAnswers);
   const { workspace, directory } = place.sandbox;
   const below = `${workspace}/src/deep`;
@@ -210,9 +210,11 @@ Deno.test("below the workspace of a session, @last is that session, and run -c c
   await place.call(["run", "--new", "-s", "beside", "Hi"], { cwd: `${workspace}-2` });
   const dry = await place.call(["run", "-c", "--dry-run", "Look"], { cwd: below });
   assert.equal(dry.code, 0, dry.stderr);
-  const called = await place.call(["run", "-c", "Look"], { cwd: below });
-  assert.equal(called.code, 0, called.stderr);
-  assert.equal(called.stderr, `workspace ${workspace}\nsession above\n`);
+  for (const named of [["-c"], ["-s", "abo"]]) {
+    const called = await place.call(["run", ...named, "Look"], { cwd: below });
+    assert.equal(called.code, 0, called.stderr);
+    assert.equal(called.stderr, `workspace ${workspace}\nsession above\n`);
+  }
   const turns = place.sandbox.turns("above");
   assert.deepEqual(new Set(turns.flatMap(({ pins }) => pins?.workspace ?? [])), new Set([workspace]));
   const read = turns.flatMap(({ events }) => events).findLast(({ type }) => type === "tool_result");

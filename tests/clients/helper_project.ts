@@ -7,23 +7,26 @@ import { dirname } from "node:path";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { textsBelow } from "../support/files.ts";
-import { type Block, blocksOf } from "../support/page.ts";
+import { type Block, blocksOf, sectionOf } from "../support/page.ts";
 import { installed, type Packages, pathWith } from "./npm_packages.ts";
 import { Project } from "./project.ts";
 import { startSuiteApis, type SuiteApis } from "./suite_apis.ts";
 
 /** Name of the npm package in the docs. */
 export const PACKAGE = "@reprise-cli/reprise";
-/** Packages of the tests in docs/helpers.md. */
+/** Packages of the tests in docs/recording.md. */
 export const PACKAGES: Packages = [
   "vitest@4.1.12",
   "openai@6.49.0",
   "typescript@5.9.3",
   "@types/node@24.10.1",
 ];
-/** Blocks of docs/helpers.md. */
+/** Blocks of docs/recording.md about tests with helpers. */
 export const BLOCKS: readonly Block[] = blocksOf(
-  Deno.readTextFileSync(new URL("../../docs/helpers.md", import.meta.url)),
+  sectionOf(
+    Deno.readTextFileSync(new URL("../../docs/recording.md", import.meta.url)),
+    "One recording for each test",
+  ),
 );
 /** A key that must get into no recording. */
 export const KEY = "sk-test-4f1d0c7ea9-of-helpers";
@@ -65,7 +68,7 @@ export class HelperProject extends Project {
     Deno.writeTextFileSync(`${this.directory}/bin/pytest`, pytest, { mode: 0o755 });
     for (const file of files) {
       const block = BLOCKS.find(({ path }) => path === file);
-      if (block === undefined) throw new Error(`docs/helpers.md has no ${file}`);
+      if (block === undefined) throw new Error(`docs/recording.md has no ${file}`);
       this.write(file, block.text);
     }
   }

@@ -1,5 +1,5 @@
 /**
- * docs/helpers.md does what it says: tests of vitest, node:test, Deno.test and pytest are recorded, replayed with the API
+ * docs/recording.md does what it says: tests of vitest, node:test, Deno.test and pytest are recorded, replayed with the API
  * stopped, changed and added to.
  */
 import assert from "node:assert/strict";
@@ -152,7 +152,7 @@ for (const suite of SUITES) {
   const lacks = [LACKS_AGENTS, runner === "pytest" ? LACKS_PYTEST : null];
   Deno.test({
     ...needing(
-      `docs/helpers.md, ${runner}: recorded, replayed offline, a changed prompt reported, one test added`,
+      `docs/recording.md, ${runner}: recorded, replayed offline, a changed prompt reported, one test added`,
       ...lacks,
     ),
     async fn() {
@@ -208,7 +208,7 @@ for (const suite of SUITES) {
   });
 }
 
-Deno.test("each command of docs/helpers.md is run by these tests", () => {
+Deno.test("each command about helpers of docs/recording.md is run by these tests", () => {
   const run = SUITES.flatMap(({ command, only = "" }) => [
     `REPRISE_RECORD=new ${command}`,
     command,

@@ -1,10 +1,10 @@
-/** `deno task pack` leaves tarballs that docs/npm.md installs, with the executable under test. */
+/** `deno task pack` leaves tarballs that docs/recording.md installs, with the executable under test. */
 import assert from "node:assert/strict";
 import { type Lack, lacksBinary, needing } from "../support/needs.ts";
 import { outputOf, run } from "../../scripts/process.ts";
 import { identityOf } from "../../scripts/pack/manifests.ts";
 import { manifestOf, NpmRegistry } from "../support/npm_registry.ts";
-import { blocksOf } from "../support/page.ts";
+import { blocksOf, sectionOf } from "../support/page.ts";
 import { PROGRAM } from "../support/reprise.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
 import {
@@ -18,7 +18,7 @@ import {
   writeStubs,
 } from "./npm_project.ts";
 
-const PAGE = Deno.readTextFileSync(new URL("../../docs/npm.md", import.meta.url));
+const PAGE = Deno.readTextFileSync(new URL("../../docs/recording.md", import.meta.url));
 const PREFIX = PACKAGE.name.slice(1).replace("/", "-");
 /** The platforms of the packages, and members of their manifests. */
 const PLATFORMS: Readonly<Record<string, unknown>> = {
@@ -107,7 +107,7 @@ async function packHost(out: string): Promise<void> {
   assert.equal(code, 0, output);
 }
 
-/** Commands of docs/npm.md by package manager, and those that install again by the lockfile. */
+/** Commands of docs/recording.md by package manager, and those that install again by the lockfile. */
 const SECTIONS: readonly (readonly [manager: string, command: RegExp, again: string])[] = [
   ["npm", /^npm install/, "npm ci"],
   ["pnpm", /^pnpm add/, "pnpm install --frozen-lockfile"],
@@ -115,13 +115,13 @@ const SECTIONS: readonly (readonly [manager: string, command: RegExp, again: str
   ["yarn 4", /^yarn add/, "yarn install --immutable"],
 ];
 
-packs("docs/npm.md installs the tarballs with each package manager", async (scratch) => {
+packs("docs/recording.md installs the tarballs with each package manager", async (scratch) => {
   await packHost(`${scratch}/npm`);
   Deno.removeSync(`${scratch}/npm/binaries`, { recursive: true });
   Deno.mkdirSync(`${scratch}/empty`);
   await using registry = await NpmRegistry.start(`${scratch}/empty`);
   const tools = await toolModules();
-  const blocks = blocksOf(PAGE);
+  const blocks = blocksOf(sectionOf(PAGE, "Install from npm"));
   for (const [name, command, again] of SECTIONS) {
     const manager = MANAGERS.find((one) => one.name === name);
     assert.ok(manager !== undefined);
@@ -130,8 +130,11 @@ packs("docs/npm.md installs the tarballs with each package manager", async (scra
     await run("cp", ["-R", `${scratch}/npm`, `${project.root}/vendor/reprise`]);
     writeShims(project, tools);
     for (const { path, text } of blocks) if (path !== null && name === "pnpm") project.write(path, text);
-    const resolutions = blocks.filter(({ language }) => language === "json")[name === "yarn 1" ? 1 : 0]?.text;
-    if (name.startsWith("yarn")) project.write("package.json", `{ "name": "project", ${resolutions} }`);
+    if (name.startsWith("yarn")) {
+      const resolutions = blocks.find(({ language }) => language === "json")?.text
+        .replace('"@', name === "yarn 1" ? '"**/@' : '"@');
+      project.write("package.json", `{ "name": "project", ${resolutions} }`);
+    }
 
     const block = blocks.find(({ language, text }) => language === "sh" && command.test(text));
     const env = {
@@ -195,7 +198,7 @@ packs(
   lacksBinary(),
 );
 
-Deno.test("the packages have the scoped name and the version of deno.json, and so has docs/npm.md", () => {
+Deno.test("the packages have the scoped name and the version of deno.json, and so has docs/recording.md", () => {
   for (const name of ["reprise", "@s", "@s/", "@s/r/x", undefined]) {
     assert.throws(() => identityOf(JSON.stringify({ name, version: "1.0.0" })), /no scoped name/);
   }

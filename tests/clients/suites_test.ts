@@ -1,14 +1,16 @@
-/** docs/suites.md does what it says, with a suite of pytest: recorded, grown, run again and pruned. */
+/** docs/recording.md does what it says, with a suite of pytest: recorded, grown, run again and pruned. */
 import assert from "node:assert/strict";
 import { lacksPython, needing } from "../support/needs.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { textsBelow } from "../support/files.ts";
-import { type Block, blocksOf } from "../support/page.ts";
+import { type Block, blocksOf, sectionOf } from "../support/page.ts";
 import { Project } from "./project.ts";
 import { startSuiteApis } from "./suite_apis.ts";
 
-const BLOCKS = blocksOf(Deno.readTextFileSync(new URL("../../docs/suites.md", import.meta.url)));
+const PAGE = Deno.readTextFileSync(new URL("../../docs/recording.md", import.meta.url));
+const BLOCKS = blocksOf(sectionOf(PAGE, "A suite of tests"));
+const CONFTEST = blocksOf(PAGE).find(({ path }) => path === "tests/conftest.py");
 const SUITE = new URL("suites/pytest", import.meta.url).pathname;
 const PATH = "/usr/bin:/bin";
 const OUT = "fixtures/suite";
@@ -56,12 +58,22 @@ class SuiteProject extends Project {
     super();
     Deno.writeTextFileSync(`${this.directory}/bin/pytest`, PARALLEL_PYTEST, { mode: 0o755 });
     for (const [name, text] of textsBelow(SUITE)) this.write(`tests/${name}`, text);
-    for (const { path, text } of BLOCKS) if (path !== null) this.write(path, text);
+    this.write("tests/conftest.py", CONFTEST?.text ?? "");
   }
 
-  /** Runs a block of the page, which must succeed. @returns its output. */
-  async block({ text }: Block): Promise<string> {
-    return await this.shell(text, PATH, {});
+  /** Runs a block of the page, which must succeed, and print what the page shows. @returns its output. */
+  async block(block: Block): Promise<string> {
+    const output = await this.shell(block.text, PATH, {});
+    this.shows(block, output);
+    return output;
+  }
+
+  /** Fails if `output` lacks a line that the page shows after the block. */
+  shows(block: Block, output: string): void {
+    const { language, text = "" } = BLOCKS[BLOCKS.indexOf(block) + 1] ?? {};
+    const printed = output.replaceAll(this.root, "/srv/project").split("\n");
+    const missing = text.trimEnd().split("\n").filter((line) => line !== "…" && !printed.includes(line));
+    assert.deepEqual(language === "text" ? missing : [], [], output);
   }
 
   /** Runs a block of the page that records. */
@@ -93,12 +105,12 @@ const LACKS_PYTEST = await lacksPython("httpx", "pytest");
 
 Deno.test({
   ...needing(
-    "docs/suites.md: tests recorded apart at once, one added with a single request, run twice, one pruned",
+    "docs/recording.md: tests recorded apart at once, one added with a single request, run twice, one pruned",
     LACKS_PYTEST,
   ),
   async fn() {
-    const [record, replay, only, missing, twice, prune, ...others] = BLOCKS.filter(({ path }) =>
-      path === null
+    const [record, replay, only, missing, twice, prune, ...others] = BLOCKS.filter(({ language }) =>
+      language === "sh"
     );
     assert(record && replay && only && missing && twice && prune);
     assert.deepEqual(others, []);
@@ -107,6 +119,7 @@ Deno.test({
 
     const first = await project.recording(record);
     assert.equal(first.code, 0, first.output);
+    project.shows(record, first.output);
     assert.deepEqual(project.recordings(), RECORDED);
     assert.equal(requests.length, total(RECORDED));
     assert(requests.every((request) => !request.includes("/t/")), requests.join("\n"));
@@ -134,6 +147,7 @@ Deno.test({
     assert.equal(requests.length, total(RECORDED), "CI sent a request");
     const grown = await project.recording(missing);
     assert.equal(grown.code, 0, grown.output);
+    project.shows(missing, grown.output);
     assert.equal(requests.length, total(RECORDED) + 1, requests.join("\n"));
     const whole: Record<string, number> = { ...RECORDED, "test-added": 1 };
     assert.deepEqual(project.recordings(), whole);

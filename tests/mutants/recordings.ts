@@ -18,7 +18,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     file: "src/fixture/read.ts",
     text: ".filter((folder) => !listed.has(folder)).sort();",
     replacement: ".filter((folder) => !listed.has(folder)).sort().slice(1);",
-    promise: "promises.md: a killed recorder leaves each exchange whole or not at all",
+    promise: "guarantees.md: a killed recorder leaves each exchange whole or not at all",
     area: ["unit/fixture/record", "unit/fixture"],
   },
   {
@@ -39,14 +39,14 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     file: "src/fixture/serve/replayer.ts",
     text: "const refusal = proven ? null :",
     replacement: "const refusal = proven || chosen !== null ? null :",
-    promise: "promises.md: a request that breaks a rule of the API never passes unnoticed",
+    promise: "guarantees.md: a request that breaks a rule of the API never passes unnoticed",
     area: ["unit/fixture/serve"],
   },
   {
     file: "src/fixture/secrets/encodings.ts",
     text: "...[0, 1, 2].flatMap((alignment) => {",
     replacement: "...[0, 1].flatMap((alignment) => {",
-    promise: "promises.md: no known secret gets into a recording as base64, wherever it begins",
+    promise: "guarantees.md: no known secret gets into a recording as base64, wherever it begins",
     area: ["unit/fixture/secrets", "unit/fixture/record"],
   },
   {
@@ -67,7 +67,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     file: "src/fixture/import/record_source.ts",
     text: "    scrubber.learnHeaders(Object.entries(requestHeaders));\n",
     replacement: "",
-    promise: "promises.md: no known secret gets into a recording, also if another exchange's body repeats it",
+    promise:
+      "guarantees.md: no known secret gets into a recording, also if another exchange's body repeats it",
     area: ["unit/fixture/import"],
   },
   {

@@ -56,7 +56,7 @@ Deno.test("a release has an archive and an npm package for each target, a launch
     const folder = join(DIRECTORY, `reprise-${target}`);
     await stdoutOf("tar", ["-xzf", join(OUT, `reprise-${target}.tar.gz`)]);
     const program = target === "windows-x64" ? "reprise.exe" : "reprise";
-    const members = ["CHANGELOG.md", "LICENSE", "README.md", LICENSES, program, "reprise.1"];
+    const members = ["CHANGELOG.md", "LICENSE", "README.md", LICENSES, program];
     assert.deepEqual(Array.from(Deno.readDirSync(folder), ({ name }) => name).sort(), members.sort());
     assert.match(Deno.readTextFileSync(join(folder, program)), new RegExp(`^# ${target}$`, "m"));
   }

@@ -19,10 +19,18 @@ export class ApiProject extends PageProject {
     this.server = startResponsesServer({ script, key: KEY });
     this.origins.set(new URL(this.server.baseUrl).origin, "https://api.openai.com");
     Object.assign(this.env, { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: this.server.baseUrl });
-    // The upstream represents api.openai.com, which the recorder knows by its name.
+    // The server represents api.openai.com, which the recorder knows by its name, and which pages name as a base URL.
     this.program(
       "bin/reprise",
-      `#!/bin/sh\n[ "$1" != record ] || { shift; set -- record --provider openai "$@"; }\nexec ${SHELL_PROGRAM} "$@"\n`,
+      `#!/bin/sh
+[ "$1" != record ] || { shift; set -- record --provider openai "$@"; }
+for each; do
+  shift
+  [ "$each" != https://api.openai.com/v1 ] || each=$OPENAI_BASE_URL
+  set -- "$@" "$each"
+done
+exec ${SHELL_PROGRAM} "$@"
+`,
     );
     this.program("tools/pytest", '#!/bin/sh\nexec /usr/bin/python3 -m pytest -p no:cacheprovider "$@"\n');
     this.program("tools/python3", '#!/bin/sh\nexec /usr/bin/python3 "$@"\n');

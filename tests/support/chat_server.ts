@@ -4,9 +4,7 @@
  *
  * @module
  */
-import { chatViolations } from "../../src/apis/chat/rules/known_good.ts";
-import { chatRuleOf } from "../../src/apis/chat/rules/rule.ts";
-import { isAnswered } from "../../src/apis/rule.ts";
+import { chatRules } from "../../src/apis/chat/rules/known_good.ts";
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
 import { arrivedRequest, listen } from "./serving.ts";
 
@@ -40,15 +38,9 @@ export function startChatServer(script: ChatScript): ChatServer {
     if (!path.endsWith("/chat/completions") || !isJsonObject(body)) {
       return Response.json({ error: { message: `Invalid URL (${path})` } }, { status: 404, headers });
     }
-    const refusal = chatViolations(body, "openai").find(({ rule, grade }) => {
-      const known = chatRuleOf(rule);
-      return isAnswered({ ...known, grade: grade ?? known.grade });
-    });
-    if (refusal !== undefined) {
-      const { message, param, code } = refusal;
-      const error = { message, type: "invalid_request_error", param, code };
-      return Response.json({ error }, { status: 400, headers });
-    }
+    const refusal = chatRules.newKnownGood((blob) => blob).violations(body, {}, "openai")
+      .find(({ answered }) => answered);
+    if (refusal !== undefined) return Response.json({ error: refusal.error }, { status: 400, headers });
     const messages = Array.isArray(body.messages) ? body.messages.filter(isJsonObject) : [];
     const said = script(messages);
     const tool_calls = said.calls?.map(({ name, args }) => ({

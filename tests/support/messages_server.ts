@@ -6,15 +6,14 @@
  */
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
 import { modelFacts } from "../../src/domain/models.ts";
-import { checkMessagesRequest } from "../../src/apis/messages/rules/check.ts";
 import { mergedTurns, type MessagesRequest, messagesRequest } from "../../src/apis/messages/rules/request.ts";
-import type { MessagesRefusal } from "../../src/apis/messages/rules/rule.ts";
 import type { RuleGrade } from "../../src/apis/rule.ts";
 import { messagesEvents } from "./messages_server/events.ts";
 import { canonical, type IssuedThinking, MessagesIssuer } from "./messages_server/issuer.ts";
 import { apiError, type ScriptedAnswer, unauthorized } from "./messages_server/script.ts";
 import { encodeMessagesEvents } from "./messages_server/events.ts";
 import { type ArrivedRequest, arrivedRequest, bodyOf, listen, streamBody } from "./serving.ts";
+import { checkMessagesRequest, type Refusal } from "./rule_checks.ts";
 
 export * from "./messages_server/script.ts";
 export type { IssuedThinking };
@@ -59,8 +58,8 @@ export interface MessagesServer extends AsyncDisposable {
   readonly baseUrl: string;
   readonly requests: readonly RecordedMessages[];
   /** The rule breaks that were answered, in order. */
-  readonly refusals: readonly MessagesRefusal[];
-  readonly warnings: readonly MessagesRefusal[];
+  readonly refusals: readonly Refusal[];
+  readonly warnings: readonly Refusal[];
   /** The issued thinking blocks. */
   readonly issued: readonly IssuedThinking[];
   /** Ends stalled streams and stops listening. */
@@ -74,8 +73,8 @@ export function startMessagesServer(options: MessagesServerOptions): MessagesSer
     boundModels?.includes(model) ?? modelFacts(model)?.prefixBound === true
   );
   const requests: RecordedMessages[] = [];
-  const refusals: MessagesRefusal[] = [];
-  const warnings: MessagesRefusal[] = [];
+  const refusals: Refusal[] = [];
+  const warnings: Refusal[] = [];
   /** Ends of the turns in which the API paused. */
   const paused: string[] = [];
   let answered = 0;

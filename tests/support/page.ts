@@ -16,6 +16,13 @@ export interface Block {
   readonly path: string | null;
 }
 
+/** Returns a section of a page: from its heading of the second level to the next one. */
+export function sectionOf(page: string, heading: string): string {
+  const [, rest] = page.split(`\n## ${heading}\n`);
+  if (rest === undefined) throw new Error(`The page has no section "${heading}"`);
+  return rest.split("\n## ")[0] as string;
+}
+
 /** The blocks of a page, in order. */
 export function blocksOf(page: string): readonly Block[] {
   return [...page.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map((match) => {

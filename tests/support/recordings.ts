@@ -5,7 +5,7 @@
  */
 import { parse as parseYaml } from "yaml";
 import type { JsonValue } from "../../src/domain/json.ts";
-import { SELECTION } from "../../scripts/recordings/selection.ts";
+import { SELECTION } from "./recording_sources.ts";
 
 /** A request and its answer in a cassette. */
 export interface Interaction {

@@ -5,8 +5,6 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/json.ts";
-import { checkResponsesRequest } from "../../src/apis/responses/rules/check.ts";
-import type { ResponsesRefusal } from "../../src/apis/responses/rules/rule.ts";
 import type { RuleGrade } from "../../src/apis/rule.ts";
 import { type DialectName, DIALECTS } from "./responses_server/dialect.ts";
 import { answerEvents } from "./responses_server/events.ts";
@@ -15,6 +13,7 @@ import { type IssuedReasoning, Issuer } from "./responses_server/issuer.ts";
 import type { ScriptedResponse } from "./responses_server/script.ts";
 import { encodeEvents } from "./responses_server/events.ts";
 import { type ArrivedRequest, arrivedRequest, bodyOf, listen, streamBody } from "./serving.ts";
+import { checkResponsesRequest, type Refusal } from "./rule_checks.ts";
 
 /** The answer of `/responses/compact`: the user's messages unchanged, all else in one blob (protocol §8.1). */
 export function compacted(body: JsonValue, issuer: Issuer): ScriptedResponse {
@@ -93,8 +92,8 @@ export interface ResponsesServer extends AsyncDisposable {
   readonly baseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** The rule breaks that were answered, in order. */
-  readonly refusals: readonly ResponsesRefusal[];
-  readonly warnings: readonly ResponsesRefusal[];
+  readonly refusals: readonly Refusal[];
+  readonly warnings: readonly Refusal[];
   /** Encrypted content by item id, as it was sent. */
   readonly blobs: ReadonlyMap<string, IssuedReasoning>;
   /** Ends stalled streams and stops listening. */
@@ -109,8 +108,8 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
   const organization = options.organization ?? "org-test";
   const issuer = new Issuer(dialect, organization, options.idsFrom);
   const requests: RecordedRequest[] = [];
-  const refusals: ResponsesRefusal[] = [];
-  const warnings: ResponsesRefusal[] = [];
+  const refusals: Refusal[] = [];
+  const warnings: Refusal[] = [];
   let answered = 0;
 
   async function respondTo(request: RecordedRequest): Promise<ScriptedResponse> {

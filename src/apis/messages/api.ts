@@ -12,7 +12,7 @@ import { MessagesAssembler } from "./assembler.ts";
 import { messagesCanonical } from "./canonical.ts";
 import { messagesFaults } from "./faults.ts";
 import { messagesEntryNamed, messagesRefusalOf } from "./refusal.ts";
-import { buildMessagesRequest, messagesBodyOf, messagesBodyPieces, messagesReasoningOf } from "./request.ts";
+import { buildMessagesRequest, messagesBodyOf, messagesReasoningOf } from "./request.ts";
 import { messagesRules } from "./rules/known_good.ts";
 import { messagesStream } from "./stream.ts";
 import { messagesUsage } from "./usage.ts";
@@ -66,7 +66,6 @@ export const messagesApi: RunApi = {
   outputLimit: "max_tokens",
   reasoningOf: messagesReasoningOf,
   bodyOf: messagesBodyOf,
-  bodyPieces: messagesBodyPieces,
   refusalOf: messagesRefusalOf,
   entryNamed: messagesEntryNamed,
   newAssembler: () => new MessagesAssembler(),

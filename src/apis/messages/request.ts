@@ -12,7 +12,7 @@ import {
   wellFormedValue,
 } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
-import type { BodyPieces, BuiltRequest, RequestSpec } from "../api.ts";
+import type { BuiltRequest, RequestSpec } from "../api.ts";
 import { layoutOf, type SentMessage } from "./layout.ts";
 import { encodeBlock, isBlank } from "./render.ts";
 import { type ThinkingWish, thinkingWish } from "./thinking.ts";
@@ -49,37 +49,15 @@ export function messagesBodyOf(fields: JsonObject, entries: readonly FoldedEntry
   return encodeBody(fields, layoutOf(entries));
 }
 
-/** The same body in pieces; `null` if a result goes before blocks of earlier entries. */
-export function messagesBodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null {
-  const pieces = entries.map(() => "");
-  let [last, end] = [-1, ""];
-  for (const { role, blocks } of layoutOf(entries)) {
-    for (const [index, { entry, block }] of blocks.entries()) {
-      if (entry < last) return null;
-      const before = index > 0 ? "," : `${end === "" ? "" : `${end},`}{"role":"${role}","content":[`;
-      pieces[entry] += `${before}${encodeBlock(block)}`;
-      [last, end] = [entry, "]}"];
-    }
-  }
-  const first = pieces.findIndex((piece) => piece !== "");
-  const closings = pieces.map((_, index) => first >= 0 && index >= first ? "]}]}" : "]}");
-  return { opening, pieces, closings };
-}
-
 function encodeBody(fields: JsonObject, messages: readonly SentMessage[]): string {
-  return `${opening(fields)}${messages.map(encodeMessage).join(",")}]}`;
-}
-
-function opening(fields: JsonObject): string {
   const own = Object.fromEntries(Object.entries(fields).map(ownField));
-  return `${JSON.stringify(own).slice(0, -1)},"messages":[`;
+  return `${JSON.stringify(own).slice(0, -1)},"messages":[${messages.map(encodeMessage).join(",")}]}`;
 }
 
 function encodeMessage({ role, blocks }: SentMessage): string {
   return `{"role":"${role}","content":[${blocks.map(({ block }) => encodeBlock(block)).join(",")}]}`;
 }
 
-/** A pinned field in the shape of this API. */
 function ownField([name, value]: [string, JsonValue | undefined]): [string, JsonValue | undefined] {
   if (name === "instructions") {
     return ["system", [{ type: "text", text: value ?? "", cache_control: EPHEMERAL }]];

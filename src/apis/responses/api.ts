@@ -14,12 +14,7 @@ import { ResponsesAssembler } from "./assembler.ts";
 import { responsesCanonical } from "./canonical.ts";
 import { responsesFaults } from "./faults.ts";
 import { responsesEntryNamed, responsesRefusalOf } from "./refusal.ts";
-import {
-  buildResponsesRequest,
-  responsesBodyOf,
-  responsesBodyPieces,
-  responsesReasoningOf,
-} from "./request.ts";
+import { buildResponsesRequest, responsesBodyOf, responsesReasoningOf } from "./request.ts";
 import { responsesRules } from "./rules/known_good.ts";
 import { responsesSocket } from "./socket/socket.ts";
 import { responsesStream } from "./stream.ts";
@@ -60,7 +55,6 @@ export const responsesApi: RunApi = {
   outputLimit: "max_output_tokens",
   reasoningOf: responsesReasoningOf,
   bodyOf: responsesBodyOf,
-  bodyPieces: responsesBodyPieces,
   refusalOf: responsesRefusalOf,
   entryNamed: responsesEntryNamed,
   newAssembler: () => new ResponsesAssembler(),

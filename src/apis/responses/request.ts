@@ -6,7 +6,7 @@
 import type { Omission } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, stringMember, wellFormedValue } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
-import type { BodyPieces, BuiltRequest, RequestSpec } from "../api.ts";
+import type { BuiltRequest, RequestSpec } from "../api.ts";
 import { encodeEntry } from "./items.ts";
 
 /**
@@ -27,26 +27,10 @@ export function buildResponsesRequest(spec: RequestSpec): BuiltRequest {
 
 /** The body with these fields, in their order, and these entries as `input`. */
 export function responsesBodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
-  return `${opening(fields)}${sent(entries).map(encodeEntry).join(",")}]}`;
+  return `${JSON.stringify(fields).slice(0, -1)},"input":[${sent(entries).map(encodeEntry).join(",")}]}`;
 }
 
-/** The same body in pieces. */
-export function responsesBodyPieces(entries: readonly FoldedEntry[]): BodyPieces {
-  let separator = "";
-  const pieces = entries.map((entry) => {
-    if (isForeign(entry)) return "";
-    const piece = `${separator}${encodeEntry(entry)}`;
-    separator = ",";
-    return piece;
-  });
-  return { opening, pieces, closings: pieces.map(() => "]}") };
-}
-
-function opening(fields: JsonObject): string {
-  return `${JSON.stringify(fields).slice(0, -1)},"input":[`;
-}
-
-/** False for thinking of the other API, even if the fold sends it: no server could read it. */
+/** True for thinking of the other API, even if the fold sends it: no server could read it. */
 function isForeign(entry: FoldedEntry): boolean {
   return entry.kind === "reasoning" && entry.item.type !== "reasoning";
 }

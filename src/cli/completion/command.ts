@@ -1,5 +1,5 @@
 /**
- * The verbs that print what other programs read: completions, the man page and JSON Schemas.
+ * The verbs that print what other programs read: completions and JSON Schemas.
  *
  * @module
  */
@@ -10,13 +10,12 @@ import { COMMON_FLAGS } from "../flags.ts";
 export const COMPLETION_VERBS: readonly Verb[] = [
   verb({
     name: "completions",
-    about: "print the completions of a shell, or the man page",
+    about: "print the completions of a shell",
     arguments: [
       argument("<shell>", "the shell that reads them; words: what may follow the words after --", [
         "bash",
         "zsh",
         "fish",
-        "man",
         "words",
       ]),
       WRAPPED_COMMAND,
@@ -25,7 +24,6 @@ export const COMPLETION_VERBS: readonly Verb[] = [
     examples: [
       "reprise completions bash > ~/.local/share/bash-completion/completions/reprise",
       "reprise completions fish > ~/.config/fish/completions/reprise.fish",
-      "reprise completions man | man -l -",
     ],
     load: async () => (await import("./completions.ts")).completionsVerb,
   }),

@@ -1,11 +1,10 @@
-/** The verb `completions`: prints the scripts for shells and the man page, and answers the scripts. */
+/** The verb `completions`: prints the scripts for shells, and answers them. */
 import type { ExitCode } from "../../domain/errors.ts";
 import { makeOutput } from "../context.ts";
 import type { CommonFlags } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { FIXTURE_VERBS, VERBS } from "../verbs.ts";
 import { type Answer, complete } from "./answer.ts";
-import { manPage } from "./man.ts";
 import { completedVerbs } from "./model.ts";
 import { SCRIPTS } from "./scripts.ts";
 
@@ -25,8 +24,7 @@ export function completionsVerb(
 
 function textOf(ports: ProgramPorts, shell: string, words: readonly string[]): string {
   if (Object.hasOwn(SCRIPTS, shell)) return SCRIPTS[shell as keyof typeof SCRIPTS];
-  const verbs = completedVerbs({ top: VERBS, fixture: FIXTURE_VERBS });
-  return shell === "man" ? manPage(verbs) : lines(complete(ports, words, verbs));
+  return lines(complete(ports, words, completedVerbs({ top: VERBS, fixture: FIXTURE_VERBS })));
 }
 
 function lines(answer: Answer): string {

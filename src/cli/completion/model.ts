@@ -20,10 +20,8 @@ export interface CompletedFlag {
   readonly offered: Offered;
 }
 
-/** One argument. */
-export interface CompletedArgument {
+interface CompletedArgument {
   readonly spec: string;
-  readonly about: string;
   readonly offered: Offered;
 }
 
@@ -36,7 +34,6 @@ export interface CompletedVerb {
   readonly arguments: readonly CompletedArgument[];
   /** True if a command may follow after `--`. */
   readonly wraps: boolean;
-  readonly examples: readonly string[];
 }
 
 /** The name of the group of verbs with two names. */
@@ -58,7 +55,6 @@ function completed(verb: Verb, name: string): CompletedVerb {
     flags: [...Object.values(verb.flags).map(flagOf), HELP],
     arguments: positional.map(argumentOf),
     wraps: verb.arguments.includes(WRAPPED_COMMAND),
-    examples: verb.examples,
   };
 }
 
@@ -80,8 +76,8 @@ export function flagOf(flag: Flag): CompletedFlag {
   };
 }
 
-function argumentOf({ spec, about, choices }: Positional): CompletedArgument {
-  return { spec, about, offered: choices ?? offeredFor(spec.replace(/^[<[]|(\.\.\.)?[>\]]$/g, "")) };
+function argumentOf({ spec, choices }: Positional): CompletedArgument {
+  return { spec, offered: choices ?? offeredFor(spec.replace(/^[<[]|(\.\.\.)?[>\]]$/g, "")) };
 }
 
 const OFFERED: Readonly<Record<string, Offered>> = {

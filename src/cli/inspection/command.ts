@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { argument, type FlagsOf, text, toggle, type Verb, verb } from "../declare.ts";
+import { argument, type FlagsOf, toggle, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS, SESSION } from "../flags.ts";
+import { when } from "./session_flags.ts";
 import { VIEWING_VERBS } from "./viewing.ts";
 
 const EXPLAIN_FLAGS = {
@@ -19,7 +20,7 @@ export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
 
 const STATS_FLAGS = {
   ...COMMON_FLAGS,
-  since: text("--since <when>", "only requests since then: a date, or an age such as 12h or 7d"),
+  since: value("--since <when>", "only requests since then: a date, or an age such as 12h or 7d", when),
 };
 /** The flags of `stats`. */
 export type StatsFlags = FlagsOf<typeof STATS_FLAGS>;

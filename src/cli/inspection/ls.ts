@@ -1,5 +1,4 @@
 /** The verb `ls`: lists sessions; with `--tree`, forks under their parents. */
-import { costText } from "../../domain/cost.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { measureBytes } from "../../store/byte_totals.ts";
@@ -11,10 +10,9 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { localMinute } from "../local_time.ts";
 import { countText, sizeText } from "../readable.ts";
 import { type Column, tableLines } from "../table.ts";
-import { distinctTitles } from "./distinct_titles.ts";
 import { type ForkNode, forkTree } from "./fork_tree.ts";
 import { fitting, inStates } from "./session_filter.ts";
-import type { LsFlags, SortKey } from "./viewing.ts";
+import type { LsFlags } from "./viewing.ts";
 
 /** A session in the JSON of `ls`. Members from the manifest are absent if that cannot be read. */
 export interface ListedSession {
@@ -37,8 +35,6 @@ export interface ListedSession {
   readonly usage?: Usage;
   /** Bytes of all turn files and blobs, including those shared with forks. */
   readonly bytes?: number;
-  /** With `--cost` only: US dollars for the requests that it sent itself; `null` if unknown. */
-  readonly cost_usd?: number | null;
   /** Finding about the manifest or the newest turn. */
   readonly problem?: string;
   /** With `--tree` only. */
@@ -49,8 +45,6 @@ export interface ListedSession {
 /** A session to list, with its size in bytes. */
 interface Entry extends JudgedSession {
   readonly bytes: number;
-  /** In US dollars; `null` if unknown, absent without `--cost`. */
-  readonly cost?: number | null;
 }
 
 /** Performs `ls`. */
@@ -62,16 +56,8 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
   const all = listSessions(ports, home);
-  const sizes = new Map<SessionSummary["id"], number>();
-  const sizeOf = (session: SessionSummary): number => {
-    const size = sizes.get(session.id) ?? bytesOf(ports, home, session);
-    sizes.set(session.id, size);
-    return size;
-  };
-  const chosen = fitting(ports, all, flags).sort(ORDERS[flags.sort](sizeOf));
-  const sorted = inStates(ports, home, chosen, flags)
-    .map((session): Entry => ({ ...session, bytes: sizeOf(session) }));
-  const entries = flags.cost === true ? await withCosts(ports, home, sorted) : sorted;
+  const entries = inStates(ports, home, fitting(ports, all, flags), flags)
+    .map((session): Entry => ({ ...session, bytes: bytesOf(ports, home, session) }));
   const known = new Set(all.map(({ id }) => id));
   const tree = flags.tree === true ? forkTree(entries) : null;
   if (output.options.json) {
@@ -83,26 +69,11 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
     entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
-    const lines = await tableLines(flags.cost === true ? COLUMNS_WITH_COST : COLUMNS, rows, output.columns);
+    const lines = await tableLines(COLUMNS, rows, output.columns);
     output.text(lines.flatMap((line) => [...line, "\n"]));
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
   return 0;
-}
-
-/** Adds the cost of the requests that each session sent itself. Reads all turns. */
-async function withCosts(ports: ProgramPorts, home: Home, entries: readonly Entry[]): Promise<Entry[]> {
-  const { ownRequests } = await import("./stats.ts");
-  const { spentRequests, sumOf } = await import("../cost/spending.ts");
-  const priced: Entry[] = [];
-  for (const entry of entries) {
-    const requests = entry.manifest === null ? null : ownRequests(ports, home, entry.id);
-    priced.push({
-      ...entry,
-      cost: requests === null ? null : sumOf(await spentRequests(ports, requests)).cost_usd,
-    });
-  }
-  return priced;
 }
 
 /** The size of a session as its manifest counts it; measured for manifests of earlier versions. */
@@ -118,32 +89,11 @@ function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSumma
   }
 }
 
-/** Creates a comparison of two sessions; `sizeOf` returns the size of a session in bytes. */
-type Order = (
-  sizeOf: (session: SessionSummary) => number,
-) => (a: SessionSummary, b: SessionSummary) => number;
-
-/** Largest and newest first, names in their order. Sorting is stable: sessions that are equal stay newest first. */
-const ORDERS: Readonly<Record<SortKey, Order>> = {
-  updated: () => () => 0,
-  created: () => (a, b) => compare(b.manifest?.created_at ?? "", a.manifest?.created_at ?? ""),
-  id: () => (a, b) => compare(a.id, b.id),
-  title: () => (a, b) =>
-    compare(a.manifest?.title.toLowerCase() ?? "", b.manifest?.title.toLowerCase() ?? ""),
-  turns: () => (a, b) => (b.manifest?.head.turn ?? 0) - (a.manifest?.head.turn ?? 0),
-  tokens: () => (a, b) => tokensOf(b) - tokensOf(a),
-  size: (sizeOf) => (a, b) => sizeOf(b) - sizeOf(a),
-};
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 function tokensOf({ manifest }: SessionSummary): number {
   return manifest === null ? 0 : manifest.usage.input_tokens + manifest.usage.output_tokens;
 }
 
-function sessionRecord({ id, path, manifest, state, bytes, cost, problem }: Entry): ListedSession {
+function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): ListedSession {
   return {
     id,
     path,
@@ -163,7 +113,6 @@ function sessionRecord({ id, path, manifest, state, bytes, cost, problem }: Entr
       usage: manifest.usage,
       bytes,
     }),
-    ...(cost === undefined ? {} : { cost_usd: cost }),
     ...(problem === undefined ? {} : { problem }),
   };
 }
@@ -178,12 +127,6 @@ interface Row {
 
 /** SGR codes: red, yellow, green. */
 const STATE_CODES: Readonly<Record<string, number>> = { damaged: 31, failed: 31, killed: 33, running: 32 };
-
-const COST_COLUMN: Column<Row> = {
-  header: "COST",
-  cell: ({ session }) => costText(session.cost ?? null),
-  right: true,
-};
 
 const COLUMNS: readonly Column<Row>[] = [
   { header: "ID", cell: ({ id }) => id },
@@ -202,14 +145,9 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ session: { manifest, problem }, note }) =>
       `${manifest?.title ?? ""}${problem === undefined ? "" : ` (${problem})`}${note}`,
     least: 24,
-    cut: distinctTitles,
     drop: 6,
   },
 ];
-
-const COLUMNS_WITH_COST = COLUMNS.flatMap((column) =>
-  column.header === "STATE" ? [COST_COLUMN, column] : [column]
-);
 
 function ofManifest(
   cell: (manifest: NonNullable<SessionSummary["manifest"]>) => string,

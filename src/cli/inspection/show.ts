@@ -21,7 +21,7 @@ import { type Line, transcriptLines } from "./transcript/lines.ts";
 export async function showVerb(ports: ProgramPorts, selector: string, flags: ShowFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  requireHtml({ html: flags.html, force: flags.force });
+  requireHtml(flags);
   if (flags.raw !== undefined) {
     printTurnFile(context, selector, flags.raw);
     return 0;
@@ -29,25 +29,14 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
   const page = flags.html === undefined
     ? null
     : (await import("../html/page_file.ts")).pageFile(context, flags.html, flags.force === true);
-  const read = await readShown(context, selector, flags.full === true);
-  const redactor = flags.redact === true ? await (await import("../html/redaction.ts")).pageRedactor() : null;
-  const shown = redactor === null ? read : {
-    ...read,
-    session: redactor.session(read.session),
-    wholeOutput: (sha256: string) => redactor.value(read.wholeOutput(sha256)),
-  };
+  const shown = await readShown(context, selector, flags.full === true);
   const { id, problems } = shown.session;
   const turns = chosenTurns(shown.session, flags);
   const transcript = async () => sessionTranscript(shown.session, turns, await spendingOf(ports, id, turns));
   if (page !== null) {
     const { sessionPage } = await import("../html/session_page.ts");
     const html = sessionPage(context, shown, await transcript());
-    const facts = {
-      session: id,
-      turns: turns.length,
-      ...page.write(html),
-      redacted: redactor?.counts ?? null,
-    };
+    const facts = { session: id, turns: turns.length, ...page.write(html) };
     if (output.options.json) output.json<"show-html">(facts);
     else {output.note(
         `wrote the page of ${id}: ${counted(facts.turns, "turn")}, ${counted(facts.bytes, "byte")}`,
@@ -66,7 +55,6 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
   }
   if (!output.options.json || page !== null) {
     for (const { path, message } of problems) output.note(`damaged: ${path} ${message}`);
-    if (!output.options.json) { for (const line of redactor?.lines() ?? []) output.note(line); }
   }
   return problems.length === 0 ? 0 : 12;
 }

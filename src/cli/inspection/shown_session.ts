@@ -12,6 +12,7 @@ import { isBlobName, sessionPaths } from "../../store/layout.ts";
 import { readForShow, type ShownSession, type ShownTurn } from "../../store/read/show.ts";
 import type { Context } from "../context.ts";
 import { sessionArgument } from "../sessions.ts";
+import { isFile } from "../settings.ts";
 
 /** A session to show. */
 export interface Shown {
@@ -38,8 +39,7 @@ export async function readShown(context: Context, selector: string, full: boolea
     return await readSession(context, selector, full);
   } catch (error) {
     if (!(error instanceof RepriseError) || error.code !== "no_such_session") throw error;
-    const { isExportFile } = await import("../export_source.ts");
-    if (!isExportFile(selector)) throw error;
+    if (!isFile(selector)) throw error;
     return await readExport(context, selector, full);
   }
 }
@@ -70,7 +70,6 @@ async function readExport({ ports }: Context, path: string, full: boolean): Prom
   return { session, home: null, wholeOutput: (sha256) => textOrNull(blobs.get(sha256)) };
 }
 
-/** The blobs with complete outputs of calls. */
 function outputBlobs(turns: readonly ShownTurn[]): Set<string> {
   const names = turns.flatMap(({ events }) =>
     events.flatMap((event) => stringMember(objectMember(event, "blob") ?? {}, "sha256") ?? [])

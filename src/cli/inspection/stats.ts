@@ -15,7 +15,7 @@ import {
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
-import { parseSince } from "../since.ts";
+import { startOf } from "./session_flags.ts";
 import type { StatsFlags } from "./command.ts";
 
 /** Performs `stats`. Counts the readable turns of a damaged session, reports the damage and returns exit code 12. */
@@ -26,7 +26,7 @@ export async function statsVerb(
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  const since = flags.since === undefined ? null : parseSince(flags.since, ports.clock.now());
+  const since = startOf(flags.since, ports.clock.now());
   const { id, requests, problems } = selector === undefined
     ? { id: null, ...requestsOfAll(context) }
     : requestsOfOne(context, selector);
@@ -97,13 +97,6 @@ function requestsOfAll({ ports, home: { value } }: Context): Found {
     }
   }
   return { requests, problems };
-}
-
-/** The requests that one session sent itself; `null` if one of its turns cannot be read. */
-export function ownRequests(ports: ProgramPorts, home: Home, id: SessionId): LedgerRequest[] | null {
-  const read = readOrProblem(ports, home, id);
-  if (typeof read === "string" || read.problems.length > 0) return null;
-  return read.turns.flatMap(({ value }) => requestsIn(value)).filter(({ session }) => session === id);
 }
 
 /** A session, or the reason why it cannot be read at all. */

@@ -3,38 +3,18 @@
  *
  * @module
  */
-import {
-  again,
-  argument,
-  choice,
-  type FlagsOf,
-  negated,
-  toggle,
-  value,
-  type Verb,
-  verb,
-} from "../declare.ts";
+import { again, argument, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
 import { BLOBS, COMMON_FLAGS, ON_REMOTE, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
 import { FILTER_FLAGS } from "./session_flags.ts";
-
-/** The orders of `ls`. */
-export type SortKey = "updated" | "created" | "id" | "title" | "turns" | "tokens" | "size";
 
 const LS_FLAGS = {
   ...COMMON_FLAGS,
   tree: toggle("--tree", "show forks under their parent sessions"),
   ...FILTER_FLAGS,
-  sort: choice<SortKey>(
-    "--sort <key>",
-    "the order: newest first, largest first, or by name",
-    ["updated", "created", "id", "title", "turns", "tokens", "size"],
-    { fallback: "updated" },
-  ),
   remote: {
     ...again(ON_REMOTE, `list the sessions ${ON_REMOTE.about}`),
-    conflicts: ["tree", "state", "model", "workspace", "cost"],
+    conflicts: ["tree", "state"],
   },
-  cost: toggle("--cost", "the cost of each session, without turns shared with its parent; reads all turns"),
 };
 /** The flags of `ls`. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
@@ -48,7 +28,7 @@ const SHOW_FLAGS = {
   turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw", "markdown", "html"] }),
   events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw", "markdown", "html"] }),
   raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1), {
-    conflicts: ["markdown", "html", "redact"],
+    conflicts: ["markdown", "html"],
   }),
   markdown: toggle("--markdown", "Markdown for a pull request", { conflicts: ["json", "html"] }),
   run: value("--run <n>", "only the turns of run N", wholeNumber(1), { conflicts: ["last", "raw"] }),
@@ -57,7 +37,6 @@ const SHOW_FLAGS = {
   full: toggle("--full", "long texts and outputs whole"),
   pager: negated("--no-pager", "print to the terminal, not through $PAGER", { step: false }),
   ...PAGE_FLAGS,
-  redact: toggle("--redact", "replace secrets, as export --redact does", { step: false }),
 };
 /** The flags of `show`. */
 export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
@@ -71,7 +50,7 @@ export const VIEWING_VERBS: readonly Verb[] = [
     arguments: [],
     flags: LS_FLAGS,
     examples: [
-      "reprise ls --since 7d --sort size",
+      "reprise ls --since 7d",
       "reprise ls --state running,killed --json",
       "reprise ls --remote",
     ],

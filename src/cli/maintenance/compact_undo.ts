@@ -5,7 +5,7 @@ import type { EventDraft } from "../../domain/event.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { closeKilledRun } from "../../run/recover.ts";
 import { readSession } from "../../store/read/session.ts";
-import { openWriter } from "../remote/open_writer.ts";
+import { changeSession } from "../remote/open_writer.ts";
 import type { CompactFlags } from "../run/command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -22,7 +22,14 @@ export async function undoCompact(
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   const dryRun = flags.dryRun === true;
-  const latest = dryRun ? requireCompaction(id, readSession(ports, home, id).turns) : await withdraw();
+  const latest = dryRun
+    ? requireCompaction(id, readSession(ports, home, id).turns)
+    : await changeSession(context, { home, id }, flags, async (writer) => {
+      const found = requireCompaction(id, writer.allTurns());
+      await closeKilledRun(writer, () => {});
+      await writer.save({ kind: "harness", run: writer.end.run, events: withdrawals(found) });
+      return found;
+    });
   const { turn, checkpoint, restored, elided } = latest;
   if (output.options.json) {
     const facts = {
@@ -48,21 +55,6 @@ export async function undoCompact(
       : `${id}: ${what} is withdrawn; now ${then}\n`,
   );
   return 0;
-
-  async function withdraw() {
-    const writer = await openWriter(ports, home, { id, waitMs: flags.wait * 1000 }, {
-      flag: flags.remote,
-      config: context.config,
-    });
-    try {
-      const found = requireCompaction(id, writer.allTurns());
-      await closeKilledRun(writer, () => {});
-      await writer.save({ kind: "harness", run: writer.end.run, events: withdrawals(found) });
-      return found;
-    } finally {
-      writer.close();
-    }
-  }
 }
 
 /** The events that withdraw a compaction, its checkpoint last: until then that checkpoint is in force. */

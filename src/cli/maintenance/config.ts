@@ -15,16 +15,6 @@ import { configuredPolicy } from "../run/permissions.ts";
 import { configPath, switchOf } from "../settings.ts";
 import type { ConfigFlags } from "./command.ts";
 
-/** Document that `config set --json` prints. */
-interface ConfigSet {
-  readonly path: string;
-  readonly name: string;
-  /** `null` if the member was removed. */
-  readonly value: JsonValue;
-  /** False with `--dry-run`. */
-  readonly written: boolean;
-}
-
 /** Performs `config`. */
 export function configVerb(
   ports: ProgramPorts,
@@ -131,7 +121,7 @@ function set(ports: ProgramPorts, output: Output, { path, name, values, dryRun }
   const changed = withMember(readConfigObject(ports, path) ?? {}, steps, value);
   requireUsable(parseConfig(changed, path));
   if (!dryRun) writeConfig(ports, path, `${JSON.stringify(changed, null, 2)}\n`);
-  const report: ConfigSet = { path, name, value: value ?? null, written: !dryRun };
+  const report = { path, name, value: value ?? null, written: !dryRun };
   if (output.options.json) {
     output.json<"config-set">(dryRun ? dryRunOf("config", each("replace", "file", [path]), report) : report);
   } else {

@@ -2,7 +2,7 @@
 import type { AgentName } from "../../agents/agent_session.ts";
 import { conversationOf } from "../../agents/conversation.ts";
 import { WRITERS } from "../../agents/writers.ts";
-import { type AgentFile, randomUuid } from "../../agents/writing.ts";
+import { randomUuid } from "../../agents/writing.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { withoutOmitted } from "../../fold/omissions.ts";
@@ -67,26 +67,15 @@ export function exportToAgent(
     );
     return 0;
   }
-  for (const line of notesOf(written, facts, dryRun)) output.note(line);
-  return 0;
-}
-
-interface Facts {
-  readonly session: string;
-  readonly messages: number;
-  readonly answers: number;
-  readonly results: number;
-  readonly lost: readonly { readonly turn: number; readonly what: string }[];
-}
-
-function notesOf({ place, command }: AgentFile, facts: Facts, dryRun: boolean): string[] {
-  const { session, messages, answers, results, lost } = facts;
-  const counts = [counted(messages, "message"), counted(answers, "answer"), counted(results, "result")].join(
-    ", ",
-  );
-  return [
-    `${dryRun ? "would export" : "exported"} ${session}: ${counts}, without reasoning`,
-    ...lost.map(({ turn, what }) => `lost in turn ${turn}: ${what}`),
+  const counts = [
+    counted(facts.messages, "message"),
+    counted(facts.answers, "answer"),
+    counted(facts.results, "result"),
+  ].join(", ");
+  output.note(`${dryRun ? "would export" : "exported"} ${id}: ${counts}, without reasoning`);
+  for (const { turn, what } of lost) output.note(`lost in turn ${turn}: ${what}`);
+  output.note(
     `to continue, move it to ~/${place} (create the directory if it is missing) and call: ${command}`,
-  ];
+  );
+  return 0;
 }

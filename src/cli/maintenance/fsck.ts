@@ -12,38 +12,10 @@ import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { Progress, reportingFiles } from "../progress.ts";
 import { blobReader } from "../run/preview.ts";
+import type { JsonDocument } from "../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 
-/** The JSON of `fsck`. */
-export interface FsckResult {
-  /** False if a session is damaged, or a request differs. */
-  readonly ok: boolean;
-  readonly exit_code: ExitCode;
-  readonly sessions: readonly CheckedReport[];
-  /** With `--all`: entries beside the sessions that are none; paths begin at the directory of sessions. */
-  readonly strays: readonly FsckFinding[];
-  /** Sessions that another process removed meanwhile. */
-  readonly skipped: readonly { readonly id: SessionId; readonly why: string }[];
-  readonly totals: FsckTotals;
-  /** With `--remote`: its name. */
-  readonly remote?: string;
-}
-
-/** Numbers over all checked sessions. */
-export interface FsckTotals {
-  readonly sessions: number;
-  readonly turns: number;
-  /** Sessions with an error. */
-  readonly damaged: number;
-  /** Sessions that a process writes to: their open tail was not checked. */
-  readonly in_use: number;
-  /** Findings by severity. */
-  readonly errors: number;
-  readonly warnings: number;
-  readonly infos: number;
-  /** Requests that fold to other bytes than were sent. */
-  readonly differing: number;
-}
+type Totals = JsonDocument<"fsck">["totals"];
 
 /** A session that was checked; `requests` with `--requests`, unless its files are damaged. */
 export type CheckedReport = FsckReport & { readonly requests?: readonly VerifiedRequest[] };
@@ -103,7 +75,7 @@ export async function fsckVerb(
       {
         ...{ ok: exitCode === 0, exit_code: exitCode, sessions: reports, strays, skipped, totals },
         ...(remote === undefined ? {} : { remote }),
-      } satisfies FsckResult,
+      },
     );
     return exitCode;
   }
@@ -146,7 +118,7 @@ function findingLines(findings: readonly FsckFinding[], indent: string): string[
   return findings.map(({ severity, path, message }) => `${indent}${severity}: ${path}: ${message}\n`);
 }
 
-function totalsOf(reports: readonly CheckedReport[], strays: readonly FsckFinding[]): FsckTotals {
+function totalsOf(reports: readonly CheckedReport[], strays: readonly FsckFinding[]): Totals {
   const found = (findings: readonly FsckFinding[], wanted: FsckFinding["severity"]) =>
     findings.filter(({ severity }) => severity === wanted).length;
   const findings = [...reports.flatMap((report) => report.findings), ...strays];
@@ -163,7 +135,7 @@ function totalsOf(reports: readonly CheckedReport[], strays: readonly FsckFindin
   };
 }
 
-function totalsText({ sessions, turns, damaged, in_use, errors, warnings, differing }: FsckTotals): string {
+function totalsText({ sessions, turns, damaged, in_use, errors, warnings, differing }: Totals): string {
   const busy = in_use === 0 ? "" : `, ${in_use} in use`;
   const differ = differing === 0
     ? ""

@@ -14,7 +14,7 @@ import { readSession, readSessionTail } from "../../store/read/session.ts";
 import { makeContext } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { openWriter } from "../remote/open_writer.ts";
+import { changeSession } from "../remote/open_writer.ts";
 import type { OmitFlags } from "../run/command.ts";
 import { sessionArgument } from "../sessions.ts";
 
@@ -30,7 +30,14 @@ export async function omitVerb(ports: ProgramPorts, selector: string, flags: Omi
   const dryRun = flags.dryRun === true;
   const { drafts, seqs, before, after } = dryRun
     ? planOf(id, readSession(ports, home, id), named, undo)
-    : await write();
+    : await changeSession(context, { home, id }, flags, async (writer) => {
+      const { manifest } = writer;
+      if (manifest === null) throw new TypeError("An opened session has a manifest");
+      requireNoRun(id, manifest);
+      const plan = planOf(id, { manifest, turns: writer.allTurns() }, named, undo);
+      await writer.save({ kind: "harness", run: writer.end.run, events: plan.drafts });
+      return plan;
+    });
   const facts = {
     ...{ session: id, undo, seqs, part: named.part ?? null, before, after },
     token_estimate: TOKEN_ESTIMATE,
@@ -52,23 +59,6 @@ export async function omitVerb(ports: ProgramPorts, selector: string, flags: Omi
   } instead of ${before.tokens}`;
   output.text(`${id}: ${what} ${dryRun ? would : done}; ${sizes}${dryRun ? ". Nothing was written." : ""}\n`);
   return 0;
-
-  async function write(): Promise<OmissionPlan> {
-    const writer = await openWriter(ports, home, { id, waitMs: flags.wait * 1000 }, {
-      flag: flags.remote,
-      config: context.config,
-    });
-    try {
-      const { manifest } = writer;
-      if (manifest === null) throw new TypeError("An opened session has a manifest");
-      requireNoRun(id, manifest);
-      const plan = planOf(id, { manifest, turns: writer.allTurns() }, named, undo);
-      await writer.save({ kind: "harness", run: writer.end.run, events: plan.drafts });
-      return plan;
-    } finally {
-      writer.close();
-    }
-  }
 }
 
 /** Items that a call names; none only for the latest omission. */

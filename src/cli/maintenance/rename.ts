@@ -6,7 +6,7 @@ import type { RenameFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { openWriter } from "../remote/open_writer.ts";
+import { changeSession } from "../remote/open_writer.ts";
 import { sessionArgument } from "../sessions.ts";
 
 /** Performs `rename`. The title is a turn of the session; an open run stays open. */
@@ -23,7 +23,18 @@ export async function renameVerb(
   const dryRun = flags.dryRun === true;
   const { before, changed } = dryRun
     ? { before: readSessionTail(ports, home, id).manifest.title, changed: false }
-    : await rename();
+    : await changeSession(context, { home, id }, flags, async (writer) => {
+      const before = writer.manifest?.title ?? "";
+      const changed = before !== title;
+      if (changed) {
+        await writer.save({
+          kind: "harness",
+          run: writer.end.run,
+          events: [{ type: "session_renamed", title }],
+        });
+      }
+      return { before, changed };
+    });
   if (output.options.json) {
     const facts = { session: id, title, before, changed };
     output.json<"rename">(
@@ -35,27 +46,6 @@ export async function renameVerb(
     output.text(`${id}: would be titled "${title}" instead of "${before}". Nothing was written.\n`);
   } else output.text(changed ? `${id}: titled "${title}"\n` : `${id}: has the title "${title}" already\n`);
   return 0;
-
-  async function rename() {
-    const writer = await openWriter(ports, home, { id, waitMs: flags.wait * 1000 }, {
-      flag: flags.remote,
-      config: context.config,
-    });
-    try {
-      const before = writer.manifest?.title ?? "";
-      const changed = before !== title;
-      if (changed) {
-        await writer.save({
-          kind: "harness",
-          run: writer.end.run,
-          events: [{ type: "session_renamed", title }],
-        });
-      }
-      return { before, changed };
-    } finally {
-      writer.close();
-    }
-  }
 }
 
 /**

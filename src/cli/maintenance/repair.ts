@@ -6,7 +6,7 @@ import { counted } from "../../domain/text.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { readOverrides } from "../../fold/overrides.ts";
 import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
-import { type FsckFinding, fsckSession } from "../../store/check/fsck.ts";
+import { fsckSession } from "../../store/check/fsck.ts";
 import type { Home } from "../../store/home.ts";
 import {
   type LostBlob,
@@ -19,48 +19,17 @@ import { readSession } from "../../store/read/session.ts";
 import { pendingNumbers } from "../../store/write/pending.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
-import { openWriterOn } from "../remote/open_writer.ts";
+import { closing, openWriterOn } from "../remote/open_writer.ts";
 import { remoteOf } from "../remote/given_remote.ts";
 import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import type { JsonDocument } from "../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 import { dryRunOf, each, type PlannedChange } from "../dry_run.ts";
 
-/** A repair in the JSON of `repair`. */
-export interface RepairResult {
-  readonly session: SessionId;
-  readonly dry_run: boolean;
-  readonly actions: readonly RepairAction[];
-  /** The open run that was ended; `null` if none was open. */
-  readonly closed_run: number | null;
-  /** The `seq` of each open call that got a fallback result. */
-  readonly answered_calls: readonly number[];
-  readonly lost_blobs: readonly string[];
-  readonly lost: readonly (LostBlob & { readonly instead: string })[];
-  /** With a remote: addresses of the objects that it got. */
-  readonly put?: readonly string[];
-  /** Errors that `fsck` still finds. */
-  readonly left: readonly FsckFinding[];
-}
-
-/** The JSON of `repair --all`. */
-export interface RepairAllResult {
-  /** False if errors are left, or a damaged session could not be repaired. */
-  readonly ok: boolean;
-  readonly exit_code: ExitCode;
-  readonly dry_run: boolean;
-  readonly sessions: readonly RepairResult[];
-  /** Sessions that were not repaired: in use, removed meanwhile, of a later version, not ours. */
-  readonly skipped: readonly { readonly id: SessionId; readonly code: ErrorCode; readonly why: string }[];
-  readonly totals: {
-    readonly sessions: number;
-    /** Sessions with a repair, and the number of repairs in all of them. */
-    readonly repaired: number;
-    readonly repairs: number;
-    readonly left: number;
-  };
-}
+/** The repair of a session. */
+type RepairResult = JsonDocument<"repair-all">["sessions"][number];
 
 /** Performs `repair`. Returns 12 if errors remain. */
 export async function repairVerb(
@@ -130,7 +99,7 @@ async function repairAll(
   const ok = totals.left === 0 && !skipped.some(({ code }) => code === "session_damaged");
   const exitCode: ExitCode = ok ? 0 : 12;
   if (output.options.json) {
-    const result: RepairAllResult = { ok, exit_code: exitCode, dry_run: dryRun, sessions, skipped, totals };
+    const result = { ok, exit_code: exitCode, dry_run: dryRun, sessions, skipped, totals };
     output.json<"repair-all">(
       dryRun ? dryRunOf("repair", sessions.flatMap(changesOf), result) : { ...result, dry_run: false },
     );
@@ -168,7 +137,7 @@ async function repaired(context: Context, repairing: Repairing): Promise<RepairR
     ? await previewRepair(ports, home, { id, copies })
     : await repairSession(ports, home, { id, waitMs, copies });
   const put = store === null ? undefined : await remote?.repairRemote(ports, store, { paths, dryRun });
-  if (!dryRun) await recordRepair(context, { ...repairing, plan });
+  if (!dryRun) await recordRepair(context, repairing, plan);
   const { findings } = dryRun ? { findings: [] } : await fsckSession(ports, home, id);
   const { actions, openRun, lostBlobs } = plan;
   return {
@@ -184,18 +153,17 @@ async function repaired(context: Context, repairing: Repairing): Promise<RepairR
   };
 }
 
-interface Recording extends Repairing {
-  readonly plan: RepairPlan;
-}
-
 /** Records in the session itself: the end of a killed run, fallback results of open calls, and which blobs are lost. */
-async function recordRepair({ ports }: Context, { home, id, waitMs, plan, store }: Recording): Promise<void> {
+async function recordRepair(
+  { ports }: Context,
+  { home, id, waitMs, store }: Repairing,
+  plan: RepairPlan,
+): Promise<void> {
   const isComplete = plan.openRun === null && unansweredCalls(plan.turns).length === 0;
   const waits = store !== null && pendingNumbers(ports, sessionPaths(home.sessions, id)).length > 0;
   if (isComplete && plan.lostBlobs.length === 0 && !waits) return;
   // Opening it decides about waiting turns.
-  const writer = await openWriterOn(ports, home, { id, waitMs }, store);
-  try {
+  await closing(await openWriterOn(ports, home, { id, waitMs }, store), async (writer) => {
     await closeKilledRun(writer);
     if (plan.lostBlobs.length === 0) return;
     await writer.save({
@@ -203,9 +171,7 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan, store 
       run: writer.end.run,
       events: plan.lostBlobs.map(({ sha256 }) => ({ type: "blob_lost", sha256 })),
     });
-  } finally {
-    writer.close();
-  }
+  });
 }
 
 /** The repairs of a session, a line each. */
@@ -273,24 +239,10 @@ function lineOf({ action, path, message, kept, from }: RepairAction): string {
 
 /** `repair --lift-quarantine`: reasoning items that the API refused are sent again. */
 async function liftQuarantine({ ports, output }: Context, lifting: Repairing): Promise<void> {
-  const { home, id, dryRun } = lifting;
-  const lifted = dryRun ? quarantined(readSession(ports, home, id).turns) : await lift();
-  if (output.options.json) {
-    const facts = { session: id, lifted };
-    const changes = each("append", "turn", lifted.length === 0 ? [] : [id]);
-    output.json<"repair-lift">(dryRun ? dryRunOf("repair", changes, facts) : { ...facts, dry_run: false });
-  } else {
-    const verb = dryRun ? "would be lifted" : "lifted";
-    output.text(
-      `${id}: ${counted(lifted.length, "quarantined item")} ${verb}${
-        lifted.map((seq) => ` seq ${seq}`).join(",")
-      }\n`,
-    );
-  }
-
-  async function lift(): Promise<readonly number[]> {
-    const writer = await openWriterOn(ports, home, { id: lifting.id, waitMs: lifting.waitMs }, lifting.store);
-    try {
+  const { home, id, waitMs, dryRun, store } = lifting;
+  const lifted = dryRun
+    ? quarantined(readSession(ports, home, id).turns)
+    : await closing(await openWriterOn(ports, home, { id, waitMs }, store), async (writer) => {
       await closeKilledRun(writer);
       const seqs = quarantined(writer.allTurns());
       const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
@@ -302,9 +254,18 @@ async function liftQuarantine({ ports, output }: Context, lifting: Repairing): P
         });
       }
       return seqs;
-    } finally {
-      writer.close();
-    }
+    });
+  if (output.options.json) {
+    const facts = { session: id, lifted };
+    const changes = each("append", "turn", lifted.length === 0 ? [] : [id]);
+    output.json<"repair-lift">(dryRun ? dryRunOf("repair", changes, facts) : { ...facts, dry_run: false });
+  } else {
+    const verb = dryRun ? "would be lifted" : "lifted";
+    output.text(
+      `${id}: ${counted(lifted.length, "quarantined item")} ${verb}${
+        lifted.map((seq) => ` seq ${seq}`).join(",")
+      }\n`,
+    );
   }
 }
 

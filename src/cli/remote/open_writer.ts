@@ -8,6 +8,7 @@ import type { Ports } from "../../domain/ports.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
 import type { Home } from "../../store/home.ts";
 import { SessionWriter, type WriterOptions } from "../../store/write/writer.ts";
+import type { Context } from "../context.ts";
 import { remoteOf, type RemoteSources } from "./given_remote.ts";
 
 /**
@@ -34,6 +35,29 @@ export async function openWriterOn(
   const { attachSession } = await import("../../remote/attach.ts");
   const remote = await attachSession(ports, home, store, { ...options, takeOver: false });
   return await SessionWriter.open(ports, home, { ...options, remote });
+}
+
+/** Opens a session as {@linkcode openWriter} does, changes it, and closes it. */
+export async function changeSession<T>(
+  { ports, config }: Context,
+  { home, id }: { readonly home: Home; readonly id: SessionId },
+  { wait, remote }: { readonly wait: number; readonly remote?: string | undefined },
+  change: (writer: SessionWriter) => Promise<T>,
+): Promise<T> {
+  const sources = { flag: remote, config };
+  return await closing(await openWriter(ports, home, { id, waitMs: wait * 1000 }, sources), change);
+}
+
+/** Changes an opened session, and closes it. */
+export async function closing<T>(
+  writer: SessionWriter,
+  change: (writer: SessionWriter) => Promise<T>,
+): Promise<T> {
+  try {
+    return await change(writer);
+  } finally {
+    writer.close();
+  }
 }
 
 /** Puts a new session to the remote of the call, if there is one. Throws as `attachSession` does. */

@@ -18,25 +18,14 @@ import { makeContext } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { omittedNote } from "../omitted.ts";
+import type { JsonDocument } from "../schemas/schemas.ts";
 import { sessionArgument } from "../sessions.ts";
 import type { SyncFlags } from "./command.ts";
 import { givenRemote } from "./given_remote.ts";
 import { sessionOnEither } from "./run_remote.ts";
 
 /** Result for one session; with `--dry-run` what would be done. */
-interface Synced {
-  readonly session: SessionId;
-  /** Turns that the remote lacked. */
-  readonly put: number;
-  /** Turns that this home lacked. */
-  readonly fetched: number;
-  /** Fetched blobs; with `--dry-run` 0. */
-  readonly blobs: number;
-  /** Omitted items, which the remote has too; 0 if nothing was put. */
-  readonly omitted: number;
-  /** The fork that the turns of this home became; `null` without `--keep-mine-as`, and if both were equal so far. */
-  readonly mine: SessionId | null;
-}
+type Synced = JsonDocument<"sync">["sessions"][number];
 
 /** Performs `sync`. Without an id, a session that fails does not keep back the others. */
 export async function syncVerb(

@@ -28,10 +28,11 @@ export function comparedSend(
   fixture: Fixture,
   match: Exclude<MatchMode, "sequence">,
 ): Promise<ReportingSend> {
+  const began = ports.clock.now();
   const { values } = secretEnvironment(fixture.header.not_secret);
   return createReplaySend(fixture, {
     match,
-    candidates: () => machineValues({ ...ports, workingDirectory: () => root }),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => root }, began),
     clock: ports.clock,
     scrubber: createScrubber({ values }),
   });

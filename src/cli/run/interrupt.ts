@@ -11,7 +11,7 @@ import type { SessionWriter } from "../../store/write/writer.ts";
 import type { InterruptFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { openWriter } from "../remote/open_writer.ts";
+import { closing, openWriter } from "../remote/open_writer.ts";
 import type { RemoteSources } from "../remote/given_remote.ts";
 import { sessionArgument } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
@@ -127,7 +127,6 @@ interface Closing {
   readonly remote: RemoteSources;
 }
 
-/** The run and calls that were closed. */
 interface Closed {
   /** The number of the run that was closed, or `null` when none was open. */
   readonly run: number | null;
@@ -150,11 +149,9 @@ async function closeOpenRun(
     if (stopped && error.code === "session_locked") return nothing;
     throw error.code === "session_open_elsewhere" ? elsewhere(id, error) : error;
   }
-  try {
+  return await closing(writer, async () => {
     const run = writer.manifest?.state === "open" ? writer.manifest.run : null;
     const answered = (await closeKilledRun(writer)).map(({ seq }) => seq);
     return { run, answered };
-  } finally {
-    writer.close();
-  }
+  });
 }

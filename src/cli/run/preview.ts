@@ -242,5 +242,5 @@ export function blobReader(
   { id, turns }: { readonly id: SessionId; readonly turns: readonly Turn[] },
 ): ReadBlob {
   const lost = lostBlobsIn(turns);
-  return (sha256) => readBlobOrLost(ports, home, { id, sha256, lost });
+  return (sha256) => readBlobOrLost(ports, sessionPaths(home.sessions, id), sha256, lost);
 }

@@ -22,6 +22,7 @@ import type { RunLimits } from "../../run/outcome.ts";
 import type { PreviewedRun } from "../../run/preview.ts";
 import type { ToolPlayback } from "../../run/played_batch.ts";
 import { type Home, openHome, type WorkspaceChoice } from "../../store/home.ts";
+import { sessionPaths } from "../../store/layout.ts";
 import { readBlobOrLost } from "../../store/read/session.ts";
 import type { Policy } from "../../tools/permission/policy.ts";
 import { canonicalRoot } from "../../tools/sandbox_path.ts";
@@ -342,7 +343,7 @@ export function sessionInstructions(
   { session, pins }: Manifest,
 ): Pick<ResolvedRun, "instructions" | "lost"> {
   const id = session as SessionId;
-  const bytes = readBlobOrLost(ports, home, { id, sha256: pins.instructions });
+  const bytes = readBlobOrLost(ports, sessionPaths(home.sessions, id), pins.instructions);
   if (bytes !== null) return { instructions: decodeUtf8Leniently(bytes), lost: null };
   const lost =
     `the instructions of session "${id}" are lost; the default ones replace them, or give --instructions`;

@@ -204,10 +204,10 @@ async function lockSession(
   }
 }
 
-/** The call in the workspace of its session, if the session was found by a directory above. */
+/** The call in the workspace of its session, if that is a directory above. */
 function inWorkspace(call: SettingCall<RunFlags>, { manifest }: SessionWriter): SettingCall<RunFlags> {
   const root = manifest?.pins.workspace;
-  if (call.selector !== "@last" || root === undefined || !call.choice.parents.includes(root)) return call;
+  if (call.selector === null || root === undefined || !call.choice.parents.includes(root)) return call;
   call.context.output.note(dim(`workspace ${root}`));
   return { ...call, root, given: { ...call.given, workspace: root } };
 }
@@ -347,7 +347,6 @@ async function checkOf({ schema = null }: JsonObject): Promise<AnswerCheck> {
   return (await import("../../run/output_schema.ts")).answerCheck(schema);
 }
 
-/** The recording of `--record`; `null` without the flag. */
 async function startRecording(
   writer: SessionWriter,
   resolved: ResolvedRun,

@@ -30,13 +30,12 @@ const listedSession = z.object({
   updated_at: time.exactOptional(),
   turns: count.exactOptional(),
   runs: count.exactOptional(),
-  state: text.describe("completed, failed, running, killed, damaged, …: see ls --state in docs/cli.md"),
+  state: text.describe("completed, failed, running, killed, damaged, …: see ls --state in docs/cli.md#ls"),
   model: text.exactOptional(),
   provider: text.exactOptional(),
   workspace: text.exactOptional(),
   usage: usage.describe("tokens of all ended runs").exactOptional(),
   bytes: count.describe("of all turn files and blobs, including those shared with forks").exactOptional(),
-  cost_usd: cost.describe("with --cost: US dollars for its own requests; null if unknown").exactOptional(),
   problem: text.describe("finding about the manifest or the newest turn").exactOptional(),
   parent_gone: z.literal(true).describe("with --tree").exactOptional(),
   get forks() {
@@ -109,7 +108,6 @@ export const showEvents = z.object({ session: text, events: z.array(event), prob
 const PAGE = {
   file: text.nullable().describe("null for stdout"),
   bytes: count.describe("length of the page"),
-  redacted: z.record(z.string(), count).nullable().describe("replaced secrets by kind"),
 };
 /** The document of `show --html`. */
 export const showHtml = z.object({ session: text, turns: count, ...PAGE });

@@ -43,7 +43,7 @@ const EVENTS = text(
 
 const SUITE = toggle(
   "--suite",
-  "for test runners: read from stdin which test has ended, report it, and end when stdin closes (docs/helpers.md)",
+  "for test runners: read from stdin which test has ended, report it, and end when stdin closes (docs/recording.md)",
   { conflicts: ["port", "portFile", "host", "token"] },
 );
 
@@ -149,7 +149,7 @@ const SERVE_FLAGS = {
   maxAge: value("--max-age <days>", "exit with 7 if a fixture is older", days),
   fault: list(
     "--fault <line>",
-    'break answers on purpose: "fail, ok", "2: cut after 3 events" (docs/faults.md)',
+    'break answers on purpose: "fail, ok", "2: cut after 3 events" (docs/rules.md#faults)',
   ),
   websocket: negated(
     "--no-websocket",

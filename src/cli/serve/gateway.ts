@@ -119,7 +119,7 @@ function knownRoutes({ env }: Pick<ProgramPorts, "env">): Route[] {
   return KNOWN_UPSTREAMS.flatMap((row): Route[] => {
     const hides = KNOWN_UPSTREAMS.some((other) => other.hiddenBy === row.variable && isUsed(other));
     if (hides && !isUsed(row)) return [];
-    const { variable, provider, defaultUrl } = row;
+    const { variable, provider = null, defaultUrl } = row;
     return [{ variable, provider, path: basePath(defaultUrl ?? ""), baseUrl: null }];
   });
 }

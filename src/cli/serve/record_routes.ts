@@ -48,10 +48,8 @@ export interface Routes {
 
 /** Inputs of {@linkcode recordRoutes} besides `--upstream`. */
 export interface RouteOptions {
-  /** True for a wrapped command. */
   readonly wraps: boolean;
   readonly provider?: ProviderKind | undefined;
-  /** Variables of `--env`. */
   readonly added?: readonly AddedUpstream[] | undefined;
   /** Base URLs of the fixtures that are played too, by variable. @default {none} */
   readonly recorded?: ReadonlyMap<string, string> | undefined;
@@ -140,7 +138,7 @@ async function knownRoutes(
   const rows: NamedRoute[] = [];
   for (const row of kept) {
     try {
-      rows.push(routeTo(row, await baseOf(ports, row, { recorded, lookup })));
+      rows.push(routeTo({ provider: null, ...row }, await baseOf(ports, row, { recorded, lookup })));
     } catch (error) {
       // A variable for another program must not stop a recording that does not need it.
       if (row.opens === "always" || !(error instanceof RepriseError)) throw error;
@@ -221,7 +219,7 @@ async function baseOf(
   const { origin, prefix } = set === ""
     ? parseUpstream(usual, { isLiteral: false })
     : await checked(parseUpstream(urlInVariable(variable, set), { isLiteral: false }), lookup);
-  return { origin, prefix: provider === null ? prefix : clientPath(provider, prefix) };
+  return { origin, prefix: provider === undefined ? prefix : clientPath(provider, prefix) };
 }
 
 async function checked(upstream: Upstream, lookup: Lookup | null): Promise<Upstream> {

@@ -56,10 +56,10 @@ export async function replayerFactory(
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
   const flagRules = parseFlags(flags);
-  const directory = ports.workingDirectory();
+  const [directory, began] = [ports.workingDirectory(), ports.clock.now()];
   const options = {
     match,
-    candidates: () => machineValues({ ...ports, workingDirectory: () => directory }),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => directory }, began),
     rules: flags.rules ?? null,
     rewriteContext,
     repeat: flags.repeat === true,

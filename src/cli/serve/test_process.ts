@@ -27,7 +27,6 @@ export interface TestBegin {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Line on stdout about a test. */
 type TestLine = JsonDocument<"test-report">;
 /** Report of an ended test. */
 export type TestReport = Extract<TestLine, { type: "test.ended" }>;
@@ -42,9 +41,7 @@ export interface TestProcess {
   readonly stopped: Promise<unknown>;
   /** Begins a test. @default {a line that begins a test is refused} */
   readonly begin?: (request: TestBegin) => void;
-  /** Ends a test. */
   readonly end: (request: TestRequest) => Promise<TestReport>;
-  /** Prints a line. */
   readonly print: (line: TestLine) => void;
 }
 
@@ -122,6 +119,6 @@ export function requireOneFolder(
   if (!wraps && directories.length === 1) return;
   const why = wraps ? "a command is given" : "several folders are given";
   throw new RepriseError("usage", `Cannot use --suite: ${why}`, {
-    hint: "--suite is for the helpers of test runners, which start reprise themselves (docs/helpers.md)",
+    hint: "--suite is for the helpers of test runners, which start reprise themselves (docs/recording.md)",
   });
 }

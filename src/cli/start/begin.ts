@@ -35,8 +35,8 @@ export function partFor(args: readonly string[]): PartName {
   const [verb] = args;
   // Also true for a prompt that begins so; the whole program runs any call.
   const has = (flag: string) => args.some((arg) => arg.startsWith(flag));
-  if (verb === "ls") return has("--cost") ? "all" : "listing";
-  if (verb === "show") return has("--html") || has("--markdown") || has("--redact") ? "all" : "viewing";
+  if (verb === "ls") return "listing";
+  if (verb === "show") return has("--html") || has("--markdown") ? "all" : "viewing";
   if (verb === "run" && !has("--record")) return has("--fixture") ? "playing" : "running";
   return "all";
 }

@@ -14,10 +14,9 @@ import { readHeader } from "../../fixture/read.ts";
 import { orFileError, storageError } from "../../store/fs_errors.ts";
 import type { Garbage, GarbageReport, SkippedDirectory } from "../../store/lifecycle/remove.ts";
 import { pathsAt, type SessionPaths } from "../../store/layout.ts";
-import { inspectLock, SessionLock } from "../../store/write/lock.ts";
+import { inspectLock, lockSession } from "../../store/write/lock.ts";
 import { copyBelow, entries, exists, filesBelow, requirePlain, setModified } from "./files.ts";
 
-/** Start of the names of scratch directories. */
 const SCRATCH_PREFIX = "reprise-session-";
 /** The process of a younger directory may be about to take its lock. */
 const YOUNGEST_MS = 60_000;
@@ -46,7 +45,7 @@ export interface TestScratch extends Disposable {
 export async function createScratch(ports: Ports, directory: string, modified?: Date): Promise<TestScratch> {
   for (const name of ["workspace", "start", ATTACHMENTS]) requirePlain(`${directory}/${name}`);
   const root = makeScratchDirectory(ports);
-  const lock = await SessionLock.acquire(ports, pathsOf(root), { waitMs: 0 });
+  const lock = await lockSession(ports, pathsOf(root), { waitMs: 0 });
   const scratch: TestScratch = {
     root,
     home: `${root}/home`,
@@ -122,7 +121,6 @@ export function makeScratchDirectory(ports: Ports): string {
   );
 }
 
-/** The directory for temporary files: `TMPDIR`, else `/tmp`. */
 function temporaryDirectory(ports: Ports): string {
   const named = ports.env("TMPDIR") ?? "";
   return named === "" ? "/tmp" : withoutSlash(named);

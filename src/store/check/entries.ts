@@ -5,8 +5,7 @@
  */
 import type { Ports } from "../../domain/ports.ts";
 import { DIRECTORY_MODE, FILE_MODE, isBlobName, type SessionPaths, turnNumberOf } from "../layout.ts";
-import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
-import type { Inspected } from "../read/turns.ts";
+import { isLeftover, type Looked, lookForDirectory } from "../read/safe_open.ts";
 
 /** An entry of a session's directories. */
 export interface SessionEntry {
@@ -68,7 +67,7 @@ export function modeOf({ role }: SessionEntry): number | null {
 }
 
 /** Finding about the mode of an entry; `null` if it is `mode`, or unknown. */
-export function wrongMode(looked: Inspected, mode: number): string | null {
+export function wrongMode(looked: Looked, mode: number): string | null {
   const found = looked.status === "ok" ? looked.facts.mode : null;
   if (found === null || (found & 0o777) === mode) return null;
   const octal = (bits: number) => (bits & 0o777).toString(8).padStart(4, "0");

@@ -10,8 +10,8 @@ import { blobsOf, type BlobUse, lostBlobsIn } from "../blobs.ts";
 import { DIRECTORY_MODE, FILE_MODE, insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
-import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
-import { type Inspected, type NumberedTurn, readTurns } from "../read/turns.ts";
+import { type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { readTurn } from "../read/turn.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
 import { type SessionEntry, wrongMode } from "./entries.ts";
 
@@ -85,8 +85,7 @@ export function checkTurns(
   let manifestAtHead: Manifest | null = null;
   let bytesAtHead = 0;
   const [files, last] = [numbers.length, numbers.at(-1) ?? 0];
-  for (const file of readTurns(ports, paths, { at: (index) => numbers[index], count: files })) {
-    const { number } = file;
+  for (const number of numbers) {
     const expected = validator.end.turn + 1;
     if (number > expected) {
       sound = false;
@@ -94,7 +93,7 @@ export function checkTurns(
       add("error", "missing_turn", turnName(expected), `${missing}, but turn ${number} exists`, expected);
       validator.skip(number - 1);
     }
-    const turn = checkTurn(check, file, validator);
+    const turn = checkTurn(check, number, validator);
     if (turn === null) {
       sound = false;
       validator.skip(number);
@@ -133,10 +132,13 @@ function turnNumbers({ ports, paths }: FsckCheck, entries: readonly SessionEntry
   return missed.length === 0 ? numbers : [...numbers, ...missed].sort((a, b) => a - b);
 }
 
-function checkTurn(check: FsckCheck, { number, looked, read }: NumberedTurn, validator: HistoryValidator) {
+function checkTurn(check: FsckCheck, number: number, validator: HistoryValidator) {
+  const path = turnPath(check.paths, number);
+  const looked = checkFile(check, path);
+  if (looked.status === "refused") return null;
+  const read = readTurn(check.ports, path, looked);
   const add = (severity: FsckFinding["severity"], code: string, message: string) =>
     check.add(severity, code, turnName(number), message, number);
-  if (checkLooked(check, turnPath(check.paths, number), looked, FILE_MODE).status === "refused") return null;
   if (read.status === "missing") {
     add("error", "missing_turn", "was removed meanwhile");
     return null;
@@ -152,21 +154,21 @@ function checkTurn(check: FsckCheck, { number, looked, read }: NumberedTurn, val
 }
 
 /** Checks a path that should be a directory of ours with mode 0700. Throws the runtime's errors. */
-export function checkDirectory(check: FsckCheck, path: string): Inspected {
+export function checkDirectory(check: FsckCheck, path: string): Looked {
   return checkLooked(check, path, lookForDirectory(check.ports, path), DIRECTORY_MODE);
 }
 
 /** Checks a path that should be a regular file of ours with mode 0600. Throws the runtime's errors. */
-export function checkFile(check: FsckCheck, path: string): Inspected {
+export function checkFile(check: FsckCheck, path: string): Looked {
   return checkLooked(check, path, lookForFile(check.ports, path), FILE_MODE);
 }
 
 function checkLooked(
   { paths, add }: FsckCheck,
   path: string,
-  looked: Inspected,
+  looked: Looked,
   mode: number,
-): Inspected {
+): Looked {
   const name = () => path === paths.root ? "." : insideSession(paths, path);
   if (looked.status === "refused") add("error", looked.code, name(), looked.message);
   const wrong = wrongMode(looked, mode);

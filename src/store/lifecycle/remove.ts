@@ -26,7 +26,7 @@ import { readManifest } from "../read/manifest.ts";
 import { isLeftover, lookForDirectory, readSafely } from "../read/safe_open.ts";
 import { requireSession } from "../read/session.ts";
 import { MAX_TURN_BYTES } from "../read/turn_file.ts";
-import { inspectLock, SessionLock } from "../write/lock.ts";
+import { inspectLock, lockSession } from "../write/lock.ts";
 import { orSyncFailed, replaceCache } from "../write/publish.ts";
 import { emptyDirectory, removeDirectory } from "./staging.ts";
 
@@ -40,7 +40,7 @@ export async function removeSession(ports: Ports, home: Home, id: SessionId): Pr
   const paths = sessionPaths(home.sessions, id);
   const tried = `remove session "${id}"`;
   orStorageError(tried, paths.root, () => requireSession(ports, paths));
-  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, toFree: true });
+  const lock = await lockSession(ports, paths, { waitMs: 0, toFree: true });
   try {
     orStorageError(tried, paths.root, () => removeDirectory(ports, home, { path: paths.root, lock }));
   } finally {
@@ -113,7 +113,7 @@ async function collectIn(
     if (held) throw inUse(name);
     return garbageIn(ports, paths, name);
   }
-  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, toFree: true });
+  const lock = await lockSession(ports, paths, { waitMs: 0, toFree: true });
   try {
     const garbage = garbageIn(ports, paths, name);
     for (const { kind, path } of garbage) {

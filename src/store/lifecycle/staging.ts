@@ -12,7 +12,8 @@ import type { Files, Ports } from "../../domain/ports.ts";
 import { measureBytes } from "../byte_totals.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
 import { pathsAt, type SessionPaths, sessionPaths, turnNumberOf } from "../layout.ts";
-import { SessionLock } from "../write/lock.ts";
+import type { FileLock } from "../write/file_lock.ts";
+import { lockSession } from "../write/lock.ts";
 import { ensureDirectory, fillFile, NewFile, orSyncFailed, syncFiles } from "../write/publish.ts";
 import { isTaken, meansFull, systemCode } from "../fs_errors.ts";
 
@@ -22,11 +23,11 @@ export class Staging {
   readonly paths: SessionPaths;
   readonly #ports: Ports;
   readonly #home: Home;
-  readonly #lock: SessionLock;
+  readonly #lock: FileLock;
   /** Files whose content may not be durable. */
   readonly #unsynced: string[] = [];
 
-  private constructor(ports: Ports, home: Home, made: { paths: SessionPaths; lock: SessionLock }) {
+  private constructor(ports: Ports, home: Home, made: { paths: SessionPaths; lock: FileLock }) {
     this.#ports = ports;
     this.#home = home;
     this.paths = made.paths;
@@ -42,10 +43,10 @@ export class Staging {
     requireFree(ports, home, id);
     const paths = pathsAt(hiddenPath(ports, home, "new"), id);
     ensureDirectory(ports.files, home.sessions);
-    let lock: SessionLock | null = null;
+    let lock: FileLock | null = null;
     try {
       ensureDirectory(ports.files, paths.root);
-      lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
+      lock = await lockSession(ports, paths, { waitMs: 0 });
       ensureDirectory(ports.files, paths.turns);
       ensureDirectory(ports.files, paths.blobs);
       return new Staging(ports, home, { paths, lock });
@@ -101,7 +102,7 @@ export class Staging {
 function discardStaged(
   ports: Ports,
   home: Home,
-  { path, lock }: { readonly path: string; readonly lock: SessionLock | null },
+  { path, lock }: { readonly path: string; readonly lock: FileLock | null },
 ): void {
   try {
     // After publishing, the hidden name is gone.
@@ -146,7 +147,7 @@ function hiddenPath(ports: Ports, home: Home, what: "new" | "removed"): string {
 export function removeDirectory(
   ports: Ports,
   home: Home,
-  { path, lock }: { readonly path: string; readonly lock: SessionLock },
+  { path, lock }: { readonly path: string; readonly lock: FileLock },
 ): void {
   const hidden = hiddenPath(ports, home, "removed");
   try {
@@ -179,7 +180,7 @@ function removeEnds({ files }: Ports, turns: string): void {
 export function emptyDirectory(
   ports: Ports,
   home: Home,
-  { path, lock }: { readonly path: string; readonly lock: SessionLock | null },
+  { path, lock }: { readonly path: string; readonly lock: FileLock | null },
 ): void {
   for (const name of ports.files.list(path)) {
     if (name !== "lock") removeTree(ports.files, `${path}/${name}`);

@@ -78,28 +78,22 @@ function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked 
 }
 
 /** The bytes of a file, or the reason why it was not read. */
-export type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
+type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
   readonly status: "missing";
 };
 
-/** Options of {@linkcode readSafely}. */
-export interface ReadOptions {
+/** Memory for the small file that was read last: most turns fit. */
+export const BRIEF_BYTES = new Uint8Array(64 * 1024);
+
+/** Inspects and reads a regular file of ours. Throws the runtime's errors. */
+export function readSafely(ports: Ports, path: string, options: {
   /** The largest file that is read, in bytes. */
   readonly maxBytes: number;
   /** Result of an earlier inspection. */
   readonly looked?: Looked;
   /** Memory for a small file, whose bytes are then valid until it is used again: faster than memory of its own. */
   readonly into?: Uint8Array;
-}
-
-/** Length of the memory for one small file, in bytes: most turns fit. */
-export const BRIEF_LENGTH = 64 * 1024;
-
-/** Memory for the small file that was read last. */
-export const BRIEF_BYTES = new Uint8Array(BRIEF_LENGTH);
-
-/** Inspects and reads a regular file of ours. Throws the runtime's errors. */
-export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
+}): SafeBytes {
   const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
   if (looked.facts.size > maxBytes) {
@@ -115,17 +109,9 @@ export function readSafely(ports: Ports, path: string, options: ReadOptions): Sa
  * is known. The bytes may be cut short, so the caller checks a sum. They are valid until the next file is read this way.
  */
 export function readQuickly(ports: Ports, path: string): Uint8Array | null {
-  return wholeFile(BRIEF_BYTES, ports.files.readPlain?.(path, BRIEF_BYTES));
-}
-
-/** As {@linkcode readQuickly} in any directory, where opening a file shows that it is ours; `null` elsewhere. */
-export function readOwn(ports: Ports, path: string, into: Uint8Array): Uint8Array | null {
-  return wholeFile(into, ports.files.readOwn?.(path, into));
-}
-
-/** The file that was read into `into`; `null` if it was not read, is empty, or may be longer. */
-function wholeFile(into: Uint8Array, count: number | null | undefined): Uint8Array | null {
-  return !count || count === into.length ? null : into.subarray(0, count);
+  const count = ports.files.readPlain?.(path, BRIEF_BYTES);
+  // An empty file is useless, and one that fills the memory may be longer.
+  return !count || count === BRIEF_BYTES.length ? null : BRIEF_BYTES.subarray(0, count);
 }
 
 /** Reads a file of `size` bytes with one call; `null` if it is too large for that, or has another size by now. */

@@ -18,7 +18,6 @@ import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
 import { type ReadTurn, readTurn, type TurnRead } from "./turn.ts";
-import { readTurns } from "./turns.ts";
 import { HistoryValidator } from "./validate.ts";
 
 /** A session as read from its files. */
@@ -82,28 +81,13 @@ export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string
 
 /**
  * Like {@linkcode readBlob}; `null` for a missing blob that a turn records as lost. Reads all turns to find out, unless
- * `lost` lists the lost blobs.
+ * `lost` lists it.
  */
 export function readBlobOrLost(
   ports: Ports,
-  home: Home,
-  { id, sha256, lost }: {
-    readonly id: SessionId;
-    readonly sha256: string;
-    readonly lost?: ReadonlySet<string>;
-  },
-): Uint8Array | null {
-  return readBlobAt(ports, sessionPaths(home.sessions, id), {
-    sha256,
-    ...(lost === undefined ? {} : { lost }),
-  });
-}
-
-/** As {@linkcode readBlobOrLost}, by the paths of the session. */
-export function readBlobAt(
-  ports: Ports,
   paths: SessionPaths,
-  { sha256, lost }: { readonly sha256: string; readonly lost?: ReadonlySet<string> },
+  sha256: string,
+  lost?: ReadonlySet<string>,
 ): Uint8Array | null {
   const blob = readKept(ports, paths, sha256);
   if (blob.status === "ok") return blob.bytes;
@@ -246,13 +230,12 @@ function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] 
 /** Reads the turns after the end of `validator`, up to the first number without a file. */
 function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator): ReadTurn[] {
   const turns: ReadTurn[] = [];
-  const first = validator.end.turn + 1;
-  for (const { read } of readTurns(ports, paths, { at: (index) => first + index, withoutModes: true })) {
-    const next = requireNext(paths, read, validator);
-    if (next === null) break;
+  for (;;) {
+    const path = turnPath(paths, validator.end.turn + 1);
+    const next = requireNext(paths, readTurn(ports, path), validator);
+    if (next === null) return turns;
     turns.push(next);
   }
-  return turns;
 }
 
 /**

@@ -7,11 +7,11 @@
 import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { storageError } from "../fs_errors.ts";
-import { type Home, type SessionSummary, summaryOf } from "../home.ts";
-import { insideSession, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { holdsTurns, type Home, type SessionSummary, summaryOf } from "../home.ts";
+import { insideSession, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import { isLocked } from "../write/file_lock.ts";
 import { readOnLoosely, rebuildLoosely } from "./manifest.ts";
-import { BRIEF_BYTES, lookForDirectory, readQuickly, readSafely } from "./safe_open.ts";
+import { BRIEF_BYTES, readQuickly, readSafely } from "./safe_open.ts";
 import { MAX_TURN_BYTES, openEnvelope } from "./turn_file.ts";
 
 /** A session with its state. */
@@ -73,7 +73,9 @@ function lookAtHead(
   const { manifest, source } = session;
   if (manifest === null) {
     if (source === "newer") return { ...session, state: "unknown" };
-    if (source === "missing" && !hasTurns(ports, paths)) return { ...session, problem: "holds no turn yet" };
+    if (source === "missing" && !holdsTurns(ports, paths)) {
+      return { ...session, problem: "holds no turn yet" };
+    }
     return { ...session, state: "damaged" };
   }
   if (source !== "ok") return session;
@@ -94,10 +96,4 @@ function lookAtHead(
   if (sum !== null) return { ...session, manifest: rebuildLoosely(ports, paths) ?? manifest };
   const opened = openEnvelope(read.bytes);
   return damaged(opened.status === "damaged" ? opened.message : "does not fit its checksum");
-}
-
-function hasTurns(ports: Ports, paths: SessionPaths): boolean {
-  const turns = lookForDirectory(ports, paths.turns);
-  if (turns.status !== "ok") return turns.status === "refused";
-  return ports.files.list(paths.turns).some((name) => turnNumberOf(name) !== null);
 }

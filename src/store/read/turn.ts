@@ -8,9 +8,9 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Mismatch } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { type Envelope, type OpenedFile, openEnvelope, readEnvelope } from "./turn_file.ts";
+import type { Looked } from "./safe_open.ts";
+import { type Envelope, openEnvelope, readEnvelope } from "./turn_file.ts";
 import { EVENT_SHAPES, TURN_SHAPES } from "./turn_shapes.ts";
-import { isUsualTurn } from "./usual_turn.ts";
 
 /** A turn, or the reason why it is not used. */
 export type TurnVerdict =
@@ -30,13 +30,9 @@ export interface ReadTurn {
 /** Result of reading a turn file. */
 export type TurnRead = ReadTurn | Exclude<TurnVerdict, { status: "ok" }> | { readonly status: "missing" };
 
-/** Inspects, reads and validates one turn file. Throws the runtime's errors. */
-export function readTurn(ports: Ports, path: string): TurnRead {
-  return judgeFile(readEnvelope(ports, path));
-}
-
-/** Validates the result of {@linkcode readEnvelope}. */
-export function judgeFile(file: OpenedFile): TurnRead {
+/** Inspects, reads and validates one turn file; `looked` is an earlier inspection. Throws the runtime's errors. */
+export function readTurn(ports: Ports, path: string, looked?: Looked): TurnRead {
+  const file = readEnvelope(ports, path, looked);
   if (file.status !== "ok") return file;
   const verdict = judgeEnvelope(file);
   return verdict.status === "ok" ? { ...verdict, size: file.size } : verdict;
@@ -56,7 +52,6 @@ function judgeEnvelope({ value, newer }: Envelope): TurnVerdict {
 
 /** Validates a parsed turn of the current format; `turn` in the result is `value` itself. */
 export function judgeTurn(value: JsonObject): TurnVerdict {
-  if (isUsualTurn(value)) return { status: "ok", turn: value as unknown as Turn };
   const { kind } = value;
   if (typeof kind !== "string" || kind === "") {
     return badShape({ path: ["kind"], expected: "the kind of a turn" });

@@ -22,7 +22,7 @@ import { TURN_FORMAT } from "../../domain/turn.ts";
 import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, sessionPaths, turnPath } from "../layout.ts";
-import { BRIEF_BYTES, readSafely, type SafeBytes } from "./safe_open.ts";
+import { BRIEF_BYTES, lookForFile, readSafely } from "./safe_open.ts";
 
 /** The largest turn file that is read or written, in bytes. Larger texts belong in `blobs/`. */
 export const MAX_TURN_BYTES = 64 * 1024 * 1024;
@@ -49,23 +49,16 @@ export interface UnusableTurn {
 /** A turn file that was opened, the reason why it is not used, or that there is none. */
 export type OpenedFile = Envelope | UnusableTurn | { readonly status: "missing" };
 
-/** Inspects and reads one turn file. Throws the runtime's errors. */
-export function readEnvelope(ports: Ports, path: string): OpenedFile {
-  return openFile(readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, into: BRIEF_BYTES }));
-}
-
-/** As {@linkcode openEnvelope}, for the result of {@linkcode readSafely}. */
-export function openFile(read: SafeBytes, computed?: string): OpenedFile {
+/** Inspects and reads one turn file; `looked` is an earlier inspection. Throws the runtime's errors. */
+export function readEnvelope(ports: Ports, path: string, looked = lookForFile(ports, path)): OpenedFile {
+  const read = readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, into: BRIEF_BYTES });
   if (read.status === "refused") return { ...read, status: "damaged" };
-  return read.status === "missing" ? read : openEnvelope(read.bytes, computed);
+  return read.status === "missing" ? read : openEnvelope(read.bytes);
 }
 
-/**
- * Checks the bytes of a turn file: the seal first, so that no part of a torn or edited file is used. `computed` is the
- * sum of the bytes before the seal, if it is known.
- */
-export function openEnvelope(bytes: Uint8Array, computed?: string): Envelope | UnusableTurn {
-  const sum = checkSeal(bytes, computed);
+/** Checks the bytes of a turn file: the seal first, so that no part of a torn or edited file is used. */
+export function openEnvelope(bytes: Uint8Array): Envelope | UnusableTurn {
+  const sum = checkSeal(bytes);
   if (sum === null) return unusable("bad_sum", whyUnsealed(bytes));
   let value: unknown;
   let text: string;

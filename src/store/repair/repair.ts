@@ -14,7 +14,7 @@ import { orStorageError } from "../fs_errors.ts";
 import { lastTurnOf, requireSession } from "../read/session.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths } from "../layout.ts";
-import { inspectLock, locked, SessionLock } from "../write/lock.ts";
+import { inspectLock, locked, lockSession } from "../write/lock.ts";
 import { forgetSaves } from "../write/pending.ts";
 import {
   claimName,
@@ -75,7 +75,7 @@ export async function repairSession(
   const paths = sessionPaths(home.sessions, id);
   const tried = `repair session "${id}"`;
   orStorageError(tried, paths.root, () => requireSession(ports, paths));
-  const lock = await SessionLock.acquire(ports, paths, { waitMs });
+  const lock = await lockSession(ports, paths, { waitMs });
   try {
     return orStorageError(tried, paths.root, () => {
       const plan = planRepair(ports, paths, copies);

@@ -19,38 +19,27 @@ import {
   ownerName,
 } from "./file_lock.ts";
 
-/** A held lock of a session. */
-export class SessionLock {
-  readonly #lock: FileLock;
-
-  private constructor(lock: FileLock) {
-    this.#lock = lock;
-  }
-
-  /**
-   * Takes the lock of a session for writing.
-   *
-   * @throws {RepriseError} `session_locked` naming the owner, `session_damaged` when `lock` is not a file of ours,
-   * `no_such_session` if the session was removed while we waited,
-   * `interrupted` when `signal` aborts, `storage_*`.
-   */
-  static async acquire(ports: Ports, paths: SessionPaths, options: LockOptions): Promise<SessionLock> {
-    try {
-      const lock = await FileLock.acquire(ports, paths.lock, {
-        ...options,
-        unusable: (found) => sessionDamaged(paths, paths.lock, found),
-        held: (owner) => locked(paths, owner),
-      });
-      return new SessionLock(lock);
-    } catch (error) {
-      if (systemCode(error) === "ENOENT") throw gone(paths);
-      throw storageError(error, `lock session "${paths.id}"`, paths.lock);
-    }
-  }
-
-  /** Releases the lock. A second call does nothing. */
-  release(): void {
-    this.#lock.release();
+/**
+ * Takes the lock of a session for writing.
+ *
+ * @throws {RepriseError} `session_locked` naming the owner, `session_damaged` when `lock` is not a file of ours,
+ * `no_such_session` if the session was removed while we waited,
+ * `interrupted` when `signal` aborts, `storage_*`.
+ */
+export async function lockSession(
+  ports: Ports,
+  paths: SessionPaths,
+  options: LockOptions,
+): Promise<FileLock> {
+  try {
+    return await FileLock.acquire(ports, paths.lock, {
+      ...options,
+      unusable: (found) => sessionDamaged(paths, paths.lock, found),
+      held: (owner) => locked(paths, owner),
+    });
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") throw gone(paths);
+    throw storageError(error, `lock session "${paths.id}"`, paths.lock);
   }
 }
 

@@ -5,12 +5,13 @@
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
-import type { FileFacts, Ports } from "../../domain/ports.ts";
+import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { sessionDamaged } from "../fs_errors.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
 import { type SessionPaths, turnNumberOf } from "../layout.ts";
 import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
+import type { FileLock } from "./file_lock.ts";
 import { ensureDirectory, orSyncFailed } from "./publish.ts";
 
 /**
@@ -67,40 +68,60 @@ export function sweep(ports: Ports, paths: SessionPaths): void {
   }
 }
 
-/**
- * An opened directory, to notice when its path names another directory. It stays open, because file systems reuse the
- * inode number of a removed directory.
- */
-export class HeldDirectory {
-  readonly #ports: Ports;
-  readonly #path: string;
-  /** `null` if the path did not exist. */
-  readonly #facts: FileFacts | null;
-  /** False if the path is not a directory of ours: the code that needs the directory reports that. */
-  readonly #isKnown: boolean;
-  readonly #handle: { close(): void } | null;
+/** A session's directories and lock while a writer holds them: notices when the session is moved or replaced. */
+export class HeldSession {
+  readonly #lock: FileLock;
+  /** `turns/` as it was opened. */
+  readonly #turns: HeldDirectory;
+  /** `blobs/` as it was opened: turns name its files. */
+  readonly #blobs: HeldDirectory;
 
-  /** Opens `path` if that is a directory of ours. Throws the runtime's errors. */
-  constructor(ports: Ports, path: string) {
-    this.#ports = ports;
-    this.#path = path;
-    const looked = lookForDirectory(ports, path);
-    this.#handle = looked.status === "ok" ? ports.files.holdDirectory(path) : null;
-    this.#facts = looked.status === "ok" ? looked.facts : null;
-    this.#isKnown = looked.status !== "refused";
+  /** Opens the directories; the caller releases `lock` if that fails. Throws the runtime's errors. */
+  constructor(ports: Ports, paths: SessionPaths, lock: FileLock) {
+    this.#lock = lock;
+    this.#turns = holdDirectory(ports, paths.turns);
+    try {
+      this.#blobs = holdDirectory(ports, paths.blobs);
+    } catch (error) {
+      this.#turns.close();
+      throw error;
+    }
   }
 
-  /** True while the path names the same directory. Throws the runtime's errors. */
-  isInPlace(): boolean {
-    if (!this.#isKnown) return true;
-    const now = this.#ports.files.facts(this.#path);
-    if (now === null || this.#facts === null) return now === this.#facts;
-    return now.inode === this.#facts.inode && now.device === this.#facts.device;
+  /** Names the directory that was moved or replaced since it was opened. Throws the runtime's errors. */
+  moved(): "directory" | "blobs/" | null {
+    if (!this.#turns.isInPlace()) return "directory";
+    return this.#blobs.isInPlace() ? null : "blobs/";
   }
 
+  /** Releases the session. */
   close(): void {
-    this.#handle?.close();
+    this.#turns.close();
+    this.#blobs.close();
+    this.#lock.release();
   }
+}
+
+interface HeldDirectory {
+  /** True while the path names the same directory. Throws the runtime's errors. */
+  isInPlace(): boolean;
+  close(): void;
+}
+
+/** Keeps a directory open, because file systems reuse the inode number of a removed directory. */
+function holdDirectory(ports: Ports, path: string): HeldDirectory {
+  const looked = lookForDirectory(ports, path);
+  const handle = looked.status === "ok" ? ports.files.holdDirectory(path) : null;
+  return {
+    isInPlace() {
+      // The code that needs the directory reports one that is not ours.
+      if (looked.status === "refused") return true;
+      const now = ports.files.facts(path);
+      if (now === null || looked.status === "missing") return now === null && looked.status === "missing";
+      return now.inode === looked.facts.inode && now.device === looked.facts.device;
+    },
+    close: () => handle?.close(),
+  };
 }
 
 /** The error of a session whose directory, or its `blobs/`, was moved or replaced while a writer had it open. */

@@ -9,13 +9,13 @@ import { blobPath, blobsOf, lostBlobsIn } from "../blobs.ts";
 import { orStorageError } from "../fs_errors.ts";
 import type { SessionPaths } from "../layout.ts";
 import { lookForFile } from "../read/safe_open.ts";
-import { readBlobAt, readHistory } from "../read/session.ts";
+import { readBlobOrLost, readHistory } from "../read/session.ts";
 import type { NamedBlob } from "./turn_remote.ts";
 
 /** The blobs of a turn, each once. */
 export function namedBlobs(ports: Ports, paths: SessionPaths, turn: Turn): NamedBlob[] {
   const names = new Set(blobsOf(turn).map(({ sha256 }) => sha256));
-  return [...names].map((sha256) => ({ sha256, read: () => readBlobAt(ports, paths, { sha256 }) }));
+  return [...names].map((sha256) => ({ sha256, read: () => readBlobOrLost(ports, paths, sha256) }));
 }
 
 /**

@@ -18,13 +18,14 @@ import { orStorageError, storageError } from "../fs_errors.ts";
 import {
   type History,
   noTurns,
-  readBlobAt,
+  readBlobOrLost,
   readHistory,
   readRecent,
   requireSession,
 } from "../read/session.ts";
 import {
   displacedError,
+  HeldSession,
   makeMissingBlobs,
   makeSessionDirectory,
   prepareSession,
@@ -34,14 +35,12 @@ import {
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import type { LockOptions } from "./file_lock.ts";
-import { SessionLock } from "./lock.ts";
+import { lockSession } from "./lock.ts";
 import { orSyncFailed, replaceCache, SyncFailed } from "./publish.ts";
 import { resolvePending } from "./pending.ts";
 import type { TurnRemote } from "./turn_remote.ts";
-import { divergence } from "./divergence.ts";
 import { requireBlobs } from "./turn_blobs.ts";
-import { HeldSession } from "./held_session.ts";
-import { NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
+import { divergence, NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
 
 /** The session to write to, and the wait for its lock. */
 export interface WriterOptions extends Partial<LockOptions> {
@@ -164,7 +163,7 @@ export class SessionWriter {
     options: WriterOptions,
     { prepare = () => {}, read }: { readonly prepare?: () => void; readonly read: () => History },
   ): Promise<SessionWriter> {
-    const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...options });
+    const lock = await lockSession(ports, paths, { waitMs: 0, ...options });
     let held: HeldSession | null = null;
     try {
       return orStorageError(`open session "${paths.id}"`, paths.root, () => {
@@ -206,7 +205,7 @@ export class SessionWriter {
 
   /** Reads a blob; `null` if it is lost. @throws {RepriseError} `session_damaged`, `storage_*`. */
   readBlob(sha256: string): Uint8Array | null {
-    return readBlobAt(this.#ports, this.#paths, { sha256 });
+    return readBlobOrLost(this.#ports, this.#paths, sha256);
   }
 
   /** Number, seq, sum and run of the newest turn. */
@@ -390,7 +389,7 @@ export class SessionWriter {
     const { bytes } = encodeManifest(this.#manifest);
     try {
       const check = () => {
-        if (!this.#held.isInPlace()) throw new Error("The next append says why");
+        if (this.#held.moved() === "directory") throw new Error("The next append says why");
       };
       replaceCache(this.#ports, this.#paths.manifest, { bytes, directory: this.#paths.root, check });
     } catch { /* The turn is durable. */ }

@@ -4,7 +4,6 @@ import { lacksProgram, needing } from "../../support/needs.ts";
 import { parse } from "yaml";
 import { blocksOf } from "../../support/page.ts";
 import { PageProject } from "../../support/page_project.ts";
-import { Sandbox } from "../../support/reprise.ts";
 import { answer, message, reasoning, startResponsesServer } from "../../support/responses_server.ts";
 import { writeFixture } from "../../support/fixture.ts";
 import { KEY } from "../harness.ts";
@@ -27,16 +26,6 @@ for test in chosen:
 sys.exit(failed if chosen else 5)
 `;
 
-/** Functions that a test file imports from vitest. */
-const VITEST = `
-import assert from "node:assert/strict";
-export const test = (name, run) => Deno.test(name, run);
-export const expect = (value) => ({
-  toBe: (expected) => assert.equal(value, expected),
-  toContain: (part) => assert.ok(value.includes(part), value),
-});
-`;
-
 /** A step of a job, as far as it is looked at. */
 interface JobStep {
   readonly uses?: string;
@@ -55,15 +44,11 @@ class Project extends PageProject {
       "tools/npx",
       `#!/bin/sh
 case "$*" in
-  "vitest run") exec '${Deno.execPath()}' test --quiet -A --no-check --no-lock --no-config \\
-    --import-map='${this.directory}/tools/imports.json' ;;
   "-y deno@2.9.6 task compile") mkdir dist && cp '${this.directory}/bin/reprise' dist/ ;;
   *) exit 127 ;;
 esac
 `,
     );
-    this.write("../tools/imports.json", JSON.stringify({ imports: { vitest: "./vitest.js" } }));
-    this.write("../tools/vitest.js", VITEST);
   }
 
   /** Runs the `run` steps of a job, without the user's keys; creates the folders of checkouts. */
@@ -88,7 +73,7 @@ esac
 
 Deno.test({
   ...needing(
-    "every block of docs/ci.md runs unchanged, in order (with stubs of pytest, vitest, pip and the " +
+    "every block of docs/ci.md runs unchanged, in order (with stubs of pytest, pip and the " +
       "compilation; actions of GitHub are not run)",
     lacksProgram("python3", "make", "git"),
   ),
@@ -105,7 +90,10 @@ Deno.test({
       ...{ GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.com" },
     });
     project.origins.set(new URL(server.baseUrl).origin, "https://api.openai.com");
-    assert.equal((await project.shell("git init --quiet")).code, 0);
+    const [tests] = blocksOf(Deno.readTextFileSync(new URL("../../../docs/start-tests.md", import.meta.url)));
+    project.write("tests/test_chat.py", tests?.text ?? "");
+    const recorded = await project.shell("git init -q && reprise record --out fixtures/suite -- pytest");
+    assert.equal(recorded.code, 0, recorded.output);
     await project.runPage("docs/ci.md", {
       file: async ({ language, text }) => {
         if (language === "yaml") await project.job(parse(text).jobs.replay.steps);
@@ -113,7 +101,7 @@ Deno.test({
     });
     assert.equal(server.requests.length, 4, "two recordings of two requests; nothing else reached the API");
     const elsewhere = await project.shell(
-      "git clone --quiet -c core.autocrlf=true . clone && reprise serve clone/fixtures/chat --allow-unused -- true",
+      "git clone --quiet -c core.autocrlf=true . clone && reprise serve clone/fixtures/suite --allow-unused -- true",
     );
     assert.equal(elsewhere.code, 0, `a checkout that changes line ends: ${elsewhere.output}`);
   },
@@ -127,7 +115,7 @@ async function replay(pytest: string, damage?: (fixture: string) => void): Promi
   project.program("tools/pytest", `#!/bin/sh\n${pytest}\n`);
   // Left by a server that was killed.
   project.write("reprise.port", "1\n");
-  const fixture = writeFixture(`${project.workspace}/fixtures/chat`, [{
+  const fixture = writeFixture(`${project.workspace}/fixtures/suite`, [{
     request: { body: { model: "gpt-5.6", input: "hi" } },
     body: "{}",
   }]);
@@ -153,13 +141,4 @@ Deno.test("the script of docs/ci.md without the wrapper exits with the code of a
   );
   assert.equal(code, 2, output);
   assert.match(output, /checksum differs/);
-});
-
-Deno.test("docs/ci.md names no flag that neither record nor serve has", async () => {
-  await using sandbox = new Sandbox();
-  const help = (await sandbox.call(["record", "--help"])).stdout +
-    (await sandbox.call(["serve", "--help"])).stdout;
-  const flags = [...TEXT.matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag as string);
-  assert.ok(flags.length >= 5);
-  for (const flag of flags) assert.ok(help.includes(`${flag} `), flag);
 });

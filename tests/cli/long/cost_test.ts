@@ -68,13 +68,10 @@ Deno.test("a run, show, stats and ls agree about the cost: by request, run, sess
   ]);
   const all = await parsed(place, "stats");
   assert.deepEqual([all.total, all.sessions], [sum, [{ session: "s", ...sum }]]);
-  const listed = await parsed(place, "ls", "--cost");
-  assert.equal(listed.sessions[0].cost_usd, BOTH_COST);
   const { stdout: transcript } = await place.call(["show", "s"]);
   assert.match(transcript, /── 2 · run 1 · model · .* · gpt-5\.6 · \$0\.0202\n/);
   assert.match(transcript, /^cost +\$0\.0219$/m);
   assert.match((await place.call(["show", "s", "--markdown"])).stdout, /\| Cost \| \$0\.0219 \|/);
-  assert.match((await place.call(["ls", "--cost"])).stdout, /\$0\.0219/);
   assert.match((await place.call(["stats", "s"])).stdout, /8040 input \(4012 cached, 4012 written\)/);
 });
 
@@ -96,8 +93,9 @@ Deno.test("turns that a fork shares with its parent count once", async () => {
   assert.equal(stats.shared.cost_usd, BOTH_COST);
   const all = await parsed(place, "stats");
   assert.deepEqual([all.total.requests, all.total.cost_usd], [3, 0.0236656]);
-  const { sessions } = await parsed(place, "ls", "--cost");
-  const costs = Object.fromEntries(sessions.map(({ id, cost_usd }: JsonObject) => [id, cost_usd]));
+  const costs = Object.fromEntries(
+    all.sessions.map(({ session, cost_usd }: JsonObject) => [session, cost_usd]),
+  );
   assert.deepEqual(costs, { s: BOTH_COST, [fork]: READS_COST });
 });
 

@@ -1,7 +1,6 @@
-/** The commands of the README, docs/run.md and docs/providers.md run unchanged, in order. */
+/** The commands of the README run unchanged, in order, and so does the one of docs/clients.md about `run`. */
 import assert from "node:assert/strict";
-import { lacksProgram, lacksPython, needing } from "../../support/needs.ts";
-import { dirname } from "node:path";
+import { lacksPython, needing } from "../../support/needs.ts";
 import { ApiProject } from "../../support/api_project.ts";
 import { startMessagesServer } from "../../support/messages_server.ts";
 import { says, text } from "../../support/messages_server/script.ts";
@@ -77,7 +76,7 @@ esac
 
 Deno.test({
   ...needing(
-    "the commands of the README run: record, replay, add what is missing, ask, continue, test, compile",
+    "the commands of the README run: record, replay, add what is missing, compile, ask, continue, test",
     await lacksPython("pytest"),
   ),
   async fn() {
@@ -96,47 +95,25 @@ Deno.test({
     const facts = [
       /recorded 2 exchanges[^]*2 served, 0 missed/,
       /1 played, added 1 exchange/,
+      /^\d+\.\d+\.\d+/,
       /It is done/,
       /1 passed/,
     ];
     for (const [index, fact] of facts.entries()) assert.match(printed[index] ?? "", fact);
-    assert.match(printed[4] ?? "", /^\d+\.\d+\.\d+/);
   },
 });
 
-Deno.test({
-  ...needing(
-    "the commands of docs/run.md run: permissions, stdin, attachments, output, and what follows a session",
-    lacksProgram("jq"),
-  ),
-  async fn() {
-    await using project = new ApiProject(model);
-    project.env["REPRISE_MODEL"] = "gpt-5.6";
-    const files = {
-      "files.txt": "a.txt\nb.txt\n",
-      "shot.png": "\x89PNG\r\n\x1a\n",
-      "spec.pdf": "%PDF-1.7\n",
-    };
-    for (const [name, content] of Object.entries(files)) {
-      const path = `${project.workspace}/${name}`;
-      Deno.mkdirSync(dirname(path), { recursive: true });
-      Deno.writeFileSync(path, Uint8Array.from(content, (letter) => letter.charCodeAt(0)));
-    }
-    const printed = await runBlocks(project, "docs/run.md");
-    assert.match(printed[0] ?? "", /session (\S+) \(new\)[^]*session \1\n/);
-    assert.match(printed.at(-1) ?? "", /Fix the CI build/);
-    assert.ok(Deno.statSync(`${project.workspace}/session.html`).size > 0);
-  },
-});
-
-Deno.test("the command of docs/providers.md continues a session of OpenAI with a model of Anthropic", async () => {
+Deno.test("the command of docs/clients.md continues a session of OpenAI with a model of Anthropic", async () => {
   await using project = new ApiProject(model);
   await using anthropic = startMessagesServer({ script: () => says([text("I agree.")]) });
   const begun = await project.shell('reprise run -m gpt-5.6 "Why does the build fail?"');
   assert.equal(begun.code, 0, begun.output);
   project.env["ANTHROPIC_BASE_URL"] = anthropic.baseUrl;
   project.env["ANTHROPIC_API_KEY"] = "sk-ant-test-0123456789";
-  const [printed] = await runBlocks(project, "docs/providers.md");
-  assert.match(printed ?? "", /I agree\./);
+  const block = blocksOf(Deno.readTextFileSync(new URL("docs/clients.md", ROOT)))
+    .find(({ text }) => text.includes("-p anthropic"));
+  const { code, output } = await project.shell(block?.text ?? "exit 9");
+  assert.equal(code, 0, output);
+  assert.match(output, /I agree\./);
   assert.match(JSON.stringify(anthropic.requests[0]?.body), /It is done/);
 });

@@ -1,4 +1,4 @@
-/** Variables of the runtime: what of them reaches the program, as docs/security.md lists it. */
+/** Variables of the runtime: what of them reaches the program, as docs/guarantees.md lists it. */
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../../support/needs.ts";
 import { type Called, Sandbox } from "../../support/reprise.ts";

@@ -22,7 +22,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   "omit": [["s", "--seq", "2", "--dry-run"], ["s", "--seq", "2"], ["s", "--undo"]],
   "fork": [["s", "--dry-run"], ["s"]],
-  "ls": [[], ["--tree", "--cost"], ["--remote", "s3://sessions"]],
+  "ls": [[], ["--tree"], ["--remote", "s3://sessions"]],
   "search": [["matters"]],
   "show": [["s"], ["s", "--turns"], ["s", "--events"], ["s", "--html", "s.html"], ["s.jsonl"]],
   "explain": [["s"]],

@@ -147,17 +147,15 @@ Deno.test("fixture prune removes what the events of a suite show to be unused, r
   assert.equal((await again.end()).code, 0);
 });
 
-Deno.test("docs/serve.md names each event of a server and each member of serve.ended", async () => {
+Deno.test("the schema of serve names each event of a server and each member of serve.ended", async () => {
   await using sandbox = new Sandbox();
   const suite = writeSuite(sandbox, ["a"]);
   await using serving = await Serving.start(sandbox, "--fault", "4: fail", "--match", "sequence", suite);
   for (const test of ["a", "a", "a", "A", "a"]) await serving.asksTest(test, "Hi");
   const { events, ended } = await serving.end();
-  const page = Deno.readTextFileSync(new URL("../../../docs/serve.md", import.meta.url));
+  const schema = Deno.readTextFileSync(new URL("../../../docs/schemas/serve-event.json", import.meta.url));
   const named = new Set(
-    [...page.matchAll(/^\| ((?:`[a-z_.]+`(?:, )?)+) +\|/gm)].flatMap(([, names = ""]) =>
-      names.replaceAll("`", "").split(", ")
-    ),
+    [...schema.matchAll(/"const": "([a-z_.]+)"|"([a-z_]+)": \{/g)].map(([, type, member]) => type ?? member),
   );
   const types = new Set(events.map(({ type }) => type as string));
   assert.deepEqual([...types], [

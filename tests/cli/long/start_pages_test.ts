@@ -23,11 +23,30 @@ const sessionModel: Script = ({ input }) => {
   ][results] ?? answer([message("The parser ended with 1. It now ends with 0, and the check passes.")]);
 };
 
-/** Answers of the model in docs/start-server.md. */
+/** Answers of the model in docs/debug.md. */
 const readsThenAnswers: Script = ({ input }) =>
   input.at(-1)?.type === "message"
     ? answer([reasoning(), functionCall("read_file", { path: "a.txt", offset: null, limit: null })])
     : answer([reasoning(), message("It says alpha.")]);
+
+Deno.test({
+  ...needing(
+    "the blocks of docs/start-tests.md run in order, print what the page shows, and replay without a key",
+    await lacksPython("pytest"),
+  ),
+  async fn() {
+    await using project = new ApiProject(({ body }) =>
+      answer([message(JSON.stringify(body).includes("river") ? "The Seine." : "Paris.")])
+    );
+    await project.runPage("docs/start-tests.md", {
+      env: (script) =>
+        script.startsWith("reprise serve")
+          ? { OPENAI_API_KEY: "", OPENAI_BASE_URL: "", HTTPS_PROXY: "http://127.0.0.1:9" }
+          : {},
+    });
+    assert.equal(project.server.requests.length, 3, "two tests and one changed prompt");
+  },
+});
 
 Deno.test({
   ...needing(
@@ -49,13 +68,13 @@ Deno.test({
 
 Deno.test({
   ...needing(
-    "the blocks of docs/start-server.md run in order and print what the page shows",
+    "the blocks of docs/debug.md run in order and print what the page shows",
     lacksProgram("/usr/bin/python3"),
   ),
   async fn() {
     await using project = new ApiProject(readsThenAnswers);
     project.write("a.txt", "alpha\n");
-    await project.runPage("docs/start-server.md");
+    await project.runPage("docs/debug.md");
   },
 });
 
@@ -80,6 +99,33 @@ const CASSETTE = `interactions:
 version: 1
 `;
 
+/** A recording of Polly.js, with the same request. */
+const HAR = JSON.stringify({
+  log: {
+    version: "1.2",
+    creator: { name: "Polly.JS", version: "6.0.6" },
+    entries: [{
+      startedDateTime: "2026-11-23T09:00:00.000Z",
+      request: {
+        method: "POST",
+        url: "https://api.openai.com/v1/responses",
+        headers: [{ name: "content-type", value: "application/json" }],
+        postData: { mimeType: "application/json", text: '{"model":"gpt-5.6","input":"Hi","store":false}' },
+      },
+      response: {
+        status: 200,
+        headers: [{ name: "content-type", value: "application/json" }],
+        content: {
+          mimeType: "application/json",
+          text: '{"id":"resp_1","object":"response","status":"completed","model":"gpt-5.6","output":[]}',
+        },
+      },
+    }],
+  },
+});
+
+const TRANSCRIPT = new URL("../../unit/agents/transcripts/codex.jsonl", import.meta.url);
+
 /** The test of the cassette, without its decorator. */
 const CASSETTE_TEST = `import json, os, urllib.request
 
@@ -100,10 +146,16 @@ Deno.test({
     await lacksPython("pytest"),
   ),
   async fn() {
-    await using project = new ApiProject([]);
+    await using project = new ApiProject(sessionModel);
     project.write("tests/cassettes/chat.yaml", CASSETTE);
     project.write("tests/test_chat.py", CASSETTE_TEST);
-    await project.runPage("docs/coming-from.md");
-    assert.deepEqual(project.server.requests, []);
+    project.write("recordings/chat.har", HAR);
+    project.write("rollout.jsonl", Deno.readTextFileSync(TRANSCRIPT));
+    await project.runPage("docs/coming-from.md", {
+      env() {
+        assert.deepEqual(project.server.requests, [], "tests and imports send nothing");
+        return {};
+      },
+    });
   },
 });

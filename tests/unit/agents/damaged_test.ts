@@ -5,8 +5,6 @@ import { importAgentSession } from "../../../src/agents/import.ts";
 import { splitLines } from "../../../src/agents/lines.ts";
 import { readerOf } from "../../../src/agents/readers.ts";
 import { apiOf, foldNeedsOf } from "../../../src/apis/apis.ts";
-import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
-import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
@@ -21,6 +19,7 @@ import { portsOn, withHome } from "../store/support.ts";
 import { damaged } from "./mutations.ts";
 import { test } from "../../support/test.ts";
 import { samples } from "../../support/scale.ts";
+import { checkMessagesRequest, checkResponsesRequest } from "../../support/rule_checks.ts";
 
 const DIRECTORY = new URL("transcripts/", import.meta.url);
 const TRANSCRIPTS = [...Deno.readDirSync(DIRECTORY)].map(({ name }) => name).sort()

@@ -2,11 +2,9 @@
 import assert from "node:assert/strict";
 import { APIS } from "../../../src/apis/apis.ts";
 import { chatViolations } from "../../../src/apis/chat/rules/known_good.ts";
-import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
-import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
-import { RULE_GRADES } from "../../../src/apis/rule.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import { HOSTILE_OBJECTS, spoilt } from "../../support/hostile_json.ts";
+import { checkMessagesRequest, checkResponsesRequest, RULE_GRADES } from "../../support/rule_checks.ts";
 
 const REQUESTS: Readonly<Record<string, JsonObject>> = {
   responses: {

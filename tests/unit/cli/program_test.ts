@@ -39,7 +39,8 @@ function outcome(parse: (ports: ProgramPorts) => unknown): Outcome {
     return { called: parse(ports), error: null, printed: printed() };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return { called: null, error: [error.code, error.message], printed: printed() };
+    // The lines after the first are suggestions.
+    return { called: null, error: [error.code, error.message.replace(/\n[^]*/, "")], printed: printed() };
   }
 }
 

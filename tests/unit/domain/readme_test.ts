@@ -1,4 +1,4 @@
-/** The README and docs/promises.md name what is there. */
+/** The README and docs/guarantees.md name what is there. */
 import assert from "node:assert/strict";
 import { checkSeal } from "../../../src/domain/seal.ts";
 
@@ -16,20 +16,29 @@ Deno.test("the README shows the picture of a terminal before its first heading, 
   assert.match(top, /!\[[^\]]{20,}\]\(docs\/terminal\.svg\)/);
 });
 
-Deno.test("the README has about 150 lines, and names the demo and the gate", () => {
+Deno.test("the README has about 150 lines, names the demo and the gate, and installs in its second section", () => {
   assert.ok(README.trimEnd().split("\n").length <= 165);
+  assert.match(README.split(/^## /m)[2] ?? "", /^Install\n/);
   for (const task of ["demo", "test", "compile"]) {
     assert.ok(README.includes(`npx -y deno@2.9.6 task ${task}`));
   }
 });
 
-Deno.test("every promise of docs/promises.md names tests that are there", () => {
-  const page = Deno.readTextFileSync(new URL("docs/promises.md", ROOT));
-  const rows = page.split("\n").filter((line) => /^\| [^-]/.test(line) && !line.startsWith("| promise "));
-  assert.ok(rows.length >= 24, String(rows.length));
-  for (const row of rows) {
-    const paths = [...row.matchAll(/`(tests\/[\w./-]+)`/g)].map(([, path = ""]) => path);
-    assert.ok(paths.length > 0, row);
-    for (const path of paths) assert.ok(Deno.statSync(new URL(path, ROOT)), path);
+/** Names of the files below a folder. */
+function namesBelow(folder: URL): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? namesBelow(new URL(`${name}/`, folder)) : [name]
+  );
+}
+
+Deno.test("every promise of docs/guarantees.md names tests that are there, in whatever folder", () => {
+  const page = Deno.readTextFileSync(new URL("docs/guarantees.md", ROOT));
+  const names = new Set(namesBelow(new URL("tests/", ROOT)));
+  for (const [, name = ""] of page.matchAll(/`([\w/-]+_test\.ts)`/g)) {
+    assert.ok(names.has(name), `${name}: name the test that shows this promise now`);
   }
+  const rows = [...page.matchAll(/^\| promise .*\n\|[ -|]+\n((?:\|.*\n)+)/gm)]
+    .flatMap(([, table = ""]) => table.trimEnd().split("\n"));
+  assert.ok(rows.length >= 40, String(rows.length));
+  for (const row of rows) assert.match(row, /_test\.ts`/);
 });

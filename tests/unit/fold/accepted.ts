@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { familyOf } from "../../../src/domain/models.ts";
 import type { BlobJudge } from "../../../src/apis/responses/rules/ids.ts";
-import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
-import type { ReasoningPairing } from "../../../src/apis/responses/rules/pairing.ts";
-import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
 import type { MixedCase } from "./mixed_history.ts";
 import type { RandomCase } from "./random_history.ts";
-import { RULE_GRADES } from "../../../src/apis/rule.ts";
+import { checkMessagesRequest, checkResponsesRequest, RULE_GRADES } from "../../support/rule_checks.ts";
 
-const PAIRINGS: readonly ReasoningPairing[] = ["positional", "by_id"];
-
-/** Fails unless the API's rules let a case's request through, in both modes of pairing. */
+/** Fails unless the API's rules let a case's request through. */
 export function requireAccepted(text: string, { target, reasoningOf, followingOf }: RandomCase): void {
   const body = JSON.parse(text);
   const { endpoint, account } = target.fingerprint;
@@ -23,17 +18,14 @@ export function requireAccepted(text: string, { target, reasoningOf, followingOf
       ? "ok"
       : "other_model";
   };
-  for (const pairing of PAIRINGS) {
-    const { refusals } = checkResponsesRequest({ ...body, store: false }, {
-      mode: "azure",
-      refuse: RULE_GRADES,
-      pairing,
-      decode,
-      reasoningOf: (id) => reasoningOf.get(id),
-      followingOf: (id) => followingOf.get(id),
-    });
-    assert.deepEqual(refusals.map((refusal) => refusal.body.error.message), [], pairing);
-  }
+  const { refusals } = checkResponsesRequest({ ...body, store: false }, {
+    mode: "azure",
+    refuse: RULE_GRADES,
+    decode,
+    reasoningOf: (id) => reasoningOf.get(id),
+    followingOf: (id) => followingOf.get(id),
+  });
+  assert.deepEqual(refusals.map((refusal) => refusal.error.message), []);
 }
 
 /** Fails unless the rules of the target's API let a case's request through. */

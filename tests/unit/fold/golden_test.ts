@@ -5,9 +5,9 @@ import { checkSeal } from "../../../src/domain/seal.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
-import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { rebuiltBody, verifySession } from "../../../src/run/verify.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
+import { checkResponsesRequest } from "../../support/rule_checks.ts";
 
 const GOLDEN = new URL("../../../fixtures/golden/turn-1/", import.meta.url);
 

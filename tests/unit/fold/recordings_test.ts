@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isJsonObject, type JsonValue } from "../../../src/domain/json.ts";
-import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { assertDifferences, type Difference, foldedBeside, recordedLoop, without } from "./recorded_loops.ts";
+import { checkResponsesRequest } from "../../support/rule_checks.ts";
 
 const GRADES = ["wire", "types", "docs", "third_party", "derived"] as const;
 

@@ -32,8 +32,8 @@ Deno.test("every block of commands in the docs is run by a test, or is listed wi
 
 Deno.test("the test of each page names it, and each reason belongs to a block", () => {
   const found = commands();
-  for (const [page, test] of Object.entries(PAGE_TESTS)) {
-    assert.ok(read(test).includes(page), `${test} does not name ${page}`);
+  for (const [page, tests] of Object.entries(PAGE_TESTS)) {
+    for (const test of [tests].flat()) assert.ok(read(test).includes(page), `${test} does not name ${page}`);
     assert.ok(found.some((block) => block.page === page), `${page} has no block of commands`);
   }
   for (const [page, part, reason] of NOT_RUN) {
@@ -46,5 +46,15 @@ Deno.test("blocks of commands are marked as sh: a page has no block of another s
   for (const { page, line, text } of commands()) assert.doesNotMatch(text, /^\$ /m, `${page}:${line}`);
   for (const page of Object.keys(PAGE_TESTS)) {
     assert.doesNotMatch(read(page), /^```(?:bash|shell|console|zsh)$/m);
+  }
+});
+
+Deno.test("the guides name no flag that no verb has", () => {
+  const known = new Set([...read("docs/cli.md").matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
+  for (const guide of ["start-sessions", "recording", "ci", "debug"]) {
+    const page = read(`docs/${guide}.md`);
+    const named = [...page.matchAll(/`(--[a-z][a-z-]*)[^`\n]*`/g)].map(([, flag = ""]) => flag);
+    assert.ok(named.length > 0, guide);
+    assert.deepEqual(named.filter((flag) => !known.has(flag)), [], guide);
   }
 });

@@ -9,7 +9,6 @@ import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { type FsckFinding, fsckSession } from "../../../src/store/check/fsck.ts";
-import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { turnPath } from "../../../src/store/layout.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { applyRepair, planRepair, type RepairPlan } from "../../../src/store/repair/repair.ts";
@@ -18,6 +17,7 @@ import type { MemoryDisk, MemoryDiskOptions } from "./memory_disk.ts";
 import { DAMAGES } from "./random_damage.ts";
 import { type MadeSession, randomSession, SESSIONS } from "./random_session.ts";
 import { ID, portsOn } from "./support.ts";
+import { checkResponsesRequest } from "../../support/rule_checks.ts";
 
 /** The home of every session in memory. */
 export const HOME = { path: "/store", sessions: SESSIONS };

@@ -69,7 +69,6 @@ Deno.test("a file or directory of another owner is refused, wherever it lies", a
           const facts = denoFiles.facts(asked);
           return facts !== null && asked === path && Deno.uid() !== 0 ? { ...facts, owner: 12345 } : facts;
         },
-        readOwn: (asked, into) => asked === path ? null : denoFiles.readOwn?.(asked, into) ?? null,
       };
       await assertRefused(home, "foreign_owner", portsOn(files));
     });

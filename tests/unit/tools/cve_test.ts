@@ -1,5 +1,5 @@
 /**
- * The public advisories that docs/security.md lists, each as what must not happen here.
+ * Public advisories of other tools, each as what must not happen here.
  *
  * @module
  */

@@ -8,7 +8,6 @@ import {
   AcceptedViolations,
   type ApiRules,
   type CheckedRequest,
-  isAnswered,
   type IssuingAnswer,
   isWellFormedBody,
   type KnownGood,
@@ -18,7 +17,7 @@ import {
 import { calls, missingFields, nullContent, unknownFields, unknownRoles, wrongTypes } from "./fields.ts";
 import { modelRules } from "./models.ts";
 import { toolPairs } from "./pairing.ts";
-import { CHAT_RULES, chatRuleOf, type ChatViolation, type PlacedMessage } from "./rule.ts";
+import { CHAT_RULES, type ChatViolation, type PlacedMessage } from "./rule.ts";
 
 /** The rules of Chat Completions. */
 export const chatRules: ApiRules = {
@@ -38,7 +37,6 @@ export function chatViolations(body: JsonValue, set: RuleSet): ChatViolation[] {
     return [{
       rule: "field_type",
       message: "Invalid body: expected a JSON object.",
-      param: null,
       code: "invalid_type",
     }];
   }
@@ -59,8 +57,6 @@ export function chatViolations(body: JsonValue, set: RuleSet): ChatViolation[] {
 const malformed: ChatViolation = {
   rule: "well_formed",
   message: "We could not parse the JSON body of your request: it is not valid Unicode.",
-  param: null,
-  code: null,
 };
 
 function placedMessages({ messages }: JsonObject): PlacedMessage[] {
@@ -80,21 +76,9 @@ class KnownGoodModels implements KnownGood {
 
   violations(
     json: JsonValue,
-    _headers: Readonly<Record<string, string>>,
+    _headers: CheckedRequest["headers"],
     set: RuleSet,
   ): readonly RuleViolation[] {
-    return this.#accepted.without(chatViolations(json, set), set).map(
-      ({ rule, message, param, code, grade: own }) => {
-        const known = chatRuleOf(rule);
-        const grade = own ?? known.grade;
-        return {
-          rule,
-          grade,
-          status: 400,
-          error: { type: "invalid_request_error", message, param, code },
-          answered: isAnswered({ ...known, grade }),
-        };
-      },
-    );
+    return this.#accepted.judge(chatViolations(json, set), set);
   }
 }

@@ -55,7 +55,6 @@ export function modelRules(body: JsonObject, messages: readonly PlacedMessage[])
       rule: "effort_with_tools",
       message: `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions.`,
       param: "reasoning_effort",
-      code: null,
     });
   }
   return findings.map((violation) => ({ ...violation, shape: model }));

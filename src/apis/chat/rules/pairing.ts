@@ -49,7 +49,6 @@ function outputViolations(
       rule: "missing_tool_call_id",
       message: "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
       param: `${at}.tool_call_id`,
-      code: null,
     }];
   }
   if (asked === null) {
@@ -58,7 +57,6 @@ function outputViolations(
       message: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message " +
         "with 'tool_calls'.",
       param: `${at}.role`,
-      code: null,
     }];
   }
   if (!asked.includes(id)) {
@@ -66,14 +64,12 @@ function outputViolations(
       rule: "unknown_tool_call_id",
       message: `Invalid parameter: 'tool_call_id' of '${id}' not found in 'tool_calls' of previous message.`,
       param: `${at}.tool_call_id`,
-      code: null,
     }];
   }
   return open.includes(id) ? [] : [{
     rule: "duplicate_tool_call_id",
     message: `Invalid parameter: Duplicate value for 'tool_call_id' of '${id}'`,
     param: `${at}.tool_call_id`,
-    code: null,
   }];
 }
 
@@ -85,6 +81,5 @@ function withoutOutputs(ids: readonly CallId[]): ChatViolation {
         ids.map((id) => plainText(id ?? "")).join(", ")
       }`,
     param: "messages",
-    code: null,
   };
 }

@@ -4,15 +4,10 @@
  * @module
  */
 import type { JsonObject } from "../../../domain/json.ts";
-import type { ApiRule, FoundViolation, RuleGrade } from "../../rule.ts";
+import type { ApiRule, FoundViolation } from "../../rule.ts";
 
-/** A violation of a rule, as the API reports it; its grade is in the table. */
-export interface ChatViolation extends FoundViolation<ChatRuleName> {
-  readonly param: string | null;
-  readonly code: string | null;
-  /** A grade other than the table's, for a case with worse sources. */
-  readonly grade?: RuleGrade;
-}
+/** A violation of a rule. */
+export type ChatViolation = FoundViolation<ChatRuleName>;
 
 /** A message of a request with its place. */
 export interface PlacedMessage {
@@ -27,28 +22,24 @@ export const CHAT_RULES = [
     summary: "No string holds a lone surrogate",
     section: "§6.1",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "missing_parameter",
     summary: "`model` and `messages` are there",
     section: "§15.1",
     grade: "types",
-    exactText: false,
   },
   {
     name: "field_type",
     summary: "Fields have the type that the official types give them",
     section: "§15.1, §15.2",
     grade: "types",
-    exactText: false,
   },
   {
     name: "message_role",
     summary: "Every message has a role that the API knows",
     section: "§15.2",
     grade: "types",
-    exactText: false,
   },
   {
     name: "unknown_parameter",
@@ -69,7 +60,6 @@ export const CHAT_RULES = [
     summary: "Reasoning models get no `temperature` but 1",
     section: "§15.6",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "system_role",
@@ -83,21 +73,18 @@ export const CHAT_RULES = [
     summary: "gpt-5.6-luna gets no `reasoning_effort` beside function tools",
     section: "§15.6",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "empty_tool_calls",
     summary: "`tool_calls` of a message holds at least one call",
     section: "§15.6",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "tool_call_id_length",
     summary: "The id of a call has at most 40 characters",
     section: "§15.2, §15.6",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "null_content",
@@ -147,10 +134,4 @@ export const CHAT_RULES = [
   },
 ] as const satisfies readonly ApiRule[];
 
-/** The name of a rule. */
-export type ChatRuleName = (typeof CHAT_RULES)[number]["name"];
-
-/** Returns the rule with this name. */
-export function chatRuleOf(name: ChatRuleName): ApiRule {
-  return CHAT_RULES.find((candidate) => candidate.name === name) as ApiRule;
-}
+type ChatRuleName = (typeof CHAT_RULES)[number]["name"];

@@ -169,9 +169,9 @@ export function cacheBreakpoints({ body, messages }: MessagesRequest): MessagesV
   }];
 }
 
-/** A last message of the assistant, if the API is not known to continue it. */
-export function prefill({ messages }: MessagesRequest, allowed: boolean): MessagesViolation[] {
-  if (allowed || messages.at(-1)?.role !== "assistant") return [];
+/** A last message of the assistant. */
+export function prefill({ messages }: MessagesRequest): MessagesViolation[] {
+  if (messages.at(-1)?.role !== "assistant") return [];
   return [{
     rule: "prefill",
     message:

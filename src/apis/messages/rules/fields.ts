@@ -31,23 +31,16 @@ export interface ShapedObject {
   readonly shape: ObjectShape;
 }
 
-/** The server that checks. */
-export interface ServerFacts {
-  /** Refuses `thinking.block_binding`, even with the beta header. */
-  readonly legacyBinding: boolean;
-}
-
 /** The objects of a request, in its own order. */
-export function shapedObjects(request: MessagesRequest, facts: ServerFacts): ShapedObject[] {
+export function shapedObjects(request: MessagesRequest): ShapedObject[] {
   const { body, betas, messages } = request;
   const top = betas.length === 0
     ? REQUEST_SHAPE
     : { ...REQUEST_SHAPE, optional: [...REQUEST_SHAPE.optional, ...BETA_FIELDS] };
-  const binding = betas.includes(BINDING_BETA) && !facts.legacyBinding;
   return [
     { path: "", object: body, shape: top },
     ...withCacheControl("", body),
-    ...thinking(body.thinking, binding),
+    ...thinking(body.thinking, betas.includes(BINDING_BETA)),
     ...byType("tool_choice", body.tool_choice, TOOL_CHOICE_SHAPES),
     ...one("output_config", body.output_config, OUTPUT_CONFIG_SHAPE),
     ...one("metadata", body.metadata, METADATA_SHAPE),

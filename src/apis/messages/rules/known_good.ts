@@ -8,15 +8,14 @@ import {
   AcceptedViolations,
   type ApiRules,
   type CheckedRequest,
-  isAnswered,
   type IssuingAnswer,
   type KnownGood,
   objectsOf,
   type RuleSet,
   type RuleViolation,
 } from "../../rule.ts";
-import { messagesViolations, refusalOf } from "./check.ts";
-import { MESSAGES_RULES, messagesRuleOf, type MessagesViolation } from "./rule.ts";
+import { messagesViolations } from "./check.ts";
+import { MESSAGES_RULES, type MessagesViolation } from "./rule.ts";
 import { isThinking } from "./shapes.ts";
 
 /** The rules of the Messages API. */
@@ -32,7 +31,7 @@ class KnownGoodBlocks implements KnownGood {
   readonly #thinking = new Set<string>();
   readonly #accepted = new AcceptedViolations<MessagesViolation>(
     MESSAGES_RULES,
-    (json, headers) => messagesViolations(json, headers, {}),
+    (json, headers) => messagesViolations(json, headers),
   );
 
   add(request: CheckedRequest, { accepted, thinking }: IssuingAnswer): void {
@@ -52,19 +51,10 @@ class KnownGoodBlocks implements KnownGood {
     headers: CheckedRequest["headers"],
     set: RuleSet,
   ): readonly RuleViolation[] {
-    const found = messagesViolations(json, headers, {
-      // No recording shows whether an account's blocks are bound to their prefix.
-      judge: (block) => this.#thinking.has(thinkingKey(block)) ? "ok" : "forged",
-    });
-    return this.#accepted.without(found, set).map(refusalOf).map((
-      { rule, grade, status, body: { error } },
-    ) => ({
-      rule,
-      grade,
-      status,
-      error: { ...error, param: null, code: null },
-      answered: isAnswered({ ...messagesRuleOf(rule), grade }),
-    }));
+    // No recording shows whether an account's blocks are bound to their prefix.
+    const judge = (block: JsonObject) => this.#thinking.has(thinkingKey(block)) ? "ok" : "forged";
+    const found = messagesViolations(json, headers, judge);
+    return this.#accepted.judge(found, set);
   }
 }
 

@@ -3,20 +3,9 @@
  *
  * @module
  */
-import type { ApiRule, FoundViolation, RuleRefusal } from "../../rule.ts";
+import type { ApiRule, FoundViolation } from "../../rule.ts";
 
-/** An error body as the API sends it (protocol §11). */
-export interface MessagesErrorBody {
-  readonly type: "error";
-  readonly error: { readonly type: string; readonly message: string };
-  /** Added by the server. */
-  readonly request_id?: string;
-}
-
-/** A violation of a rule, as the API reports it. */
-export type MessagesRefusal = RuleRefusal<MessagesRuleName, MessagesErrorBody>;
-
-/** A violation that a checker finds; its grade is in the table. */
+/** A violation of a rule. */
 export type MessagesViolation = FoundViolation<MessagesRuleName>;
 
 /** The rules, in the order of their checks. */
@@ -26,42 +15,36 @@ export const MESSAGES_RULES = [
     summary: "The body is a JSON object",
     section: "§9",
     grade: "types",
-    exactText: false,
   },
   {
     name: "well_formed",
     summary: "No string holds a lone surrogate",
     section: "§6.1",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "version_header",
     summary: "The header `anthropic-version` names a version",
     section: "§9",
     grade: "docs",
-    exactText: false,
   },
   {
     name: "missing_field",
     summary: "Required fields of the request, its blocks and its tools are there",
     section: "§9, §10",
     grade: "types",
-    exactText: false,
   },
   {
     name: "field_type",
     summary: "Fields have the type that the official types give them",
     section: "§9, §10",
     grade: "types",
-    exactText: false,
   },
   {
     name: "thinking_cache_control",
     summary: "A thinking block has no `cache_control`",
     section: "§11",
     grade: "docs",
-    exactText: false,
   },
   {
     name: "block_binding_header",
@@ -82,21 +65,18 @@ export const MESSAGES_RULES = [
     summary: "A message is from the user, the assistant or the system",
     section: "§9",
     grade: "types",
-    exactText: false,
   },
   {
     name: "block_type",
     summary: "Every block has a type that the API knows",
     section: "§10",
     grade: "types",
-    exactText: false,
   },
   {
     name: "block_role",
     summary: "A block is in a message of a role that may send it",
     section: "§9, §11",
     grade: "types",
-    exactText: false,
   },
   {
     name: "version_2026_10_21",
@@ -104,49 +84,42 @@ export const MESSAGES_RULES = [
       "Under version 2026-10-21: no sampling fields, no document of the assistant, no citations of the user",
     section: "§9",
     grade: "docs",
-    exactText: false,
   },
   {
     name: "max_tokens",
     summary: "`max_tokens` is at least 1, or 0 to warm the cache only",
     section: "§9",
     grade: "types",
-    exactText: false,
   },
   {
     name: "thinking_config",
     summary: "`thinking` has a known type; a budget is at least 1024 and less than `max_tokens`",
     section: "§9",
     grade: "types",
-    exactText: false,
   },
   {
     name: "output_config",
     summary: "`output_config` has a known effort and format",
     section: "§9",
     grade: "types",
-    exactText: false,
   },
   {
     name: "tool_choice",
     summary: "`tool_choice` is auto, any, none, or a tool by its name",
     section: "§9",
     grade: "types",
-    exactText: false,
   },
   {
     name: "tool_name",
     summary: "A tool's name has letters, digits, `_` and `-` only",
     section: "§9",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "duplicate_tool",
     summary: "No two tools have one name",
     section: "§9",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "cache_breakpoints",
@@ -160,7 +133,6 @@ export const MESSAGES_RULES = [
     summary: "The first message is the user's",
     section: "§9",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "empty_content",
@@ -174,14 +146,12 @@ export const MESSAGES_RULES = [
     summary: "A `tool_use` id has letters, digits, `_` and `-` only",
     section: "§10",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "duplicate_tool_use_id",
     summary: "No two `tool_use` blocks have one id",
     section: "§10",
     grade: "third_party",
-    exactText: false,
     isOfHistory: true,
   },
   {
@@ -205,7 +175,6 @@ export const MESSAGES_RULES = [
     summary: "A `tool_use` is answered once",
     section: "§11",
     grade: "third_party",
-    exactText: false,
     isOfHistory: true,
   },
   {
@@ -221,7 +190,6 @@ export const MESSAGES_RULES = [
     summary: "The use of a server's tool comes with its result, unless its turn continues",
     section: "§10",
     grade: "third_party",
-    exactText: false,
     isOfHistory: true,
   },
   {
@@ -245,16 +213,8 @@ export const MESSAGES_RULES = [
     summary: "The last message is not the assistant's, unless the API paused in it",
     section: "§9, §10",
     grade: "types",
-    exactText: false,
   },
 ] as const satisfies readonly ApiRule[];
 
 /** The name of a rule. */
 export type MessagesRuleName = (typeof MESSAGES_RULES)[number]["name"];
-
-/** Returns the rule with this name. */
-export function messagesRuleOf(name: MessagesRuleName): ApiRule {
-  const rule = MESSAGES_RULES.find((candidate) => candidate.name === name);
-  if (rule === undefined) throw new TypeError(`No rule is called ${name}`);
-  return rule;
-}

@@ -46,7 +46,6 @@ export function samplingFields(body: JsonObject): ResponsesViolation[] {
     rule: "unsupported_parameter",
     message: `Unsupported parameter: '${name}' is not supported with this model.`,
     param: name,
-    code: null,
     shape: `${name} ${plainText(body.model)}`,
     ...(name === "temperature" ? {} : { grade: "docs" }),
   }));
@@ -59,7 +58,6 @@ export function streamOptions(body: JsonObject): ResponsesViolation[] {
     rule: "stream_options",
     message: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
     param: "stream_options",
-    code: null,
   }];
 }
 
@@ -91,7 +89,5 @@ export function malformedText(value: JsonValue): ResponsesViolation[] {
   return isWellFormedBody(value) ? [] : [{
     rule: "well_formed",
     message: "We could not parse the JSON body of your request: it is not valid Unicode.",
-    param: null,
-    code: null,
   }];
 }

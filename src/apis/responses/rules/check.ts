@@ -1,11 +1,10 @@
 /**
- * Finds the refusals that a Responses request would get, for replay servers and tests. A run sends its requests
- * unchecked.
+ * Finds the refusals that a Responses request would get, for replay servers. A run sends its requests unchecked.
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import { type CheckResult, gradedResult, type RuleGrade } from "../../rule.ts";
+import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
+import type { RuleSet } from "../../rule.ts";
 import {
   includeValues,
   malformedText,
@@ -14,13 +13,7 @@ import {
   streamOptions,
   unstoredPreviousResponse,
 } from "./body.ts";
-import {
-  missingItemFields,
-  type Mode,
-  unknownItemFields,
-  unknownItemTypes,
-  wrongItemTypes,
-} from "./fields.ts";
+import { missingItemFields, unknownItemFields, unknownItemTypes, wrongItemTypes } from "./fields.ts";
 import {
   type BlobJudge,
   callIdLengths,
@@ -30,61 +23,34 @@ import {
   unreadableBlobs,
   unstoredItems,
 } from "./ids.ts";
-import { type PlacedItem, placedItems } from "./items.ts";
+import { placedItems } from "./items.ts";
 import {
   type FollowingOf,
   itemsWithoutReasoning,
   type ReasoningOf,
-  type ReasoningPairing,
   reasoningWithoutFollowing,
   reasoningWithoutItsFollowing,
   unpairedCalls,
 } from "./pairing.ts";
-import { type ResponsesRefusal, responsesRuleOf, type ResponsesViolation } from "./rule.ts";
+import type { ResponsesViolation } from "./rule.ts";
 
-/** Options of the checker. */
-export interface ResponsesCheckOptions {
-  /** `azure` also refuses an optional `status`. */
-  readonly mode: Mode;
-  /** Judges encrypted content; without it, encrypted content is not checked. */
+/** Items that the server is known to have issued; what is absent is not checked. */
+export interface IssuedFacts {
   readonly decode?: BlobJudge;
-  /** Finds the reasoning that belongs to an id; without it, that rule is not checked. Unused if `positional`. */
   readonly reasoningOf?: ReasoningOf;
-  /** Finds the item after a reasoning item; without it, no item is searched by id. Unused if `positional`. */
   readonly followingOf?: FollowingOf;
-  /**
-   * Strategy that matches reasoning with the item after it.
-   *
-   * @default {"both"}
-   */
-  readonly pairing?: ReasoningPairing | undefined;
-  /**
-   * The grades of knowledge that refuse; rules of other grades only warn.
-   *
-   * @default {REFUSING_GRADES}
-   */
-  readonly refuse?: readonly RuleGrade[];
-}
-
-/** Checks a request body by every rule of {@linkcode ./rule.ts}. */
-export function checkResponsesRequest(
-  body: JsonValue,
-  options: ResponsesCheckOptions,
-): CheckResult<ResponsesRefusal> {
-  return gradedResult(responsesViolations(body, options).map(refusalOf), options.refuse);
 }
 
 /** Returns every violation in a request body, in the order of the validators. */
 export function responsesViolations(
   body: JsonValue,
-  options: Omit<ResponsesCheckOptions, "refuse">,
+  set: RuleSet,
+  { decode, reasoningOf, followingOf }: IssuedFacts = {},
 ): ResponsesViolation[] {
-  const { mode, decode } = options;
   if (!isJsonObject(body)) {
     return [{
       rule: "field_type",
       message: "Invalid body: expected a JSON object.",
-      param: null,
       code: "invalid_type",
     }];
   }
@@ -93,7 +59,7 @@ export function responsesViolations(
     ...malformedText(body),
     ...wrongItemTypes(body.input, items),
     ...unknownItemTypes(items),
-    ...unknownItemFields(items, mode),
+    ...unknownItemFields(items, set),
     ...missingItemFields(items),
     ...includeValues(body),
     ...samplingFields(body),
@@ -105,34 +71,10 @@ export function responsesViolations(
     ...duplicateIds(items),
     ...unstoredItems(items, body),
     ...(decode === undefined ? [] : unreadableBlobs(items, body, decode)),
-    ...reasoningPairs(items, body, options),
+    ...reasoningWithoutFollowing(items, body),
+    ...(followingOf === undefined ? [] : reasoningWithoutItsFollowing(items, body, followingOf)),
+    ...(reasoningOf === undefined ? [] : itemsWithoutReasoning(items, reasoningOf)),
     ...unpairedCalls(items, body),
     ...misplacedTrigger(items),
   ];
-}
-
-function reasoningPairs(
-  items: readonly PlacedItem[],
-  body: JsonObject,
-  options: ResponsesCheckOptions,
-): ResponsesViolation[] {
-  const { pairing = "both", reasoningOf, followingOf } = options;
-  const byId = pairing !== "positional";
-  return [
-    ...(pairing === "by_id" ? [] : reasoningWithoutFollowing(items, body)),
-    ...(byId && followingOf !== undefined ? reasoningWithoutItsFollowing(items, body, followingOf) : []),
-    ...(byId && reasoningOf !== undefined ? itemsWithoutReasoning(items, reasoningOf) : []),
-  ];
-}
-
-/** Returns a violation as the API reports it. */
-export function refusalOf(
-  { rule, message, param, code, status, grade }: ResponsesViolation,
-): ResponsesRefusal {
-  return {
-    status: status ?? 400,
-    body: { error: { message, type: "invalid_request_error", param, code } },
-    rule,
-    grade: grade ?? responsesRuleOf(rule).grade,
-  };
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
+import type { RuleSet } from "../../rule.ts";
 import { isKnownItemType, ITEM_SHAPES, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
 
@@ -24,9 +25,6 @@ const STRING_FIELDS = [
   "namespace",
 ] as const;
 
-/** The server of a request: OpenAI itself tolerates `status` on input, Azure has refused it. */
-export type Mode = "openai" | "azure";
-
 /** Unknown item types. */
 export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.filter(({ type }) => !isKnownItemType(type)).map(({ index, type }) => ({
@@ -38,16 +36,16 @@ export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolati
   }));
 }
 
-/** Unknown fields of an item's input type; on Azure also an optional `status`. */
-export function unknownItemFields(items: readonly PlacedItem[], mode: Mode): ResponsesViolation[] {
+/** Unknown fields of an item's input type; on Azure, unlike OpenAI itself, also an optional `status`. */
+export function unknownItemFields(items: readonly PlacedItem[], set: RuleSet): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
     const shape = ITEM_SHAPES.get(type);
     const known = shape && new Set(["type", ...shape.required, ...shape.optional]);
     return Object.keys(item).flatMap((name): ResponsesViolation[] => {
-      const strict = mode === "azure" && name === "status" && shape !== undefined &&
+      const strict = set === "azure" && name === "status" && shape !== undefined &&
         !shape.required.includes(name);
       if (!strict && !OUTPUT_ONLY.has(name) && (known?.has(name) ?? true)) return [];
-      if (mode === "openai" && TAKEN_BY_OPENAI.has(name)) return [];
+      if (set !== "azure" && TAKEN_BY_OPENAI.has(name)) return [];
       const param = `input[${index}].${name}`;
       return [{
         rule: "unknown_parameter",

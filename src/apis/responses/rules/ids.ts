@@ -72,7 +72,6 @@ export function duplicateIds(items: readonly PlacedItem[]): ResponsesViolation[]
         rule: "duplicate_id",
         message: `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
         param: "input",
-        code: null,
       }];
     }
     seen.add(id);
@@ -85,7 +84,6 @@ export interface SentBlob {
   readonly type: "reasoning" | "compaction";
   readonly id: string | undefined;
   readonly encrypted_content: string;
-  /** The model that the request asks for. */
   readonly model: string | undefined;
 }
 
@@ -121,7 +119,6 @@ export function unreadableBlobs(
           ? "Encrypted content organization_id did not match the target organization."
           : "Encrypted content could not be decrypted or parsed."
       }`,
-      param: null,
       code: "invalid_encrypted_content",
     }));
 }
@@ -140,7 +137,6 @@ export function unstoredItems(items: readonly PlacedItem[], body: JsonObject): R
         `Item with id '${item.id}' not found. Items are not persisted when \`store\` is set to false. ` +
         "Try again with `store` set to true, or remove this item from your input.",
       param: "input",
-      code: null,
       status: 404,
     }];
   });

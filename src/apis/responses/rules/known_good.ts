@@ -8,15 +8,14 @@ import {
   AcceptedViolations,
   type ApiRules,
   type CheckedRequest,
-  isAnswered,
   type IssuingAnswer,
   type KnownGood,
   objectsOf,
   type RuleSet,
   type RuleViolation,
 } from "../../rule.ts";
-import { refusalOf, responsesViolations } from "./check.ts";
-import { RESPONSES_RULES, responsesRuleOf, type ResponsesViolation } from "./rule.ts";
+import { responsesViolations } from "./check.ts";
+import { RESPONSES_RULES, type ResponsesViolation } from "./rule.ts";
 
 /** The rules of the Responses API. */
 export const responsesRules: ApiRules = {
@@ -37,7 +36,7 @@ class KnownGoodItems implements KnownGood {
   readonly #following = new Links();
   readonly #accepted = new AcceptedViolations<ResponsesViolation>(
     RESPONSES_RULES,
-    (json, _headers, set) => responsesViolations(json, { mode: modeOf(set) }),
+    (json, _headers, set) => responsesViolations(json, set),
   );
 
   constructor(nameOf: (blob: string) => string) {
@@ -56,11 +55,10 @@ class KnownGoodItems implements KnownGood {
 
   violations(
     json: JsonValue,
-    _headers: Readonly<Record<string, string>>,
+    _headers: CheckedRequest["headers"],
     set: RuleSet,
   ): readonly RuleViolation[] {
-    const found = responsesViolations(json, {
-      mode: modeOf(set),
+    const found = responsesViolations(json, set, {
       decode: ({ id, encrypted_content }) => {
         const ids = this.#blobs.get(this.#nameOf(encrypted_content));
         return ids !== undefined && (id === undefined || ids.has(id)) ? "ok" : "undecodable";
@@ -68,15 +66,7 @@ class KnownGoodItems implements KnownGood {
       reasoningOf: (id) => this.#reasoning.of(id),
       followingOf: (id) => this.#following.of(id),
     });
-    return this.#accepted.without(found, set).map(refusalOf).map((
-      { rule, grade, status, body: { error } },
-    ) => ({
-      rule,
-      grade,
-      status,
-      error,
-      answered: isAnswered({ ...responsesRuleOf(rule), grade }),
-    }));
+    return this.#accepted.judge(found, set);
   }
 
   #addBlob(item: JsonObject): void {
@@ -106,10 +96,6 @@ class KnownGoodItems implements KnownGood {
       );
     });
   }
-}
-
-function modeOf(set: RuleSet): "openai" | "azure" {
-  return set === "azure" ? "azure" : "openai";
 }
 
 /** The partner of an id; none if the id was issued with different partners, as in synthetic recordings. */

@@ -13,13 +13,6 @@ export type ReasoningOf = (id: string) => string | undefined;
 /** The id of the item right after this reasoning item; for a call, its call id. */
 export type FollowingOf = (reasoningId: string) => string | undefined;
 
-/**
- * Strategies that the API may use to find the item of a reasoning item; its own is unknown (protocol §2.4).
- * `positional`: the model's next item comes right after the reasoning item. `by_id`: the next item of the original
- * response, found by id or call id, comes anywhere after it; and an item with an id comes with its reasoning.
- */
-export type ReasoningPairing = "positional" | "by_id" | "both";
-
 /** Reasoning items without the next item of their response after them. */
 export function reasoningWithoutItsFollowing(
   items: readonly PlacedItem[],
@@ -40,7 +33,10 @@ export function reasoningWithoutItsFollowing(
   });
 }
 
-/** Reasoning items that no output of the model follows. */
+/**
+ * Reasoning items that no output of the model follows at once. Whether the API looks there, or for the item of the
+ * original response anywhere after it, is unknown (protocol §2.4): both are checked.
+ */
 export function reasoningWithoutFollowing(
   items: readonly PlacedItem[],
   body: JsonObject,
@@ -69,7 +65,6 @@ function withoutFollowing(
     rule: "reasoning_following",
     message: `Item '${nameOf(placed)}' of type 'reasoning' was provided without its required following item.`,
     param: "input",
-    code: null,
   };
 }
 
@@ -87,7 +82,6 @@ export function itemsWithoutReasoning(
       message:
         `Item '${item.id}' of type '${type}' was provided without its required 'reasoning' item: '${required}'.`,
       param: "input",
-      code: null,
     }];
   });
 }
@@ -123,7 +117,6 @@ export function unpairedCalls(items: readonly PlacedItem[], body: JsonObject): R
           rule: "output_without_call",
           message: `No tool call found for ${answer.words} output with call_id ${id}.`,
           param: "input",
-          code: null,
         });
       }
     } else if (WORDS_OF_CALL.has(type)) {
@@ -134,7 +127,6 @@ export function unpairedCalls(items: readonly PlacedItem[], body: JsonObject): R
     rule: "call_without_output",
     message: `No tool output found for ${WORDS_OF_CALL.get(type)} ${id}.`,
     param: "input",
-    code: null,
   }));
   return [...findings, ...unanswered];
 }

@@ -3,30 +3,10 @@
  *
  * @module
  */
-import type { ApiRule, FoundViolation, RuleGrade, RuleRefusal } from "../../rule.ts";
+import type { ApiRule, FoundViolation } from "../../rule.ts";
 
-/** An error body as the API sends it: all four members present (protocol §6.1). */
-export interface ResponsesErrorBody {
-  readonly error: {
-    readonly message: string;
-    readonly type: string;
-    readonly param: string | null;
-    readonly code: string | null;
-  };
-}
-
-/** A violation of a rule, as the API reports it. */
-export type ResponsesRefusal = RuleRefusal<ResponsesRuleName, ResponsesErrorBody>;
-
-/** A violation that a checker finds; its grade is in the table. */
-export interface ResponsesViolation extends FoundViolation<ResponsesRuleName> {
-  readonly param: string | null;
-  readonly code: string | null;
-  /** @default {400} */
-  readonly status?: number;
-  /** A grade other than the table's, for a case with better or worse sources. */
-  readonly grade?: RuleGrade;
-}
+/** A violation of a rule. */
+export type ResponsesViolation = FoundViolation<ResponsesRuleName>;
 
 /** The rules, in the order of their checks (protocol §13). */
 export const RESPONSES_RULES = [
@@ -35,21 +15,18 @@ export const RESPONSES_RULES = [
     summary: "No string holds a lone surrogate",
     section: "§6.1",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "field_type",
     summary: "Fields have the type that the official types give them",
     section: "§1.2, §2.1",
     grade: "types",
-    exactText: false,
   },
   {
     name: "unknown_item_type",
     summary: "Every input item has a type that the API knows",
     section: "§2.1, §2.2",
     grade: "types",
-    exactText: false,
   },
   {
     name: "unknown_parameter",
@@ -70,7 +47,6 @@ export const RESPONSES_RULES = [
     summary: "`include` lists known values only",
     section: "§1.3",
     grade: "types",
-    exactText: false,
   },
   {
     name: "unsupported_parameter",
@@ -84,7 +60,6 @@ export const RESPONSES_RULES = [
     summary: "`stream_options` comes with `stream: true` only",
     section: "§1.2",
     grade: "derived",
-    exactText: false,
   },
   {
     name: "previous_response",
@@ -98,14 +73,12 @@ export const RESPONSES_RULES = [
     summary: "A `call_id` has 1 to 64 characters",
     section: "§2.1",
     grade: "types",
-    exactText: false,
   },
   {
     name: "id_length",
     summary: "An item's `id` has at most 64 characters",
     section: "§2.3",
     grade: "third_party",
-    exactText: false,
   },
   {
     name: "id_prefix",
@@ -149,7 +122,6 @@ export const RESPONSES_RULES = [
     summary: "`encrypted_content` is from the requested model's family (newer servers drop it instead)",
     section: "§4.3",
     grade: "uncertain",
-    exactText: false,
     isOfHistory: true,
   },
   {
@@ -189,16 +161,7 @@ export const RESPONSES_RULES = [
     summary: "A `compaction_trigger` is the last input item",
     section: "§2.1",
     grade: "types",
-    exactText: false,
   },
 ] as const satisfies readonly ApiRule[];
 
-/** The name of a rule. */
-export type ResponsesRuleName = (typeof RESPONSES_RULES)[number]["name"];
-
-/** Returns the rule with this name. */
-export function responsesRuleOf(name: ResponsesRuleName): ApiRule {
-  const rule = RESPONSES_RULES.find((candidate) => candidate.name === name);
-  if (rule === undefined) throw new TypeError(`No rule is called ${name}`);
-  return rule;
-}
+type ResponsesRuleName = (typeof RESPONSES_RULES)[number]["name"];

@@ -28,7 +28,6 @@ import { objectsIn, partsText } from "./words.ts";
 /** Earlier requests that one may extend: parallel conversations of a recording take turns. */
 const COMPARED = 8;
 
-/** One exchange, read once. */
 interface ReadExchange {
   readonly exchange: FixtureExchange;
   readonly timeline: ExchangeTimeline;
@@ -38,19 +37,18 @@ interface ReadExchange {
   readonly answer: readonly JsonObject[];
 }
 
-/** The chosen exchanges of a fixture. `clean` replaces secrets in a value. */
+/** The chosen exchanges of a fixture. */
 export function fixtureTranscript(
   { header, exchanges, recordings, path }: Fixture,
   chosen: readonly FixtureExchange[] = exchanges,
-  clean: <T>(value: T) => T = (value) => value,
 ): Transcript {
   const read = chosen.map((exchange): ReadExchange => {
     const { json } = exchange.request;
-    const { input, messages, ...fields } = clean(isJsonObject(json) ? json : {});
+    const { input, messages, ...fields } = isJsonObject(json) ? json : {};
     const listed = input ?? messages;
     const items = typeof listed === "string" ? [{ role: "user", content: listed }] : objectsIn(listed);
-    const answer = clean(listedItems(answerOf(exchange)));
-    return { exchange, timeline: clean(timelineOf(exchange)), fields, items, answer };
+    const answer = listedItems(answerOf(exchange));
+    return { exchange, timeline: timelineOf(exchange), fields, items, answer };
   });
   const fates = fatesOf(read);
   const known = new Set<string>();
@@ -63,7 +61,7 @@ export function fixtureTranscript(
     const isError = response.status >= 400 || !response.terminal;
     const blocks = [
       ...requestBlocks(each, read[index - 1], known),
-      ...answerBlocks(each, isError, clean),
+      ...answerBlocks(each, isError),
       ...(usage === null ? [] : [note(usageText(anyUsage(usage)))]),
       ...cacheNotes(each, read.slice(0, index)),
     ];
@@ -94,21 +92,21 @@ export function fixtureTranscript(
   });
   const used = read.reduce((sum, { timeline }) => addUsage(sum, anyUsage(timeline.usage ?? {})), NO_USAGE);
   return {
-    name: clean(path),
+    name: path,
     title: "",
-    facts: clean([
+    facts: [
       ["provider", `${header.provider} at ${header.base_url}`],
       ["models", header.models.join(", ") || "no model named"],
       ["recorded", recordings.length === 1 ? createdText(header) : recordedDays(recordings)],
       ...(header.note === undefined ? [] : [["note", header.note] as const]),
       ["exchanges", counted(exchanges.length, "exchange")],
       ["tokens", usageText(used)],
-    ]),
+    ],
     groups: recordings.length === 1 ? [] : recordings.map((recording, index) => ({
       name: `Recording ${index + 1} of ${recordings.length}`,
       state: createdText(recording),
       isError: false,
-      about: clean(recording.producer ?? ""),
+      about: recording.producer ?? "",
     })),
     entries,
   };
@@ -226,7 +224,6 @@ function toolsNote(tools: readonly JsonObject[]): Block {
 function answerBlocks(
   { timeline, answer, exchange }: ReadExchange,
   isError: boolean,
-  clean: <T>(value: T) => T,
 ): Block[] {
   const { response, events } = timeline;
   const first = exchange.response.chunks[0]?.ms;
@@ -239,7 +236,7 @@ function answerBlocks(
       : `ended: ${response.ended}${response.terminal ? "" : ", without its terminal event"}`,
   ];
   const isShown = answer.length > 0 || response.error !== null || events.length > 0;
-  const body = isShown || response.bytes === 0 ? "" : clean(decodeUtf8Leniently(exchange.response.body));
+  const body = isShown || response.bytes === 0 ? "" : decodeUtf8Leniently(exchange.response.body);
   return [
     note(facts.join(", "), { isError, text: body, isHeading: true }),
     ...(response.error === null ? [] : [note(response.error, { isError })]),

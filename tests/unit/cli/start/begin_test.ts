@@ -5,11 +5,9 @@ Deno.test("a call loads the smallest part that has all that it needs", () => {
   const cases: readonly [string, readonly string[]][] = [
     ["all", []],
     ["listing", ["ls", "--json"]],
-    ["all", ["ls", "--cost"]],
     ["viewing", ["show", "demo"]],
     ["all", ["search", "demo"]],
     ["all", ["show", "demo", "--markdown"]],
-    ["all", ["show", "demo", "--redact", "--json"]],
     ["all", ["show", "demo", "--html", "demo.html"]],
     ["all", ["show", "demo", "--html=-"]],
     ["running", ["run", "-s", "demo", "Go on"]],

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonObject } from "../../../../../src/domain/json.ts";
-import { checkMessagesRequest } from "../../../../../src/apis/messages/rules/check.ts";
 import { MessagesIssuer } from "../../../../support/messages_server/issuer.ts";
 import { HEADERS, request } from "./refused_requests.ts";
 import { test } from "../../../../support/test.ts";
+import { checkMessagesRequest } from "../../../../support/rule_checks.ts";
 
 type Message = { readonly role: "user" | "assistant"; readonly content: readonly JsonObject[] };
 

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../../../../src/domain/json.ts";
-import {
-  checkMessagesRequest,
-  type MessagesCheckOptions,
-} from "../../../../../src/apis/messages/rules/check.ts";
-import { MESSAGES_RULES, type MessagesRefusal } from "../../../../../src/apis/messages/rules/rule.ts";
+import { MESSAGES_RULES } from "../../../../../src/apis/messages/rules/rule.ts";
 import type { BlockPrefix } from "../../../../../src/apis/messages/rules/signatures.ts";
-import { REFUSING_GRADES, RULE_GRADES } from "../../../../../src/apis/rule.ts";
 import {
   assistant,
   BINDING,
@@ -27,13 +22,19 @@ import {
   words,
 } from "./refused_requests.ts";
 import { test } from "../../../../support/test.ts";
+import {
+  checkMessagesRequest,
+  type MessagesChecks,
+  type Refusal,
+  REFUSING_GRADES,
+  RULE_GRADES,
+} from "../../../../support/rule_checks.ts";
 
 const strict = (
   body: JsonValue,
-  options: Partial<MessagesCheckOptions> = {},
+  options: Partial<MessagesChecks> = {},
   headers: Readonly<Record<string, string>> = HEADERS,
-): readonly MessagesRefusal[] =>
-  checkMessagesRequest(body, headers, { refuse: RULE_GRADES, ...options }).refusals;
+): readonly Refusal[] => checkMessagesRequest(body, headers, { refuse: RULE_GRADES, ...options }).refusals;
 
 const ephemeral: JsonObject = { cache_control: { type: "ephemeral", ttl: "5m" } };
 const other: JsonObject = { ...use, id: "toolu_2" };
@@ -168,7 +169,7 @@ Deno.test("Messages rules allow a last message of the assistant where the option
 
 Deno.test("Messages rules show the judge each block and what was said before it, as the API reads it", () => {
   const seen: BlockPrefix[] = [];
-  const judge: MessagesCheckOptions["judge"] = (_, prefix) => {
+  const judge: MessagesChecks["judge"] = (_, prefix) => {
     seen.push(prefix);
     return "ok";
   };

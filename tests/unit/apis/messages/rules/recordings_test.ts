@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { checkMessagesRequest } from "../../../../../src/apis/messages/rules/check.ts";
 import { interactionsIn, recordingNames } from "../../../../support/recordings.ts";
 import { OLD_VERSION } from "./refused_requests.ts";
+import { checkMessagesRequest } from "../../../../support/rule_checks.ts";
 
 Deno.test("Messages rules let through every recorded request that the API answered", () => {
   const recorded = recordingNames("messages").filter((name) => name.endsWith(".yaml")).flatMap((name) =>

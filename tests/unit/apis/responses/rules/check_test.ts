@@ -1,20 +1,22 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../../../../src/domain/json.ts";
+import { RESPONSES_RULES } from "../../../../../src/apis/responses/rules/rule.ts";
+import { call, reply, result, ROWS, stateless, thought, user } from "./refused_requests.ts";
 import {
   checkResponsesRequest,
-  type ResponsesCheckOptions,
-} from "../../../../../src/apis/responses/rules/check.ts";
-import { RESPONSES_RULES, type ResponsesRefusal } from "../../../../../src/apis/responses/rules/rule.ts";
-import { REFUSING_GRADES, RULE_GRADES } from "../../../../../src/apis/rule.ts";
-import { call, reply, result, ROWS, stateless, thought, user } from "./refused_requests.ts";
+  type Refusal,
+  REFUSING_GRADES,
+  type ResponsesChecks,
+  RULE_GRADES,
+} from "../../../../support/rule_checks.ts";
 
-const strict = (body: JsonValue, options: Partial<ResponsesCheckOptions> = {}): readonly ResponsesRefusal[] =>
+const strict = (body: JsonValue, options: Partial<ResponsesChecks> = {}): readonly Refusal[] =>
   checkResponsesRequest(body, { mode: "openai", refuse: RULE_GRADES, ...options }).refusals;
 
-function only(refusals: readonly ResponsesRefusal[]): ResponsesRefusal {
+function only(refusals: readonly Refusal[]): Refusal {
   assert.equal(refusals.length, 1, JSON.stringify(refusals));
-  return refusals[0] as ResponsesRefusal;
+  return refusals[0] as Refusal;
 }
 
 Deno.test("rules let through what the API was seen to accept", () => {
@@ -168,10 +170,10 @@ Deno.test("rules pair calls and outputs one to one, in order, whatever the arran
   }));
 });
 
-Deno.test("rules match reasoning with what follows it by place, by id, or both", () => {
+Deno.test("rules match reasoning with what follows it by place and by id", () => {
   const message = "Item 'rs_1' of type 'reasoning' was provided without its required following item.";
   const other: JsonObject = { ...reply, id: "msg_2" };
-  const rows: readonly (readonly [string, JsonValue, Partial<ResponsesCheckOptions>, boolean, boolean])[] = [
+  const rows: readonly (readonly [string, JsonValue, Partial<ResponsesChecks>, boolean, boolean])[] = [
     ["the item itself, in its place", [user, thought, reply], { followingOf: () => "msg_1" }, true, true],
     [
       "a call is known by its call id",
@@ -192,16 +194,15 @@ Deno.test("rules match reasoning with what follows it by place, by id, or both",
     ],
   ];
   for (const [name, input, options, positional, byId] of rows) {
-    const said = (pairing: ResponsesCheckOptions["pairing"]) =>
-      strict(stateless(input), { ...options, pairing }).map(({ body }) => body.error.message);
-    assert.deepEqual(said("positional"), positional ? [] : [message], name);
-    assert.deepEqual(said("by_id"), byId ? [] : [message], name);
-    assert.equal(said("both").length, Number(!positional) + Number(!byId), name);
+    const said = (known: Partial<ResponsesChecks>) =>
+      strict(stateless(input), known).map(({ error }) => error.message);
+    const byPlace = positional ? [] : [message];
+    assert.deepEqual(said({}), byPlace, name);
+    assert.deepEqual(said(options), [...byPlace, ...byId ? [] : [message]], name);
   }
   const orphan = stateless([user, { ...call, id: "fc_1" }, result]);
-  const knows: Partial<ResponsesCheckOptions> = { reasoningOf: () => "rs_1" };
-  assert.deepEqual(strict(orphan, { ...knows, pairing: "positional" }), []);
-  assert.equal(only(strict(orphan, { ...knows, pairing: "by_id" })).rule, "reasoning_required");
+  assert.deepEqual(strict(orphan), []);
+  assert.equal(only(strict(orphan, { reasoningOf: () => "rs_1" })).rule, "reasoning_required");
 });
 
 Deno.test("rules never throw, whatever the body", () => {

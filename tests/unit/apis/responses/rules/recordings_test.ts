@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonValue } from "../../../../../src/domain/json.ts";
-import { checkResponsesRequest } from "../../../../../src/apis/responses/rules/check.ts";
 import { type Interaction, interactionsIn, recordingNames } from "../../../../support/recordings.ts";
+import { checkResponsesRequest } from "../../../../support/rule_checks.ts";
 
 const HOSTS = ["api.openai.com", "openai.azure.com"];
 

@@ -1,0 +1,73 @@
+/**
+ * The verbs that look at sessions on disk and mend them, called on files that a test has written.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { type Called, Sandbox } from "../../support/reprise.ts";
+import { FIVE_TURNS, type GivenTurn, type Json, SessionFiles } from "./session_files.ts";
+
+/** The session that most tests make. */
+export const ID = "fix-ci-7k2m";
+
+/** Findings that may stay after a repair: facts, and not damage. A lost blob is a warning once that is written down. */
+const HARMLESS =
+  /(turn_replaced|open_run|orphan_call|run_not_ended|unreferenced_blob|waiting_turn|warning missing_blob) /;
+
+/** A home whose sessions a test writes. */
+export class SessionHome extends Sandbox {
+  /** Writes a session; the five turns of a run if none are given. */
+  session(turns: readonly GivenTurn[] = FIVE_TURNS, id = ID): SessionFiles {
+    Deno.mkdirSync(`${this.home}/sessions`, { recursive: true, mode: 0o700 });
+    Deno.chmodSync(this.home, 0o700);
+    return new SessionFiles(this.home, id, turns);
+  }
+
+  /** Calls a verb with `--json`; returns what it printed. It must end with one of `codes`. */
+  async json(args: readonly string[], ...codes: readonly number[]): Promise<Json> {
+    const called = await this.call([...args, "--json"]);
+    assert.ok((codes.length === 0 ? [0] : codes).includes(called.code), said(called));
+    return JSON.parse(called.stdout);
+  }
+
+  /** What `fsck` finds: `severity code path`, in order. */
+  async findings(id = ID): Promise<string[]> {
+    const { sessions: [{ findings }] } = await this.json(["fsck", id], 0, 12);
+    return findings.map(({ severity, code, path }: Json) => `${severity} ${code} ${path}`);
+  }
+
+  /** The findings that are damage. */
+  async damage(id = ID): Promise<string[]> {
+    return (await this.findings(id)).filter((line) => !HARMLESS.test(line));
+  }
+
+  /** The body of the next request. */
+  async nextBody(id = ID): Promise<Json> {
+    const called = await this.call(["run", "--dry-run", "--body", "-s", id, "-m", "gpt-5.6", "Go on"], KEY);
+    assert.equal(called.code, 0, said(called));
+    return JSON.parse(called.stdout);
+  }
+
+  /** Whether a reader of the session refuses it as damaged, with the way to see why. */
+  async refuses(id = ID): Promise<boolean> {
+    const called = await this.call(["run", "--dry-run", "--json", "-s", id, "-m", "gpt-5.6", "Go on"], KEY);
+    if (called.code === 0) return false;
+    const { code, hint } = JSON.parse(called.stdout);
+    assert.deepEqual([called.code, code], [12, "session_damaged"], said(called));
+    assert.match(hint, new RegExp(`reprise (fsck|repair) ${id}`));
+    return true;
+  }
+}
+
+const KEY = { env: { OPENAI_API_KEY: "sk-test-1" } };
+
+/** All that a call printed. */
+export const said = ({ code, stdout, stderr }: Called) => `${code}\n${stdout}${stderr}`;
+
+/** Registers a test with a home of its own. */
+export function withHome(name: string, fn: (home: SessionHome) => Promise<void>): void {
+  Deno.test(name, async () => {
+    await using home = new SessionHome();
+    await fn(home);
+  });
+}

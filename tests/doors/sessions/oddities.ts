@@ -1,0 +1,325 @@
+/**
+ * Sessions on disk that were damaged, edited or tidied up by dice: by crashes, by bad disks, by people, and by careful
+ * vandals who seal again what they changed.
+ *
+ * @module
+ */
+import type { Dice } from "../../unit/fold/dice.ts";
+import { type Json, sealed, write } from "./session_files.ts";
+
+/** Copies a session's directory, under the same name, into another home. */
+export function copySession(from: string, to: string): void {
+  Deno.mkdirSync(to, { mode: 0o700 });
+  for (const { name, isDirectory, isSymlink } of Deno.readDirSync(from)) {
+    const [source, copy] = [`${from}/${name}`, `${to}/${name}`];
+    if (isDirectory) copySession(source, copy);
+    else if (isSymlink) Deno.symlinkSync(Deno.readLinkSync(source), copy);
+    else Deno.copyFileSync(source, copy);
+  }
+  Deno.chmodSync(to, Number(Deno.statSync(from).mode) & 0o777);
+}
+
+/** A parsed file that may be changed. */
+type JsonObject = Record<string, Json>;
+
+type Oddity = (root: string, dice: Dice) => void;
+
+/** Each thing that may happen to the directory of a session, by its name. */
+export const ODDITIES: Readonly<Record<string, Oddity>> = {
+  "a file cut short": (root, dice) =>
+    rewrite(root, dice, (bytes) => bytes.subarray(0, dice.count(0, bytes.length))),
+  "a flipped bit": (root, dice) =>
+    rewrite(root, dice, (bytes) => {
+      if (bytes.length === 0) return bytes;
+      const bit = dice.count(0, bytes.length * 8 - 1);
+      bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
+      return bytes;
+    }),
+  "zero bytes": (root, dice) => rewrite(root, dice, (bytes) => bytes.fill(0)),
+  "bytes after the end": (root, dice) =>
+    rewrite(root, dice, (bytes) => {
+      const longer = new Uint8Array(bytes.length + dice.count(1, 9)).fill(10);
+      longer.set(bytes);
+      return longer;
+    }),
+  "a file missing": (root, dice) => remove(dice.pick(filesIn(root))),
+  "two files swapped": (root, dice) => {
+    const [a, b] = [dice.pick(filesIn(root)), dice.pick(filesIn(root))];
+    const [inA, inB] = [Deno.readFileSync(a), Deno.readFileSync(b)];
+    Deno.writeFileSync(a, inB);
+    Deno.writeFileSync(b, inA);
+  },
+  "two blobs swapped": (root, dice) => {
+    const blobs = filesIn(root).filter((path) => path.includes("/blobs/"));
+    if (blobs.length < 2) return;
+    const [a, b] = [dice.pick(blobs), dice.pick(blobs)];
+    const [inA, inB] = [Deno.readFileSync(a), Deno.readFileSync(b)];
+    Deno.writeFileSync(a, inB);
+    Deno.writeFileSync(b, inA);
+  },
+  "a turn under another number": (root, dice) => {
+    const from = anyTurn(root, dice);
+    const to = turnPath(root, dice.count(1, dice.pick([12, 999_999])));
+    if (from === null || from === to || exists(to) && !Deno.lstatSync(to).isFile) return;
+    if (dice.chance(0.5)) Deno.copyFileSync(from, to);
+    else Deno.renameSync(from, to);
+  },
+  "the manifest padded": (root, dice) => {
+    const { sum: _, ...manifest } = manifestOf(root);
+    const padding = " ".repeat(dice.pick([1, 4000, 1024 * 1024, 2 * 1024 * 1024]));
+    writeManifest(root, `${JSON.stringify(manifest).slice(0, -1)},${padding}`);
+  },
+  "the manifest edited and sealed again": (root, dice) => {
+    const { sum: _, ...manifest } = manifestOf(root);
+    const edited = dice.chance(0.5) ? editedValue(manifest, dice) : editedManifest(manifest, dice);
+    writeManifest(root, `${JSON.stringify(edited).slice(0, -1)},\n `);
+  },
+  "the manifest of another session": (root) => {
+    const { sum: _, ...manifest } = manifestOf(root);
+    writeManifest(root, `${JSON.stringify({ ...manifest, session: "another" }).slice(0, -1)},\n `);
+  },
+  "a manifest of a later version": (root) => {
+    const { sum: _, ...manifest } = manifestOf(root);
+    writeManifest(root, `${JSON.stringify({ ...manifest, format: "reprise.manifest/2" }).slice(0, -1)},\n `);
+  },
+  "a turn edited and sealed again": (root, dice) => {
+    const path = anyTurn(root, dice);
+    if (path !== null) editTurn(path, (turn) => editedValue(turn, dice));
+  },
+  "a turn edited, and every turn after it sealed again to fit": (root, dice) => {
+    const path = anyTurn(root, dice);
+    if (path === null) return;
+    editTurn(path, (turn) => editedValue(turn, dice));
+    rechain(root);
+  },
+  "a checkpoint edited, and every turn after it sealed again to fit": (root, dice) => {
+    for (const path of turnsOf(root)) {
+      editTurn(path, (turn) => {
+        const [event] = Array.isArray(turn.events) ? turn.events : [];
+        if (event?.type !== "history_compaction") return turn;
+        const member = dice.pick(["to_seq", "to_turn", "opening_turn", "previous_checkpoint"]);
+        return { ...turn, events: [{ ...event, [member]: dice.pick([null, 1, 4, 5, 6, 7, 999]) }] };
+      });
+    }
+    rechain(root);
+    if (dice.chance(0.5) && exists(`${root}/manifest.json`)) remove(`${root}/manifest.json`);
+  },
+  "a turn taken out, and every turn after it sealed again to fit": (root, dice) => {
+    const path = anyTurn(root, dice);
+    if (path === null) return;
+    remove(path);
+    for (const [index, each] of turnsOf(root).entries()) Deno.renameSync(each, turnPath(root, index + 1));
+    rechain(root);
+  },
+  "a file or directory of another name": (root, dice) => {
+    const directory = dice.pick(["", "/turns", "/blobs", "/quarantine"]);
+    Deno.mkdirSync(`${root}${directory}`, { recursive: true, mode: 0o700 });
+    const name = dice.pick(["notes.txt", "0000003.json", ".tmp-12-00ff", "000099.json.bak", "a".repeat(64)]);
+    plant(`${root}${directory}/${name}`, dice);
+  },
+  "a turn of another session": (root, dice) => {
+    const path = anyTurn(root, dice);
+    if (path !== null) editTurn(path, (turn) => ({ ...turn, session: "another" }));
+  },
+  "something else instead of a file": (root, dice) => {
+    const path = dice.pick(filesIn(root));
+    remove(path);
+    plant(path, dice);
+  },
+  "something else instead of a directory": (root, dice) => {
+    const path = `${root}/${dice.pick(["turns", "blobs", "quarantine"])}`;
+    const away = `${root}/away-${dice.count(1, 1_000_000)}`;
+    if (exists(path)) Deno.renameSync(path, away);
+    if (dice.chance(0.7)) plant(path, dice);
+    if (dice.chance(0.5) && exists(away)) remove(away);
+  },
+  "no lock, or something in its place": (root, dice) => {
+    if (exists(`${root}/lock`)) remove(`${root}/lock`);
+    if (dice.chance(0.6)) plant(`${root}/lock`, dice);
+  },
+  "other modes": (root, dice) => {
+    const path = dice.pick([...filesIn(root), root, `${root}/turns`, `${root}/blobs`]);
+    if (!exists(path)) return;
+    const { isSymlink, isDirectory } = Deno.lstatSync(path);
+    // Everybody but root must be able to search a directory.
+    const search = isDirectory ? 0o100 : 0;
+    if (!isSymlink) Deno.chmodSync(path, dice.pick([0o777, 0o644, 0o755]) | search);
+  },
+};
+
+/** Puts something at a free path: a file, an empty or a full directory, a symbolic link. */
+function plant(path: string, dice: Dice): void {
+  if (exists(path)) return;
+  switch (dice.pick(["empty", "file", "directory", "full", "dangling", "link"])) {
+    case "empty":
+      return Deno.writeTextFileSync(path, "", { mode: 0o600 });
+    case "file":
+      return Deno.writeTextFileSync(path, "something else", { mode: 0o600 });
+    case "directory":
+      return Deno.mkdirSync(path, { mode: 0o700 });
+    case "full":
+      Deno.mkdirSync(path, { mode: 0o700 });
+      return Deno.writeTextFileSync(`${path}/inside`, "x", { mode: 0o600 });
+    case "dangling":
+      return Deno.symlinkSync("nowhere", path);
+    case "link":
+      return Deno.symlinkSync("/etc/hostname", path);
+  }
+}
+
+/** Something in a parsed file that is another now: a number, a text, a member that is gone, an event twice. */
+function editedValue(value: JsonObject, dice: Dice): JsonObject {
+  const copy = structuredClone(value) as JsonObject;
+  const places: (() => void)[] = [];
+  const visit = (at: JsonObject | Json[]) => {
+    for (const [key, inside] of Object.entries(at)) {
+      if (Array.isArray(at)) {
+        const index = Number(key);
+        places.push(
+          () => at.splice(index, 1),
+          () => at.splice(index, 0, structuredClone(at[index]) as Json),
+        );
+      } else places.push(() => delete at[key]);
+      const put = (now: Json) => places.push(() => (at as JsonObject)[key] = now);
+      if (typeof inside === "number") {
+        put(dice.pick([0, 1, inside + 1, Math.max(0, inside - 1), 999, -1, 1.5]));
+      }
+      if (typeof inside === "string") put(dice.pick(["", "other", "0".repeat(64), `${inside}x`]));
+      if (inside === null) put(dice.pick([1, "other", 3]));
+      put(dice.pick([null, {}, [], "text", true, 7]));
+      if (typeof inside === "object" && inside !== null) visit(inside as JsonObject | Json[]);
+    }
+  };
+  visit(copy);
+  places[dice.count(0, places.length - 1)]?.();
+  return copy;
+}
+
+/** A manifest that has its shape and says something else. */
+function editedManifest(manifest: JsonObject, dice: Dice): JsonObject {
+  const { head, pins } = { head: {}, pins: {}, ...manifest } as Record<"head" | "pins", JsonObject>;
+  const [turn, seq] = [Number(head.turn ?? 1), Number(head.seq ?? 1)];
+  return {
+    ...manifest,
+    ...dice.pick<JsonObject>([
+      { head: { ...head, turn: turn + dice.pick([1, 2, 5_000_000]) } },
+      { head: { ...head, turn: Math.max(1, turn - 1) } },
+      { head: { ...head, seq: seq + 1 } },
+      { head: { ...head, sum: "0".repeat(64) } },
+      { pins: { ...pins, instructions: "1".repeat(64) } },
+      { pins: { ...pins, tools: "2".repeat(64) } },
+      { pins: { ...pins, model: "another" } },
+      { state: dice.pick(["open", "completed", "failed"]) },
+      { run: dice.count(1, 9) },
+      { checkpoint: null },
+      {
+        checkpoint: {
+          turn: dice.count(1, 12),
+          seq: dice.count(1, 30),
+          to_turn: 1,
+          to_seq: 1,
+          opening_turn: null,
+        },
+      },
+      { title: "another", family: "another" },
+    ]),
+  };
+}
+
+function editTurn(path: string, change: (turn: JsonObject) => JsonObject): void {
+  try {
+    const { sum: _, ...turn } = JSON.parse(Deno.readTextFileSync(path));
+    writeSealed(path, `${JSON.stringify(change(turn)).slice(0, -1)},\n `);
+  } catch (error) {
+    // A turn that was damaged before stays damaged.
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+}
+
+/** Makes every turn name the one before it, in numbers too, as far as the files can be read. */
+function rechain(root: string): void {
+  let prev: Json = null;
+  let seq = 0;
+  for (const [index, path] of turnsOf(root).entries()) {
+    const shift = (turn: JsonObject): JsonObject => {
+      const events = Array.isArray(turn.events) ? turn.events as JsonObject[] : [];
+      const first = seq + 1;
+      for (const event of events) if (event !== null && typeof event === "object") event.seq = ++seq;
+      if (events[0]?.type === "session_fork") {
+        Object.assign(events[0], { sum: prev, to_turn: index, to_seq: first - 1 });
+      }
+      return { ...turn, turn: index + 1, seq: [first, seq], prev, events };
+    };
+    editTurn(path, shift);
+    prev = /"sum":"([0-9a-f]{64})"\}\n$/.exec(Deno.readTextFileSync(path))?.[1] ?? null;
+  }
+}
+
+function rewrite(
+  root: string,
+  dice: Dice,
+  change: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>,
+): void {
+  const path = dice.pick(filesIn(root));
+  Deno.writeFileSync(path, change(Deno.readFileSync(path)));
+}
+
+/** Every regular file of a session but its lock, sorted: there is always one. */
+function filesIn(root: string): string[] {
+  const found: string[] = [];
+  const visit = (directory: string) => {
+    for (const { name, isDirectory, isFile } of Deno.readDirSync(directory)) {
+      if (isDirectory) visit(`${directory}/${name}`);
+      else if (isFile && name !== "lock") found.push(`${directory}/${name}`);
+    }
+  };
+  visit(root);
+  if (found.length > 0) return found.sort();
+  Deno.writeTextFileSync(`${root}/alone`, "", { mode: 0o600 });
+  return [`${root}/alone`];
+}
+
+function turnsOf(root: string): string[] {
+  return filesIn(root).filter((path) => /\/turns\/\d{6}\.json$/.test(path));
+}
+
+function anyTurn(root: string, dice: Dice): string | null {
+  const turns = turnsOf(root);
+  return turns.length === 0 ? null : dice.pick(turns);
+}
+
+function turnPath(root: string, turn: number): string {
+  Deno.mkdirSync(`${root}/turns`, { recursive: true, mode: 0o700 });
+  return `${root}/turns/${String(turn).padStart(6, "0")}.json`;
+}
+
+/** The manifest, or a minimal one if it cannot be read. */
+function manifestOf(root: string): JsonObject {
+  try {
+    return JSON.parse(Deno.readTextFileSync(`${root}/manifest.json`));
+  } catch {
+    return { format: "reprise.manifest/1", session: "plain", head: { turn: 1, seq: 1 }, pins: {} };
+  }
+}
+
+function writeManifest(root: string, unsealed: string): void {
+  const path = `${root}/manifest.json`;
+  if (!exists(path) || Deno.lstatSync(path).isFile) writeSealed(path, unsealed);
+}
+
+function writeSealed(path: string, unsealed: string): void {
+  write(path, sealed(unsealed));
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function remove(path: string): void {
+  Deno.removeSync(path, { recursive: true });
+}

@@ -1,0 +1,90 @@
+/**
+ * Calls of the program in this process: the same arguments, environment, files and outputs as a process of its own has,
+ * in a fraction of the time.
+ *
+ * @module
+ */
+import { livePorts, type ProgramPorts } from "../../src/cli/live_ports.ts";
+import { loadVerbs } from "../../src/cli/load_verbs.ts";
+import { main } from "../../src/cli/main.ts";
+
+/** A call of the program: its arguments, and what a process would be given. */
+export interface HereCall {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Content of stdin, then its end. */
+  readonly stdin: Uint8Array<ArrayBuffer>;
+}
+
+const HERE = Deno.cwd();
+const OWN = Deno.env.toObject();
+let running = 0;
+
+/** Runs the program to its end in this process; resolves to its exit code and what it wrote. */
+export async function callHere(
+  { args, cwd, env, stdin }: HereCall,
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const [out, err] = [new Written(), new Written()];
+  const ports: ProgramPorts = {
+    ...livePorts(() => import("../../src/prices/table.ts")),
+    env: (name) => env[name],
+    workingDirectory: () => cwd,
+    stdin: reading(stdin),
+    openTerminal: () => null,
+    stdout: out,
+    stderr: err,
+    terminalSize: () => null,
+    exit(code) {
+      throw new Error(`The program ends at once, with ${code}: that is a test for a process of its own`);
+    },
+  };
+  running++;
+  Deno.chdir(cwd);
+  setEnvironment(env);
+  try {
+    return { code: await main(args, ports, loadVerbs), stdout: out.text, stderr: err.text };
+  } finally {
+    if (--running === 0) {
+      Deno.chdir(HERE);
+      setEnvironment(OWN);
+    }
+  }
+}
+
+/** Gives this process an environment: some code asks for all variables, to know the secrets among them. */
+function setEnvironment(env: Readonly<Record<string, string>>): void {
+  for (const name of Object.keys(Deno.env.toObject())) if (!(name in env)) Deno.env.delete(name);
+  for (const [name, value] of Object.entries(env)) Deno.env.set(name, value);
+}
+
+/** Collects what the program writes. */
+class Written {
+  readonly #decoder = new TextDecoder();
+  text = "";
+
+  readonly isTerminal = () => false;
+
+  writeSync(bytes: Uint8Array): number {
+    this.text += this.#decoder.decode(bytes, { stream: true });
+    return bytes.length;
+  }
+}
+
+/** A stdin that holds `bytes`. */
+function reading(bytes: Uint8Array<ArrayBuffer>): ProgramPorts["stdin"] {
+  let left = bytes;
+  const readSync = (buffer: Uint8Array) => {
+    if (left.length === 0) return null;
+    const taken = left.subarray(0, buffer.length);
+    buffer.set(taken);
+    left = left.subarray(taken.length);
+    return taken.length;
+  };
+  return {
+    isTerminal: () => false,
+    readSync,
+    read: (buffer) => Promise.resolve(readSync(buffer)),
+    readable: new Blob([bytes]).stream(),
+  };
+}
