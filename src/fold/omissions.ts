@@ -116,7 +116,7 @@ function noteFor(event: SessionEvent, events: readonly SessionEvent[], omitted: 
 }
 
 /** The message that an attached file belongs to. */
-function messageAfter(events: readonly SessionEvent[], index: number): SessionEvent | null {
+export function messageAfter(events: readonly SessionEvent[], index: number): SessionEvent | null {
   return events.slice(index).find(({ type }) => type === "user_message") ?? null;
 }
 

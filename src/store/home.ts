@@ -91,9 +91,7 @@ export interface SessionSummary {
  */
 export function listSessions(ports: Ports, home: Home): SessionSummary[] {
   const ours = ownDirectories(ports, home);
-  const summaries = sessionNames(ports, home).map((id) =>
-    (ours.has(id) ? quickSummary(ports, sessionPaths(home.sessions, id)) : null) ?? summaryOf(ports, home, id)
-  );
+  const summaries = sessionNames(ports, home).map((id) => summaryOf(ports, home, id, ours.has(id)));
   return summaries.sort((a, b) => {
     const [left, right] = [a.manifest?.updated_at ?? "", b.manifest?.updated_at ?? ""];
     return left === right ? compare(a.id, b.id) : compare(right, left);
@@ -107,18 +105,6 @@ function ownDirectories(ports: Ports, home: Home): ReadonlySet<string> {
     return new Set(isOurs ? ports.files.listDirectories?.(home.sessions) : []);
   } catch {
     return new Set();
-  }
-}
-
-/** The session in a directory of ours by its manifest; `null` if there is more to find out. */
-function quickSummary(ports: Ports, paths: SessionPaths): SessionSummary | null {
-  try {
-    const file = readManifest(ports, paths, { inPrivate: true });
-    return file.status === "ok"
-      ? { id: paths.id, path: paths.root, manifest: file.manifest, source: "ok" }
-      : null;
-  } catch {
-    return null;
   }
 }
 
@@ -162,11 +148,13 @@ export function strayNames(ports: Ports, home: Home): {
   });
 }
 
-/** One session as {@linkcode listSessions} has it. */
-export function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
+/** One session as {@linkcode listSessions} has it. If its directory is known to be ours, a sound manifest is enough. */
+export function summaryOf(ports: Ports, home: Home, id: SessionId, isOurs = false): SessionSummary {
   const paths = sessionPaths(home.sessions, id);
   const path = paths.root;
   try {
+    const quick = isOurs ? readManifest(ports, paths, { inPrivate: true }) : null;
+    if (quick?.status === "ok") return { id, path, manifest: quick.manifest, source: "ok" };
     const directory = lookForDirectory(ports, path);
     if (directory.status !== "ok") {
       const problem = directory.status === "missing"
