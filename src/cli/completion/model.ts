@@ -20,7 +20,6 @@ export interface CompletedFlag {
   readonly offered: Offered;
 }
 
-/** One argument. */
 interface CompletedArgument {
   readonly spec: string;
   readonly offered: Offered;

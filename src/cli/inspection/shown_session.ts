@@ -70,7 +70,6 @@ async function readExport({ ports }: Context, path: string, full: boolean): Prom
   return { session, home: null, wholeOutput: (sha256) => textOrNull(blobs.get(sha256)) };
 }
 
-/** The blobs with complete outputs of calls. */
 function outputBlobs(turns: readonly ShownTurn[]): Set<string> {
   const names = turns.flatMap(({ events }) =>
     events.flatMap((event) => stringMember(objectMember(event, "blob") ?? {}, "sha256") ?? [])

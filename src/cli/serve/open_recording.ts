@@ -39,7 +39,6 @@ export interface OpenOptions {
   /** Name of the test; `null` for the recording of requests without one. @default {null} */
   readonly test?: string | null;
   readonly flags: RecordFlags;
-  /** Match rules of the flags. */
   readonly declared: MatchRules;
   /** True to add to a fixture as well; false to accept only a folder that is new or empty. */
   readonly grows: boolean;

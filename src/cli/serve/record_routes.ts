@@ -48,10 +48,8 @@ export interface Routes {
 
 /** Inputs of {@linkcode recordRoutes} besides `--upstream`. */
 export interface RouteOptions {
-  /** True for a wrapped command. */
   readonly wraps: boolean;
   readonly provider?: ProviderKind | undefined;
-  /** Variables of `--env`. */
   readonly added?: readonly AddedUpstream[] | undefined;
   /** Base URLs of the fixtures that are played too, by variable. @default {none} */
   readonly recorded?: ReadonlyMap<string, string> | undefined;

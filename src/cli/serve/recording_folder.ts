@@ -89,7 +89,6 @@ export async function previewFolder(
   path: string,
   { grows, writes }: {
     readonly grows: boolean;
-    /** False for a folder that is only read. */
     readonly writes: boolean;
   },
 ): Promise<void> {

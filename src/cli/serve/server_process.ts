@@ -28,7 +28,6 @@ type EventName = "serve-event" | "record-event";
 export interface EventOutput<Name extends EventName> extends Disposable {
   /** True if stdout has the events, so that stderr need not repeat them. */
   readonly onStdout: boolean;
-  /** Writes one line. */
   write(event: JsonDocument<Name>): void;
 }
 

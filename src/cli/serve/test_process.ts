@@ -27,7 +27,6 @@ export interface TestBegin {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Line on stdout about a test. */
 type TestLine = JsonDocument<"test-report">;
 /** Report of an ended test. */
 export type TestReport = Extract<TestLine, { type: "test.ended" }>;
@@ -42,9 +41,7 @@ export interface TestProcess {
   readonly stopped: Promise<unknown>;
   /** Begins a test. @default {a line that begins a test is refused} */
   readonly begin?: (request: TestBegin) => void;
-  /** Ends a test. */
   readonly end: (request: TestRequest) => Promise<TestReport>;
-  /** Prints a line. */
   readonly print: (line: TestLine) => void;
 }
 

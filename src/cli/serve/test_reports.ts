@@ -33,7 +33,6 @@ export interface TestCounts {
   readonly messages: string[];
 }
 
-/** Event of a request, of either verb. */
 type RequestEvent = ServeEvent | RecordedEvent | SkippedEvent | TurnedAwayEvent;
 
 /** Counts of tests that have not ended. */

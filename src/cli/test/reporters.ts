@@ -60,7 +60,6 @@ function textReporter(): Reporter {
   };
 }
 
-/** TAP 14. */
 function tapReporter(): Reporter {
   return {
     begin: (count) => `TAP version 14\n1..${count}\n`,

@@ -17,7 +17,6 @@ import { pathsAt, type SessionPaths } from "../../store/layout.ts";
 import { inspectLock, lockSession } from "../../store/write/lock.ts";
 import { copyBelow, entries, exists, filesBelow, requirePlain, setModified } from "./files.ts";
 
-/** Start of the names of scratch directories. */
 const SCRATCH_PREFIX = "reprise-session-";
 /** The process of a younger directory may be about to take its lock. */
 const YOUNGEST_MS = 60_000;
@@ -122,7 +121,6 @@ export function makeScratchDirectory(ports: Ports): string {
   );
 }
 
-/** The directory for temporary files: `TMPDIR`, else `/tmp`. */
 function temporaryDirectory(ports: Ports): string {
   const named = ports.env("TMPDIR") ?? "";
   return named === "" ? "/tmp" : withoutSlash(named);

@@ -32,7 +32,6 @@ export interface StepOutcome {
   readonly hung: boolean;
   /** The terminal state of the run; `null` without a run. */
   readonly state: string | null;
-  /** The numbers of the saved turns. */
   readonly saved: readonly number[];
   readonly requests: readonly SentRequest[];
   /** Its error in one line, else the end of its stderr; paths begin at the virtual root. Empty if both are. */
@@ -41,7 +40,6 @@ export interface StepOutcome {
 
 /** The circumstances of a step. */
 export interface StepOptions {
-  /** The ports of the program that plays it. */
   readonly ports: ProgramPorts;
   readonly scratch: TestScratch;
   /** The folder of its exchanges. */

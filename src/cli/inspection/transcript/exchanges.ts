@@ -28,7 +28,6 @@ import { objectsIn, partsText } from "./words.ts";
 /** Earlier requests that one may extend: parallel conversations of a recording take turns. */
 const COMPARED = 8;
 
-/** One exchange, read once. */
 interface ReadExchange {
   readonly exchange: FixtureExchange;
   readonly timeline: ExchangeTimeline;

@@ -32,7 +32,6 @@ const SHOWN = {
 
 const INDENT = "  ";
 
-/** Lines of a fact on a narrow terminal. */
 const FACT_LINES = 4;
 
 /** A session as lines: its turns, oldest first, below facts about it. */
@@ -194,7 +193,6 @@ class View {
   }
 }
 
-/** A piece of a line in the style of the line. */
 function restyled(style: string | Styled, piece: string): string | Styled {
   return typeof style === "string" ? piece : { ...style, text: piece };
 }

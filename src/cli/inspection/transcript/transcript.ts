@@ -42,7 +42,6 @@ export interface Entry {
   readonly words: readonly string[];
   readonly from: "user" | "model" | "other";
   readonly isError: boolean;
-  /** Index of its group. */
   readonly group: number;
   readonly blocks: readonly Block[];
 }
