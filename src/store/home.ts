@@ -11,7 +11,7 @@ import { counted, withoutSlash } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
 import { isHiddenName, type SessionPaths, sessionPaths, turnNumberOf } from "./layout.ts";
 import { readManifest, rebuildLoosely } from "./read/manifest.ts";
-import { isClosed, isPrivate, lookForDirectory } from "./read/safe_open.ts";
+import { isPrivate, lookForDirectory } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
 
 /** A checked home directory. */
@@ -90,22 +90,11 @@ export interface SessionSummary {
  * @throws {RepriseError} `storage_*` when the home itself cannot be listed.
  */
 export function listSessions(ports: Ports, home: Home): SessionSummary[] {
-  const ours = ownDirectories(ports, home);
-  const summaries = sessionNames(ports, home).map((id) => summaryOf(ports, home, id, ours.has(id)));
+  const summaries = sessionNames(ports, home).map((id) => summaryOf(ports, home, id));
   return summaries.sort((a, b) => {
     const [left, right] = [a.manifest?.updated_at ?? "", b.manifest?.updated_at ?? ""];
     return left === right ? compare(a.id, b.id) : compare(right, left);
   });
-}
-
-/** Names of real directories that only we can have put there: one look at all, instead of one at each. */
-function ownDirectories(ports: Ports, home: Home): ReadonlySet<string> {
-  try {
-    const isOurs = isClosed(lookForDirectory(ports, home.sessions));
-    return new Set(isOurs ? ports.files.listDirectories?.(home.sessions) : []);
-  } catch {
-    return new Set();
-  }
 }
 
 /**
@@ -148,13 +137,11 @@ export function strayNames(ports: Ports, home: Home): {
   });
 }
 
-/** One session as {@linkcode listSessions} has it. If its directory is known to be ours, a sound manifest is enough. */
-export function summaryOf(ports: Ports, home: Home, id: SessionId, isOurs = false): SessionSummary {
+/** One session as {@linkcode listSessions} has it. */
+export function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
   const paths = sessionPaths(home.sessions, id);
   const path = paths.root;
   try {
-    const quick = isOurs ? readManifest(ports, paths, { inPrivate: true }) : null;
-    if (quick?.status === "ok") return { id, path, manifest: quick.manifest, source: "ok" };
     const directory = lookForDirectory(ports, path);
     if (directory.status !== "ok") {
       const problem = directory.status === "missing"
