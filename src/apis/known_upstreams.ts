@@ -43,14 +43,11 @@ export interface KnownUpstream {
    * key variables is set. `set`: the variable is set; other clients read it in another form, or expect a local server.
    */
   readonly opens: "always" | "key" | "set";
-  /** Client whose source or documentation was read, with its version. */
+  /** Client whose source or documentation was read on 2026-11-23, with its version. */
   readonly source: string;
   /** Variable that the same clients read first. */
   readonly hiddenBy?: string;
 }
-
-/** Day on which the clients of all rows were read. */
-export const CLIENTS_READ = "2026-11-23";
 
 /** All rows, in the order of their ports. */
 export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [

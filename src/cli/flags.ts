@@ -176,7 +176,7 @@ export type PermissionFlags = FlagsOf<typeof PERMISSION_FLAGS>;
 export const MATCH_RULE_FLAGS = {
   normalize: list(
     "--normalize <list>",
-    "parts of requests that may differ: cwd, home, date, uuid, codex, … (docs/matching.md)",
+    "parts of requests that may differ: cwd, home, date, uuid, codex, … (docs/fixtures.md#rules)",
     { step: false, repeats: true },
   ),
   ignore: list("--ignore <path>", "a path of the body that may differ, such as '$..metadata'", {

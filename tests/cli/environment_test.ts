@@ -35,6 +35,16 @@ Deno.test("each variable that a source asks for by name is in the list", () => {
   assert.ok(!READ_VARIABLES.includes("*"));
 });
 
+Deno.test("docs/configuration.md names each variable of ours, but the one that a helper sets for its own workers", () => {
+  const files = readTree(resolve(import.meta.dirname ?? ".", "../.."));
+  const page = files.find(({ path }) => path === "docs/configuration.md")?.text ?? "";
+  const names = files.filter(({ path }) => /^(?:src|npm|python)\/|^install\.sh$/.test(path))
+    .flatMap(({ text }) => text.match(/\b(?:REPRISE|LLM)_[A-Z_]+\b/g) ?? []);
+  assert.deepEqual([...new Set(names)].filter((name) => !page.includes(`\`${name}\``)), [
+    "REPRISE_TEST_LISTS",
+  ]);
+});
+
 Deno.test("a variable outside the list reads as unset, whatever the runtime permits", () => {
   withVariables(() => {
     assert.equal(Deno.env.get(UNLISTED), "postgres://secret");

@@ -125,7 +125,7 @@ export const fork = z.union([
 /** A finding of `fsck`. */
 const finding = z.object({
   severity: z.enum(["error", "warning", "info"]),
-  code: text.describe("a stable name; docs/format.md lists all"),
+  code: text.describe("a stable name; docs/format.md#findings-of-fsck lists all"),
   path: text.describe("inside the session"),
   message: text,
   turn: ordinal.exactOptional(),

@@ -1,7 +1,7 @@
 /** The commands of the guides and the reference run unchanged, page by page, in a project that has what they name. */
 import { ApiProject } from "../../support/api_project.ts";
 import { lacksProgram, needing } from "../../support/needs.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { S3Server } from "../../support/s3_server.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 
@@ -81,36 +81,17 @@ async function session(project: ApiProject): Promise<void> {
   await succeeds(project, 'reprise run --new -s demo "Which file holds the parser?"');
 }
 
-/** Recordings of two test files. */
-const recorded = (folder: string) => async (project: ApiProject) => {
-  for (const name of ["chat", "river"]) project.write(`tests/test_${name}.py`, "");
-  await succeeds(project, `reprise record --out ${folder} -- pytest`);
-};
-
 async function succeeds(project: ApiProject, script: string): Promise<void> {
   const { code, output } = await project.shell(script);
   if (code !== 0) throw new Error(`${script}\n${output}`);
 }
 
-/** One conversation as two machines recorded it, without rules for their directories. */
-function twoMachines(project: ApiProject): void {
-  for (const [path, cwd] of [["work/fixtures/agent", "/srv/a"], ["elsewhere/agent", "/opt/b"]] as const) {
-    writeFixture(`${project.directory}/${path}`, [{
-      request: { body: { model: "gpt-5.6", input: `<cwd>${cwd}</cwd>` } },
-      body:
-        'event: response.completed\ndata: {"type":"response.completed","response":{"id":"r","output":[]}}\n\n',
-    }]);
-  }
-}
-
 const PAGES: readonly GuidePage[] = [
-  { page: "docs/clients.md", prepare: twoMachines },
-  { page: "docs/faults.md", prepare: recorded("fixtures/chat") },
   {
-    page: "docs/fixtures.md",
-    async prepare(project) {
-      await recorded("fixtures/suite")(project);
-      project.write("tests/test_new.py", "");
+    page: "docs/clients.md",
+    prepare(project) {
+      project.write("tests/test_chat.py", "");
+      project.program("tools/npm", '#!/bin/sh\n[ -n "$ACME_BASE_URL" ] && exec pytest\n');
     },
   },
   {
@@ -148,14 +129,7 @@ const PAGES: readonly GuidePage[] = [
       }
     },
   },
-  { page: "docs/structured.md", prepare: (project) => project.write("person.json", PERSON) },
-  {
-    page: "docs/upstreams.md",
-    prepare(project) {
-      project.write("tests/test_chat.py", "");
-      project.program("tools/npm", '#!/bin/sh\n[ -n "$ACME_BASE_URL" ] && exec pytest\n');
-    },
-  },
+  { page: "docs/schemas.md" },
 ];
 
 for (const { page, prepare, before } of PAGES) {
@@ -166,7 +140,10 @@ for (const { page, prepare, before } of PAGES) {
       lacksProgram("jq"),
     ),
     async fn() {
+      await using store = new S3Server();
       await using project = new ApiProject(model);
+      const { REPRISE_REMOTE: _, ...keys } = store.env;
+      Object.assign(project.env, keys);
       project.env.REPRISE_MODEL = "gpt-5.6";
       project.program("tools/pytest", PYTEST);
       await prepare?.(project);

@@ -1,4 +1,4 @@
-/** The commands of the README and docs/providers.md run unchanged, in order. */
+/** The commands of the README run unchanged, in order, and so does the one of docs/clients.md about `run`. */
 import assert from "node:assert/strict";
 import { lacksPython, needing } from "../../support/needs.ts";
 import { ApiProject } from "../../support/api_project.ts";
@@ -76,7 +76,7 @@ esac
 
 Deno.test({
   ...needing(
-    "the commands of the README run: record, replay, add what is missing, ask, continue, test, compile",
+    "the commands of the README run: record, replay, add what is missing, compile, ask, continue, test",
     await lacksPython("pytest"),
   ),
   async fn() {
@@ -95,22 +95,25 @@ Deno.test({
     const facts = [
       /recorded 2 exchanges[^]*2 served, 0 missed/,
       /1 played, added 1 exchange/,
+      /^\d+\.\d+\.\d+/,
       /It is done/,
       /1 passed/,
     ];
     for (const [index, fact] of facts.entries()) assert.match(printed[index] ?? "", fact);
-    assert.match(printed[4] ?? "", /^\d+\.\d+\.\d+/);
   },
 });
 
-Deno.test("the command of docs/providers.md continues a session of OpenAI with a model of Anthropic", async () => {
+Deno.test("the command of docs/clients.md continues a session of OpenAI with a model of Anthropic", async () => {
   await using project = new ApiProject(model);
   await using anthropic = startMessagesServer({ script: () => says([text("I agree.")]) });
   const begun = await project.shell('reprise run -m gpt-5.6 "Why does the build fail?"');
   assert.equal(begun.code, 0, begun.output);
   project.env["ANTHROPIC_BASE_URL"] = anthropic.baseUrl;
   project.env["ANTHROPIC_API_KEY"] = "sk-ant-test-0123456789";
-  const [printed] = await runBlocks(project, "docs/providers.md");
-  assert.match(printed ?? "", /I agree\./);
+  const block = blocksOf(Deno.readTextFileSync(new URL("docs/clients.md", ROOT)))
+    .find(({ text }) => text.includes("-p anthropic"));
+  const { code, output } = await project.shell(block?.text ?? "exit 9");
+  assert.equal(code, 0, output);
+  assert.match(output, /I agree\./);
   assert.match(JSON.stringify(anthropic.requests[0]?.body), /It is done/);
 });

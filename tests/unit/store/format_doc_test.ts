@@ -14,6 +14,16 @@ Deno.test("the turn file that docs/format.md shows is one that readers accept", 
   assert.equal(envelope.status === "ok" && judgeTurn(envelope.value).status, "ok");
 });
 
+Deno.test("docs/format.md names every member of turns, events and manifests", () => {
+  const named = new Set([...doc.matchAll(/`[^`]*`/g)].flatMap(([code]) => code.match(/\w+/g) ?? []));
+  for (const file of ["event", "fingerprint", "manifest", "turn"]) {
+    const source = Deno.readTextFileSync(new URL(`../../../src/domain/${file}.ts`, import.meta.url));
+    const members = [...source.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, member = ""]) => member);
+    assert.ok(members.length > 3, file);
+    assert.deepEqual(members.filter((member) => !named.has(member) && !/[A-Z]/.test(member)), [], file);
+  }
+});
+
 Deno.test("docs/format.md names every finding that the store can make, and no other", () => {
   const source = new URL("../../../src/store/", import.meta.url);
   const made = new Set<string>();
