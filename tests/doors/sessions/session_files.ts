@@ -230,7 +230,7 @@ export class SessionFiles {
       updated_at: last.at,
       head: { turn: last.turn, seq: last.seq[1], sum: last.sum },
       run: last.run,
-      state: last.events.find(({ type }: Json) => type === "run_ended")?.state ?? "open",
+      state: ends.find(({ run }: Json) => run === last.run)?.state ?? "open",
       pins: this.#turns.findLast(({ pins }) => pins !== undefined).pins,
       usage: ends.reduce((sum, { usage }) => added(sum, usage), USAGE),
       checkpoint: checkpoint === undefined ? null : {
