@@ -32,7 +32,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     file: "src/run/permission_gate.ts",
     text: "return JSON.stringify([subject.tool, subject.target, argumentsText]);",
     replacement: "return JSON.stringify([subject.tool, subject.target]);",
-    promise: "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
+    promise:
+      "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
     area: ["unit/run", "unit/cli/run"],
   },
   {
@@ -47,7 +48,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "total = event.run_usage ?? total;",
     replacement: "total = NO_USAGE;",
     promise: "format.md: a checkpoint in an open run carries the usage of that run so far",
-    area: ["unit/run", "unit/compaction"],
+    area: ["unit/run", "doors/sessions"],
   },
   {
     file: "src/transport/live.ts",
