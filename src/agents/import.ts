@@ -155,7 +155,6 @@ function runsIn(main: readonly AgentEntry[], count: number): number {
   return main.slice(0, count).filter(({ kind }) => kind === "user").length;
 }
 
-/** Publishes a session of its own. */
 async function importWhole(
   ports: Ports,
   home: Home,

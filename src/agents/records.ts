@@ -30,7 +30,6 @@ export function recordsIn<T>(line: Uint8Array, parse: (bytes: Uint8Array) => T |
   return [...first, ...last.reverse()];
 }
 
-/** NUL and white space. */
 function isFiller(byte: number | undefined): boolean {
   return byte !== undefined && byte <= SPACE;
 }

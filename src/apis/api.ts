@@ -116,13 +116,8 @@ export type StreamUpdate =
   }
   /** Summary or reasoning text; only for the screen. */
   | { readonly kind: "reasoning_delta"; readonly outputIndex: number; readonly delta: string }
-  /** A whole item, verbatim. `terminal`: only the terminal event listed it. */
-  | {
-    readonly kind: "item";
-    readonly outputIndex: number;
-    readonly item: Item;
-    readonly source: "done" | "terminal";
-  }
+  /** A whole item, verbatim. */
+  | { readonly kind: "item"; readonly outputIndex: number; readonly item: Item }
   /** The server began its answer again: every item so far is void. */
   | { readonly kind: "reset" }
   /** Exactly once, last. */

@@ -188,7 +188,6 @@ export class AcceptedViolations<Found extends FoundViolation<string>> {
     this.#isOfHistory = new Set(rules.filter(({ isOfHistory }) => isOfHistory).map(({ name }) => name));
   }
 
-  /** Adds a request that the API accepted. */
   add(request: CheckedRequest): void {
     this.#requests.push(request);
     this.#accepted.clear();

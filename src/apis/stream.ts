@@ -14,7 +14,6 @@ export interface ItemPart {
   readonly index: number;
 }
 
-/** Members of every event. */
 interface EventBase {
   /** Its data, as received; `undefined` if that is no JSON object. */
   readonly data: JsonObject | undefined;
@@ -128,7 +127,6 @@ export type MissingPart = "events" | "usage" | "encrypted_content";
 
 /** Watches the events of a stream for its end. */
 export interface EndWatch {
-  /** Takes the next event. */
   take(event: StreamEvent): void;
   /** True if no event is missing at the end of the stream. */
   readonly ended: boolean;

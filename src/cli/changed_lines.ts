@@ -5,7 +5,6 @@
  */
 import { structuredPatch } from "diff";
 
-/** Lines around a change. */
 const CONTEXT = 3;
 /** Longest edit script that is looked for; texts that differ more are removed and added as a whole. */
 const MAX_EDITS = 2000;

@@ -30,7 +30,6 @@ const RULE_NAMES = ["allow", "deny"] as const;
 /** Members of a profile that are strings. */
 const PROFILE_NAMES = ["provider", "base_url", "model", "effort", "summary", "transport"] as const;
 
-/** Members with rules. */
 interface ConfigRules {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
@@ -231,7 +230,6 @@ function profileOf(ports: Ports, { profiles }: ConfigFile, name: string): Profil
   );
 }
 
-/** The members that are set. */
 function definedOf(members: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(members).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]),

@@ -8,7 +8,6 @@ import type { ProgramPorts } from "./live_ports.ts";
 
 /** A source of a flag's value when the flag is not given. */
 export type ValueSource =
-  /** An environment variable. */
   | { readonly variable: string }
   /** A member of `config.json`. */
   | { readonly member: string }
@@ -53,7 +52,6 @@ export interface Flag<T = unknown> {
 /** Flags by the names of their values in code: `maxSteps` for `--max-steps`. */
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-/** The type of the value of a flag. */
 type ValueOf<Declared> = Declared extends Flag<infer T> ? T : never;
 
 /** The values of the flags in a table. Flags that may be absent are optional members. */

@@ -7,9 +7,7 @@ import type { Verb } from "./declare.ts";
 
 /** Declarations that a call needs. */
 export interface Verbs {
-  /** Top-level verbs. */
   readonly top: readonly Verb[];
-  /** Verbs of `fixture`. */
   readonly fixture: readonly Verb[];
 }
 

@@ -41,7 +41,6 @@ export class Output {
     this.#onClosed = () => exit(this.closedExitCode);
   }
 
-  /** True when stdout is a terminal. */
   get stdoutIsTerminal(): boolean {
     return this.#stdout.isTerminal;
   }
@@ -51,7 +50,6 @@ export class Output {
     return this.stdoutIsTerminal ? terminalColumns() : null;
   }
 
-  /** True when stderr is a terminal. */
   get stderrIsTerminal(): boolean {
     return this.#stderr.isTerminal;
   }

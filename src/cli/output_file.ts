@@ -14,7 +14,6 @@ import { requireDirectoryOf } from "./settings.ts";
 export interface OutputFileOptions {
   /** Content of the file, for messages: `the export`. */
   readonly what: string;
-  /** Replaces an existing file. */
   readonly force: boolean;
 }
 

@@ -68,13 +68,14 @@ export function stopOnSignals(ports: ProgramPorts, stop: Stop, timeoutMs: number
   });
   const timer = setTimeout(() => stop.request("timeout"), timeoutMs);
   let lastResort: ReturnType<typeof setTimeout> | undefined;
-  const ignoreStop = stop.watch(() => {
+  const onStop = () => {
     lastResort = setTimeout(() => ports.exit(stop.error?.exitCode ?? 1), LAST_RESORT_MS);
-  });
+  };
+  stop.signal.addEventListener("abort", onStop);
   return () => {
     clearTimeout(timer);
     clearTimeout(lastResort);
-    ignoreStop();
+    stop.signal.removeEventListener("abort", onStop);
     ignoreSignals();
   };
 }

@@ -21,7 +21,6 @@ export interface Column<Row> {
   readonly code?: (row: Row) => number | null;
 }
 
-/** A column with its cells as they are shown. */
 interface Laid<Row> {
   readonly column: Column<Row>;
   readonly cells: readonly string[];

@@ -40,13 +40,6 @@ export interface CheckpointText {
   readonly request?: JsonObject;
 }
 
-/** Request for a plan. */
-interface PlanRequest {
-  readonly tailEvents: number;
-  /** The next request, whose history is to become smaller; `run` where a run is open or may be continued. */
-  readonly target: FoldTarget;
-}
-
 /** A place for a checkpoint, and its surroundings. */
 export interface CompactionScope {
   readonly cut: Cut;
@@ -83,7 +76,11 @@ export interface CompactionPlan {
  *
  * @throws {RepriseError} `nothing_to_compact` when everything that a new checkpoint could replace is in the tail already.
  */
-export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequest): CompactionScope {
+export function scopeOf(turns: readonly Turn[], { tailEvents, target }: {
+  readonly tailEvents: number;
+  /** The next request, whose history is to become smaller; `run` where a run is open or may be continued. */
+  readonly target: FoldTarget;
+}): CompactionScope {
   const { checkpoint } = readOverrides(turns, undefined, target);
   const after = checkpoint?.to_seq ?? 0;
   const cut = findCut(turns, { tailEvents, after });

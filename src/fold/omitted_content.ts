@@ -16,17 +16,14 @@ const OMITTED = "[omitted]";
 const BYTES = encodeUtf8(OMITTED);
 const BLOB = { sha256: sha256Hex(BYTES), bytes: BYTES.length };
 
-/** A history without the content of its omitted items. */
-export interface EmptiedHistory {
+/** Takes the content out of each omitted item; turns without one stay the same objects. */
+export function withoutOmittedContent(turns: readonly Turn[]): {
   readonly turns: readonly Turn[];
   /** Blobs that only these turns name, by their sha256. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
   /** Number of omitted items, parts of messages included. */
   readonly omitted: number;
-}
-
-/** Takes the content out of each omitted item; turns without one stay the same objects. */
-export function withoutOmittedContent(turns: readonly Turn[]): EmptiedHistory {
+} {
   const omitted = omittedItems(turns);
   const first = Math.min(...omitted.whole, ...[...omitted.parts].map((part) => Number.parseInt(part)));
   let isNamed = false;

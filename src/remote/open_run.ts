@@ -11,7 +11,7 @@ import type { SessionPaths } from "../store/layout.ts";
 import { isSavedHere } from "../store/write/pending.ts";
 import { copiesOf, intactOf } from "./copies.ts";
 import { turnKey } from "./keys.ts";
-import { localTurn } from "./local_turn.ts";
+import { localTurn } from "./push.ts";
 import type { ObjectStore } from "./object_store.ts";
 
 /** Age from which an open run counts as killed, in milliseconds. */

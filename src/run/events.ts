@@ -80,7 +80,6 @@ export type Notice =
     readonly path: string;
     readonly exchanges: number;
     readonly calls: number;
-    /** Number of replaced secrets. */
     readonly secrets: number;
     /** True if a replay had the same outcome and the same requests; its turns are kept as `expect/`. */
     readonly tested: boolean;

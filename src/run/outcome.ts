@@ -40,7 +40,6 @@ export interface RunProgress {
   /** Requests that were sent; retries of a request do not count. */
   readonly steps: number;
   readonly usage: Usage;
-  /** Calls that were denied. */
   readonly denials: number;
   /** Cost so far in US dollars; `null` if it is unknown. */
   readonly cost: number | null;
@@ -73,7 +72,6 @@ interface Budget {
   readonly whole: string;
   /** Description of what is used or left, for a message. */
   readonly state: string;
-  /** True if nothing is used yet. */
   readonly isFresh: boolean;
 }
 
@@ -318,7 +316,6 @@ const STOPS: Readonly<
 /** The stop of one run: requested at most once, and announced by `signal`. */
 export class Stop {
   readonly #controller = new AbortController();
-  readonly #watchers = new Set<() => void>();
   #cause: StopCause | null = null;
 
   /** Aborts when the run has to end. */
@@ -326,21 +323,10 @@ export class Stop {
     return this.#controller.signal;
   }
 
-  /**
-   * Calls `watcher` when a stop is requested, before `signal` aborts. Cheaper than a listener of the signal.
-   *
-   * @returns a function that undoes this.
-   */
-  watch(watcher: () => void): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
-  }
-
   /** Asks the run to end; only the first cause counts. */
   request(cause: StopCause): void {
     if (this.#cause !== null) return;
     this.#cause = cause;
-    for (const watcher of this.#watchers) watcher();
     this.#controller.abort(this.error);
   }
 

@@ -24,7 +24,6 @@ export interface RefusedRequest {
   readonly folded: Folded;
   readonly turns: readonly Turn[];
   readonly run: number;
-  /** Fingerprint of the refused request. */
   readonly fingerprint: Fingerprint;
   readonly model: string;
   /** Fields that the request omitted. */

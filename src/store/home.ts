@@ -137,20 +137,17 @@ function namesIn(ports: Ports, home: Home): string[] {
   });
 }
 
-/** A name among the sessions that no verb reads. */
-export interface StrayName {
-  readonly name: string;
-  /** Finding, to be read after the name. */
-  readonly message: string;
-}
-
 /**
  * The names among the sessions of a home that are neither ids nor leftovers of ours, such as the copies that a program
  * for synchronization makes of a folder.
  *
  * @throws {RepriseError} `storage_*` when the home cannot be listed.
  */
-export function strayNames(ports: Ports, home: Home): StrayName[] {
+export function strayNames(ports: Ports, home: Home): {
+  readonly name: string;
+  /** Finding, to be read after the name. */
+  readonly message: string;
+}[] {
   return namesIn(ports, home).filter((name) => !isSessionId(name) && !isHiddenName(name)).map((name) => {
     const hasTurns = orStorageError("look at", `${home.sessions}/${name}`, () => {
       return lookForDirectory(ports, `${home.sessions}/${name}`).status === "ok" &&

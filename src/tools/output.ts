@@ -96,7 +96,6 @@ export function shownPath(path: string): string {
 /** Number of first bytes of a file that are searched for a NUL byte: with one, the file is binary. */
 export const BINARY_PROBE_BYTES = 8 * 1024;
 
-/** Text made from bytes. */
 interface Decoded {
   readonly text: string;
   /** True when some bytes were not UTF-8 and became U+FFFD. */

@@ -14,7 +14,7 @@ import {
   readText,
   type Send,
 } from "./http.ts";
-import { readSse, type SseEvent, type SseLimits } from "./sse.ts";
+import { readSse, type SseEvent } from "./sse.ts";
 
 /** An answer whose first event has arrived. */
 export interface EventStream {
@@ -48,10 +48,7 @@ export interface ExchangeOptions {
   readonly random: () => number;
   /** Classifies an answer that is not an event stream, by the provider's rules. */
   readonly classify: (status: number, headers: Headers, bodyText: string) => ApiFailure;
-  /** @default {2} */
-  readonly maxRetries?: number;
   readonly onRetry?: (info: RetryInfo) => void;
-  readonly limits?: SseLimits;
 }
 
 /** Result of a reader of a stream. */
@@ -61,7 +58,7 @@ export interface StreamRead<T> {
   readonly failure: ApiFailure | null;
 }
 
-const DEFAULT_RETRIES = 2;
+const MAX_RETRIES = 2;
 /** Part of an error body that is read, in bytes. */
 const ERROR_BODY_BYTES = 256 * 1024;
 
@@ -77,10 +74,10 @@ export async function readEventStream<T>(
   options: ExchangeOptions,
   read: (stream: EventStream) => Promise<StreamRead<T>>,
 ): Promise<T> {
-  const { signal, clock, maxRetries = DEFAULT_RETRIES } = options;
+  const { signal, clock } = options;
   for (let attempt = 1;; attempt++) {
     const { finish, failure, headers } = await tryOnce(options, read);
-    const isLast = failure === null || attempt > maxRetries || signal.aborted;
+    const isLast = failure === null || attempt > MAX_RETRIES || signal.aborted;
     if (isLast || !mayRetry(failure, headers)) return finish();
     const delayMs = retryDelay(attempt, { headers, now: clock.now(), random: options.random() });
     options.onRetry?.({ attempt, delayMs, failure });
@@ -89,7 +86,6 @@ export async function readEventStream<T>(
   }
 }
 
-/** The outcome of one attempt. */
 interface Attempt<T> {
   /** Returns the result, or throws the error of an attempt without a stream. */
   readonly finish: () => T;
@@ -119,7 +115,7 @@ async function open(options: ExchangeOptions): Promise<EventStream | Attempt<nev
     if (response.status >= 300 || !isEventStreamType(headers.get("content-type"))) {
       return await refused(options, response);
     }
-    const events = await untilFirstEvent(readSse(response.body, options.limits));
+    const events = await untilFirstEvent(readSse(response.body));
     const { status, transport } = response;
     return { status, headers, events, ...(transport === undefined ? {} : { transport }) };
   } catch (error) {

@@ -6,7 +6,6 @@
  */
 import { isLoopback } from "../domain/fingerprint.ts";
 
-/** Reads a variable of the environment. */
 type Env = (name: string) => string | undefined;
 
 /**

@@ -32,7 +32,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     file: "src/run/permission_gate.ts",
     text: "return JSON.stringify([subject.tool, subject.target, argumentsText]);",
     replacement: "return JSON.stringify([subject.tool, subject.target]);",
-    promise: "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
+    promise:
+      "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
     area: ["unit/run", "unit/cli/run"],
   },
   {

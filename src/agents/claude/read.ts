@@ -25,7 +25,6 @@ const SILENT: ReadonlySet<JsonValue> = new Set([
   "system",
 ]);
 
-/** Types of lines that are messages. */
 const MESSAGES: ReadonlySet<JsonValue> = new Set(["user", "assistant"]);
 
 /** Model name of messages that the program wrote itself. */
@@ -91,7 +90,6 @@ interface Answer {
   isEnded: boolean;
 }
 
-/** The answers of a transcript by their keys. */
 class Answers {
   readonly #byKey = new Map<string, Answer>();
   readonly #byCall = new Map<string, string>();
@@ -279,7 +277,6 @@ function answerKeyOf(json: JsonObject): string | null {
   return message === null ? null : textIn(message.id) ?? textIn(json.requestId) ?? textIn(json.uuid);
 }
 
-/** Results of calls in a line. */
 function resultsIn(
   json: JsonObject,
 ): (Pick<ResultEntry, "callId" | "isError" | "output"> & { readonly images: number })[] {

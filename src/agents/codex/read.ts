@@ -31,7 +31,6 @@ const ITEMS: ReadonlySet<string> = new Set([
   "compaction",
 ]);
 
-/** Most branches that are kept. */
 const MOST_BRANCHES = 100;
 
 /** True for a line of a rollout of Codex CLI. */
@@ -79,7 +78,6 @@ export function readCodex(lines: readonly SourceLine[]): AgentSession {
 class CodexReader {
   readonly #entries: AgentEntry[] = [];
   readonly #lost = new LostParts();
-  /** Ids of items. */
   readonly #ids = new Set<string>();
   /** Ids of calls since the last message or compaction that have no result so far. */
   readonly #calls = new Set<string>();

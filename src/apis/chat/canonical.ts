@@ -63,14 +63,12 @@ function inCallOrder(messages: readonly JsonValue[]): readonly JsonValue[] {
   return sortedResults(messages, callAnswered, (id) => (calls ??= callsIn(messages)).get(id));
 }
 
-/** Returns the id of the call that a message is the result of; `null` for other messages. */
 function callAnswered(message: JsonValue): string | null {
   return isJsonObject(message) && message.role === "tool"
     ? stringMember(message, "tool_call_id") ?? ""
     : null;
 }
 
-/** Numbers the calls in a history. */
 function callsIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
   const calls = new Map<string, number>();
   for (const { tool_calls: list } of objectsOf(messages)) {

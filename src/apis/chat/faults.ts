@@ -55,7 +55,6 @@ function envelopeOf(kept: readonly StreamEvent[], all: readonly StreamEvent[]): 
   return envelope;
 }
 
-/** Indexes of the choices that have not finished. */
 function openChoices(events: readonly StreamEvent[]): readonly number[] {
   const open = new Map<number, boolean>([[0, true]]);
   for (const choice of events.flatMap(({ data }) => objectsOf(data?.choices))) {

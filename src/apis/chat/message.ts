@@ -50,7 +50,6 @@ export function piecesIn(delta: JsonObject): readonly TextPiece[] {
   return found;
 }
 
-/** A piece of a call. */
 interface CallPiece {
   /** Empty in all pieces of a call but the first. */
   readonly id: string;
@@ -87,7 +86,6 @@ function pieceOf(said: JsonObject, call: JsonObject): CallPiece {
   };
 }
 
-/** One message in the making. */
 interface OpenMessage {
   role: string;
   content: string | null;

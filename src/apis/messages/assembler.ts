@@ -251,7 +251,7 @@ function newMessage(id: string | null, model: string | null): Message {
 }
 
 function doneItem(block: OpenBlock, outputIndex: number): StreamUpdate {
-  return { kind: "item", outputIndex, item: block.close(), source: "done" };
+  return { kind: "item", outputIndex, item: block.close() };
 }
 
 /** True for deltas that leave only a text: most of a stream. */
@@ -318,7 +318,6 @@ const messageSchema = z.lazy(() =>
   })
 );
 
-/** A `message_delta` event. */
 const messageDeltaSchema = z.lazy(() =>
   z.looseObject({
     delta: z.looseObject({

@@ -82,13 +82,11 @@ function inCallOrder(messages: readonly JsonValue[]): readonly JsonValue[] {
   return ordered.every((message, index) => message === messages[index]) ? messages : ordered;
 }
 
-/** Returns the id of the use that a block is the result of; `null` for other blocks. */
 function useAnswered(block: JsonValue): string | null {
   if (!isJsonObject(block) || block.type !== "tool_result") return null;
   return stringMember(block, "tool_use_id") ?? "";
 }
 
-/** Numbers the uses of tools in a history. */
 function usesIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const message of messages) {

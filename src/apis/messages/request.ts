@@ -58,7 +58,6 @@ function encodeMessage({ role, blocks }: SentMessage): string {
   return `{"role":"${role}","content":[${blocks.map(({ block }) => encodeBlock(block)).join(",")}]}`;
 }
 
-/** A pinned field in the shape of this API. */
 function ownField([name, value]: [string, JsonValue | undefined]): [string, JsonValue | undefined] {
   if (name === "instructions") {
     return ["system", [{ type: "text", text: value ?? "", cache_control: EPHEMERAL }]];

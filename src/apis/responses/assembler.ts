@@ -163,12 +163,12 @@ export class ResponsesAssembler implements Assembler {
       this.#notices.push(`Item ${quoted(item.type)} came twice, and was kept once`);
       return NOTHING;
     }
-    return this.#give(item, outputIndex, "done");
+    return this.#give(item, outputIndex);
   }
 
-  #give(item: Item, outputIndex: number, source: "done" | "terminal"): readonly StreamUpdate[] {
+  #give(item: Item, outputIndex: number): readonly StreamUpdate[] {
     if (refusesIn(item)) this.#refused = true;
-    return [...this.#deltas.unseen(item, outputIndex), { kind: "item", outputIndex, item, source }];
+    return [...this.#deltas.unseen(item, outputIndex), { kind: "item", outputIndex, item }];
   }
 
   /** The first error is the one reported. */
@@ -190,7 +190,7 @@ export class ResponsesAssembler implements Assembler {
     const updates: StreamUpdate[] = [];
     for (const { item, outputIndex } of this.#ledger.missing(final.output)) {
       this.#notices.push(`Item ${outputIndex} (${quoted(item.type)}) came only with the terminal event`);
-      updates.push(...this.#give(item, outputIndex, "terminal"));
+      updates.push(...this.#give(item, outputIndex));
     }
     this.#refused ||= final.reason === "content_filter";
     const failure = this.#failure ?? final.failure;

@@ -56,7 +56,6 @@ function done(data: JsonObject, isJson: boolean, change: ChangeArguments): JsonO
   return text === undefined ? data : withMember(data, name, change(text, isJson));
 }
 
-/** Changes the items that an event holds whole. */
 function whole(data: JsonObject, change: ChangeArguments): JsonObject {
   const { item } = data;
   if (isJsonObject(item)) return withMember(data, "item", inItem(item, change));

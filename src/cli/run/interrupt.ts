@@ -127,7 +127,6 @@ interface Closing {
   readonly remote: RemoteSources;
 }
 
-/** The run and calls that were closed. */
 interface Closed {
   /** The number of the run that was closed, or `null` when none was open. */
   readonly run: number | null;

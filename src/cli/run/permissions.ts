@@ -64,7 +64,6 @@ export function permissionsOf(given: Policy, manifest: Manifest | null): Permiss
   return { policy, text: policyText(policy), offered };
 }
 
-/** True if some call of a tool could be allowed. */
 function mayRun(policy: Policy, tool: Tool): boolean {
   const subject = { tool: tool.name, group: tool.group, target: { kind: "none" } } as const;
   if (policy.deny.some((rule) => rule.matches(subject))) return false;

@@ -59,7 +59,6 @@ export interface PromptSources {
   readonly flags: StdinFlags;
   /** True if the run can continue an unfinished run without a prompt. */
   readonly resumes: boolean;
-  /** Prints a line for people. */
   readonly note: (line: string) => void;
 }
 
@@ -93,7 +92,6 @@ export async function promptOf(sources: PromptSources): Promise<string | null> {
   return text;
 }
 
-/** Reads stdin to its end. */
 async function readStdin(
   { stdin, flags: { timeout, stdinWait }, note }: PromptSources,
   isRequired: boolean,

@@ -347,7 +347,6 @@ async function checkOf({ schema = null }: JsonObject): Promise<AnswerCheck> {
   return (await import("../../run/output_schema.ts")).answerCheck(schema);
 }
 
-/** The recording of `--record`; `null` without the flag. */
 async function startRecording(
   writer: SessionWriter,
   resolved: ResolvedRun,

@@ -51,7 +51,6 @@ export class RunView {
     this.#streams = output.stdoutIsTerminal || options.stream;
   }
 
-  /** Shows the next event of the run. */
   show(event: RunEvent): void {
     switch (event.type) {
       case "session":

@@ -3,7 +3,7 @@ import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
-import { checkPatterns } from "../../fixture/match/rules/patterns.ts";
+import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import type { RecordFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { isCi, unsetVariables } from "../environment.ts";
@@ -52,7 +52,7 @@ export async function recordVerb(
   }
   const out = absolute(ports, flags.out);
   const declared = parseFlags(flags);
-  await checkPatterns(declared, refusedFlag);
+  await compilePatterns(declared.replace ?? [], refusedFlag);
   const plays = flags.missing === true;
   const allowsLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true;
   const sends = !plays || allowsLive || !isCi(ports);

@@ -122,16 +122,13 @@ export function rebuildLoosely(ports: Ports, paths: SessionPaths): Manifest | nu
   return readOnLoosely(ports, paths, null).manifest;
 }
 
-/** A manifest that was advanced by the turns after it. */
-export interface ReadOn {
+/** Advances a manifest by at most {@linkcode MAX_TURNS} unchecked turns. Throws the runtime's errors. */
+export function readOnLoosely(ports: Ports, paths: SessionPaths, from: Manifest | null): {
   /** Without `bytes` if there was such a turn. */
   readonly manifest: Manifest | null;
   /** The damaged turn that ended the reading; `null` if it ended otherwise. */
   readonly damaged: { readonly turn: number; readonly message: string } | null;
-}
-
-/** Advances a manifest by at most {@linkcode MAX_TURNS} unchecked turns. Throws the runtime's errors. */
-export function readOnLoosely(ports: Ports, paths: SessionPaths, from: Manifest | null): ReadOn {
+} {
   let manifest = from;
   for (let count = 1; count <= MAX_TURNS; count++) {
     const turn = (manifest?.head.turn ?? 0) + 1;

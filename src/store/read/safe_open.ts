@@ -82,21 +82,18 @@ type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused
   readonly status: "missing";
 };
 
-/** Options of {@linkcode readSafely}. */
-export interface ReadOptions {
+/** Memory for the small file that was read last: most turns fit. */
+export const BRIEF_BYTES = new Uint8Array(64 * 1024);
+
+/** Inspects and reads a regular file of ours. Throws the runtime's errors. */
+export function readSafely(ports: Ports, path: string, options: {
   /** The largest file that is read, in bytes. */
   readonly maxBytes: number;
   /** Result of an earlier inspection. */
   readonly looked?: Looked;
   /** Memory for a small file, whose bytes are then valid until it is used again: faster than memory of its own. */
   readonly into?: Uint8Array;
-}
-
-/** Memory for the small file that was read last: most turns fit. */
-export const BRIEF_BYTES = new Uint8Array(64 * 1024);
-
-/** Inspects and reads a regular file of ours. Throws the runtime's errors. */
-export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
+}): SafeBytes {
   const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
   if (looked.facts.size > maxBytes) {

@@ -41,13 +41,6 @@ export interface Unsearched {
   readonly why: string;
 }
 
-/** Result of the search in one session. */
-export interface SessionHits {
-  /** In the order of the events. */
-  readonly hits: readonly SearchHit[];
-  readonly skipped: readonly Unsearched[];
-}
-
 /** A text to find, prepared once for all files. Case does not count. */
 export class Needle {
   /** The unchanged text. */
@@ -103,7 +96,11 @@ export function searchSession(
     /** False for a turn that the named session wrote, and that is searched there. */
     readonly isOwn: (writer: string) => boolean;
   },
-): SessionHits {
+): {
+  /** In the order of the events. */
+  readonly hits: readonly SearchHit[];
+  readonly skipped: readonly Unsearched[];
+} {
   const paths = sessionPaths(home.sessions, id);
   const skipped: Unsearched[] = [];
   const inBlobs = excerptsOfBlobs(ports, paths, needle);

@@ -195,19 +195,16 @@ function syncFailed(cause: unknown): SyncFailed {
   });
 }
 
-/** Options of a new file. */
-export interface NewFileOptions {
-  /** False if {@linkcode syncFiles} will make it durable. @default true */
-  readonly sync?: boolean;
-}
-
 /** A new file that is written in chunks and durable once it is closed. Its name is not durable yet. */
 export class NewFile {
   readonly #file: ReturnType<Ports["files"]["createExclusive"]>;
   readonly #sync: boolean;
 
   /** Throws the runtime's errors. */
-  constructor(ports: Ports, path: string, { sync = true }: NewFileOptions = {}) {
+  constructor(ports: Ports, path: string, { sync = true }: {
+    /** False if {@linkcode syncFiles} will make it durable. @default true */
+    readonly sync?: boolean;
+  } = {}) {
     this.#sync = sync;
     this.#file = ports.files.createExclusive(path, FILE_MODE);
     try {

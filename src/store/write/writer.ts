@@ -39,9 +39,8 @@ import { lockSession } from "./lock.ts";
 import { orSyncFailed, replaceCache, SyncFailed } from "./publish.ts";
 import { resolvePending } from "./pending.ts";
 import type { TurnRemote } from "./turn_remote.ts";
-import { divergence } from "./divergence.ts";
 import { requireBlobs } from "./turn_blobs.ts";
-import { NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
+import { divergence, NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
 
 /** The session to write to, and the wait for its lock. */
 export interface WriterOptions extends Partial<LockOptions> {

@@ -9,7 +9,6 @@ import { type CallSubject, type Target, ToolFailure, type ToolGroup } from "../t
 import { parseGlob } from "../glob.ts";
 import { splitWords } from "./shell_words.ts";
 
-/** Reason why a call may run or not. */
 type VerdictReason =
   | "reading"
   | "allowed_by_rule"
@@ -47,7 +46,6 @@ export interface Policy {
   readonly ask: boolean;
 }
 
-/** Source of a policy. */
 interface PolicySource {
   /** Values as given: a name, names with commas, or one pattern with a colon. */
   readonly allow: readonly string[];

@@ -17,7 +17,6 @@ const SHELL_ONLY = new Set(
     "typeset ulimit umask unalias unset until wait while").split(" "),
 );
 
-/** One word of a command line or of a pattern for one. */
 interface Word {
   readonly text: string;
   /** True when some part of the word was in quotes. */

@@ -9,7 +9,6 @@ import { type Glob, parseGlob } from "../glob.ts";
 import { shownPath } from "../output.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
 
-/** The most entries that one call lists. */
 const MAX_LISTED = 5000;
 
 /** Lists entries of a directory, one path a line. */
@@ -118,7 +117,6 @@ type Step =
   /** The walk ended early. */
   | { readonly kind: "stopped"; readonly visited: number };
 
-/** Limits of a walk. */
 interface WalkOptions {
   readonly root: string;
   readonly signal: AbortSignal;

@@ -108,7 +108,6 @@ const MAX_COUNTED_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
-/** A range of lines. */
 interface WindowOptions {
   /** The first line, from 1. */
   readonly first: number;

@@ -35,7 +35,6 @@ const KEPT_MODE = 0o777;
 export interface CurrentFile {
   /** Length in bytes. */
   readonly size: number;
-  /** The whole content. */
   read(): Uint8Array;
 }
 
@@ -171,7 +170,6 @@ function factsOf(name: string): Stats | null {
   }
 }
 
-/** A directory of the workspace, and the path that failures show. */
 interface InsideOptions {
   /** The workspace, canonical. */
   readonly root: string;

@@ -7,7 +7,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/j
 import { objectsOf } from "../../rule.ts";
 import type { ChatViolation, PlacedMessage } from "./rule.ts";
 
-/** Every field of a request. */
 const FIELDS: ReadonlySet<string> = new Set([
   ...["model", "messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "stream"],
   ...["reasoning_effort", "verbosity", "max_completion_tokens", "max_tokens", "temperature", "top_p"],

@@ -134,5 +134,4 @@ export const CHAT_RULES = [
   },
 ] as const satisfies readonly ApiRule[];
 
-/** The name of a rule. */
 type ChatRuleName = (typeof CHAT_RULES)[number]["name"];

@@ -10,7 +10,6 @@ import { isThinking } from "./shapes.ts";
 
 /** Everything before a thinking block, which the block is bound to. */
 export interface BlockPrefix {
-  /** The model that the request asks for. */
   readonly model: string | undefined;
   readonly system: JsonValue;
   readonly tools: JsonValue;

@@ -36,11 +36,8 @@ import type { ResponsesViolation } from "./rule.ts";
 
 /** Items that the server is known to have issued; what is absent is not checked. */
 export interface IssuedFacts {
-  /** Judges encrypted content. */
   readonly decode?: BlobJudge;
-  /** Finds the reasoning that belongs to an id. */
   readonly reasoningOf?: ReasoningOf;
-  /** Finds the item after a reasoning item. */
   readonly followingOf?: FollowingOf;
 }
 

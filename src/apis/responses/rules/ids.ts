@@ -84,7 +84,6 @@ export interface SentBlob {
   readonly type: "reasoning" | "compaction";
   readonly id: string | undefined;
   readonly encrypted_content: string;
-  /** The model that the request asks for. */
   readonly model: string | undefined;
 }
 

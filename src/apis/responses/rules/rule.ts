@@ -164,5 +164,4 @@ export const RESPONSES_RULES = [
   },
 ] as const satisfies readonly ApiRule[];
 
-/** The name of a rule. */
 type ResponsesRuleName = (typeof RESPONSES_RULES)[number]["name"];

@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../../../src/domain/json.ts";
-import type { MessagesCheckOptions } from "../../../../../src/apis/messages/rules/check.ts";
-import type { MessagesRuleName } from "../../../../../src/apis/messages/rules/rule.ts";
+import type { MessagesChecks } from "../../../../support/rule_checks.ts";
 
 export const HEADERS = { "anthropic-version": "2026-10-21" };
 export const OLD_VERSION = { "anthropic-version": "2023-06-01" };
@@ -37,11 +36,11 @@ export const request = (messages: JsonValue, extra: JsonObject = {}): JsonObject
 
 /** A request that breaks one rule, and what the API says to it. */
 export interface Row {
-  readonly rule: MessagesRuleName;
+  readonly rule: string;
   readonly body: JsonValue;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly options?: Partial<MessagesCheckOptions>;
+  readonly options?: Partial<MessagesChecks>;
 }
 
 const cached = (block: JsonObject): JsonObject => ({ ...block, cache_control: { type: "ephemeral" } });

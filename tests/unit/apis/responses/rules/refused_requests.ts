@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../../../src/domain/json.ts";
-import type { ResponsesCheckOptions } from "../../../../../src/apis/responses/rules/check.ts";
-import type { ResponsesRuleName } from "../../../../../src/apis/responses/rules/rule.ts";
+import type { ResponsesChecks } from "../../../../support/rule_checks.ts";
 
 export const user: JsonObject = { role: "user", content: "go" };
 export const thought: JsonObject = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "blob" };
@@ -27,13 +26,13 @@ export const stateless = (input: JsonValue, extra: JsonObject = {}): JsonObject 
 
 /** A request that breaks one rule, and what the API says to it. */
 export interface Row {
-  readonly rule: ResponsesRuleName;
+  readonly rule: string;
   readonly body: JsonValue;
   readonly message: string;
   readonly param: string | null;
   readonly code: string | null;
   readonly status?: number;
-  readonly options?: Partial<ResponsesCheckOptions>;
+  readonly options?: Partial<ResponsesChecks>;
 }
 
 /** At least one request for each rule. */
