@@ -3,7 +3,7 @@
  * disk to the answers of `serve`.
  */
 import assert from "node:assert/strict";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { Sandbox } from "../support/reprise.ts";
 
 /** A machine at an instant. */
