@@ -21,7 +21,6 @@ import type { AgentEntry, AgentSession } from "./agent_session.ts";
 import type { SourceLines } from "./lines.ts";
 import { buildTurns, type BuiltBranch, type BuiltTurn, type ImportCall, pinnedBlobs } from "./turns.ts";
 
-/** Options of {@linkcode importAgentSession}. */
 export interface AgentImportOptions {
   readonly id: SessionId;
   readonly session: AgentSession;
@@ -38,7 +37,6 @@ export interface AgentImportOptions {
   readonly dryRun: boolean;
 }
 
-/** An imported session. */
 export interface ImportedAgentSession {
   readonly id: SessionId;
   readonly path: string;

@@ -29,7 +29,6 @@ export interface SourceLine {
   readonly json: JsonObject;
 }
 
-/** The lines of a source. */
 export interface SourceLines {
   readonly lines: readonly SourceLine[];
   readonly lost: readonly LostPart[];

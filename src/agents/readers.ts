@@ -20,7 +20,6 @@ import type { SourceLine } from "./lines.ts";
 import { isPiLine, isPiRecord, readPi } from "./pi/read.ts";
 import { recordsIn } from "./records.ts";
 
-/** The reader of an agent's sessions. */
 export interface AgentReader {
   readonly agent: AgentName;
   /** True for any record that the agent writes: one that is found in a damaged line. */

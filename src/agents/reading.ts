@@ -46,7 +46,6 @@ export function tokensIn(value: JsonValue | undefined): number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : 0;
 }
 
-/** A part of a message of the user. */
 export function textPart(text: string): Item {
   return { type: "input_text", text };
 }

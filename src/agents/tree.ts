@@ -6,7 +6,6 @@
 import type { JsonObject } from "../domain/json.ts";
 import type { LostParts } from "./reading.ts";
 
-/** A line of a tree. */
 export interface TreeLine {
   readonly line: number;
   readonly json: JsonObject;

@@ -35,7 +35,6 @@ export interface ImportCall {
   readonly id: SessionId;
   /** Time of the import, ISO 8601 UTC with milliseconds. */
   readonly at: string;
-  /** Times of the source's lines. */
   readonly times: SourceLines["times"];
   /** Settings of the importing call; none comes from the source. */
   readonly pins: Omit<Pins, "fingerprint" | "model">;

@@ -9,7 +9,6 @@ import { writeCodex } from "./codex/write.ts";
 import { writePi } from "./pi/write.ts";
 import type { AgentFile, Written } from "./writing.ts";
 
-/** Writes the session of an agent. */
 export const WRITERS: Readonly<Record<AgentName, (written: Written) => AgentFile>> = {
   codex: writeCodex,
   claude: writeClaude,

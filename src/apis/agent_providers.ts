@@ -16,7 +16,6 @@ export function providerInPi(api: JsonValue | undefined, provider: JsonValue | u
   return api === "openai-responses" && provider === "openai" ? "openai" : "compatible";
 }
 
-/** Names of a provider's API and of the provider in a session of pi. */
 export function namesInPi(provider: ProviderKind): { readonly api: string; readonly provider: string } {
   const api = answersInBlocks(provider) ? "anthropic-messages" : "openai-responses";
   return { api, provider };

@@ -9,7 +9,6 @@ import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../
 import { excerptOf, oneLine, quoted } from "./message.ts";
 import { errorBodySchema, mismatchOf } from "./wire.ts";
 
-/** The members of an error in any shape. */
 export interface ErrorFacts {
   readonly message: string | null;
   readonly code: string | null;

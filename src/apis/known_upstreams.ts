@@ -28,7 +28,6 @@ export interface UpstreamKey {
 export interface KnownUpstream {
   /** Variable with the base URL. */
   readonly variable: string;
-  /** Name of the API. */
   readonly api: string;
   /** Provider that clients of this variable expect; without one, host and path decide. */
   readonly provider?: ProviderKind;

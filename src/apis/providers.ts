@@ -20,7 +20,6 @@ export interface KeyVariable {
   readonly scheme: ApiKey["scheme"];
 }
 
-/** A kind of provider. */
 export interface Provider {
   /** The API that runs use. */
   readonly api: ApiName;
@@ -54,7 +53,6 @@ export interface Provider {
   readonly ownHosts?: { readonly owner: string; readonly pattern: RegExp };
 }
 
-/** Every kind of provider. */
 export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
   openai: {
     api: "responses",
@@ -189,7 +187,6 @@ export function providerOf({ headers, origin, route, api }: Omit<SeenRequest, "p
   return isOwnServer("openai", url) ? "openai" : "compatible";
 }
 
-/** True for a server of Azure. */
 export function isAzureHost({ hostname }: URL): boolean {
   return AZURE_HOSTS.test(hostname);
 }

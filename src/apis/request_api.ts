@@ -11,7 +11,6 @@ import { KNOWN_UPSTREAMS, knownUpstream } from "./known_upstreams.ts";
 import { isAzureHost, isOwnServer, PROVIDERS } from "./providers.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 
-/** Server of a request. */
 export interface RequestServer {
   /** Base URL, in the form that clients take, or an origin; empty if unknown. */
   readonly baseUrl: string;

@@ -97,7 +97,6 @@ export interface KnownGood {
   ): readonly RuleViolation[];
 }
 
-/** The rules of an API. */
 export interface ApiRules {
   /** Every rule, in the order in which they are checked. */
   readonly rules: readonly ApiRule[];

@@ -6,10 +6,8 @@
  */
 import type { JsonObject } from "../domain/json.ts";
 
-/** A text message of a client. */
 export type ClientMessage = CreateMessage | OtherMessage;
 
-/** A message that asks for a response. */
 export interface CreateMessage {
   readonly kind: "create";
   readonly type: string;
@@ -31,7 +29,6 @@ export interface OtherMessage {
   readonly lane: string | null;
 }
 
-/** A text message of a server. */
 export interface ServerMessage {
   readonly text: string;
   /** `undefined` if the text is no JSON object. */
@@ -44,7 +41,6 @@ export interface ServerMessage {
   readonly refusal: HttpError | null;
 }
 
-/** An answer over HTTP that is an error. */
 export interface HttpError {
   readonly status: number;
   /** The JSON body. */
@@ -126,7 +122,6 @@ export interface Conversation {
   forget(): void;
 }
 
-/** The messages of an API over a WebSocket. */
 export interface SocketApi {
   /** True for the path of the upgrade and of its requests over HTTP. */
   ownsPath(pathname: string): boolean;

@@ -24,7 +24,6 @@ export interface Hunk {
   readonly lines: readonly ChangedLine[];
 }
 
-/** Options of {@linkcode hunksOf}. */
 export interface HunkOptions {
   /** @default {3} */
   readonly context?: number;

@@ -38,7 +38,6 @@ interface ConfigRules {
 /** A named set of settings. It holds no key: keys come from the environment. */
 export type Profile = { readonly [Name in typeof PROFILE_NAMES[number]]?: string } & ConfigRules;
 
-/** The parsed `config.json`. */
 export interface ConfigFile extends ConfigRules {
   /** Members of {@linkcode CONFIG_NAMES}. */
   readonly values: Readonly<Record<string, string>>;
@@ -59,7 +58,6 @@ export interface Config {
   readonly deny: readonly string[];
 }
 
-/** The file without members. */
 export const EMPTY_FILE: ConfigFile = { values: {}, models: {}, profiles: {}, prices: {} };
 
 /** A configuration without settings, under which only flags, environment, session and fixture count. */

@@ -5,7 +5,6 @@
  */
 import { type JsonObject, stringMember } from "../domain/json.ts";
 
-/** The change of a file that a call asks for. */
 export interface Edit {
   /** `null` if the call names none. */
   readonly path: string | null;

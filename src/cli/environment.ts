@@ -90,12 +90,10 @@ export function isCi({ env }: Pick<Ports, "env">): boolean {
   return !["", "0", "false"].includes(env("CI") ?? "");
 }
 
-/** Sets variables for the runtime and for child processes. */
 export function setVariables(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
 }
 
-/** Unsets variables for the runtime and for child processes. */
 export function unsetVariables(names: readonly string[]): void {
   for (const name of names) Deno.env.delete(name);
 }
@@ -105,7 +103,6 @@ const READ_PREFIXES = READ_VARIABLES.filter((known) => known.endsWith("*")).map(
   known.slice(0, -1)
 );
 
-/** True for a variable that the program reads. */
 export function isRead(name: string): boolean {
   return READ_NAMES.has(name) || READ_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

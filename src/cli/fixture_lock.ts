@@ -14,7 +14,6 @@ import { cleanUpFolder } from "../fixture/clean_up.ts";
 import { fileError, isTaken, systemCode } from "../store/fs_errors.ts";
 import { FileLock, inspectFileLock, type LockOwner, ownerName } from "../store/write/file_lock.ts";
 
-/** Held lock of a fixture folder. */
 export interface FixtureLock {
   /** True if another process created the staging folder, which was then killed. */
   readonly leftBehind: boolean;
@@ -70,7 +69,6 @@ export async function lockFixture(ports: Ports, path: string): Promise<FixtureLo
   }
 }
 
-/** Change of a fixture. */
 export interface FixtureChange<T> {
   /** Description for errors of the file system, such as `seal the fixture`. */
   readonly tried: string;

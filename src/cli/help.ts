@@ -42,10 +42,8 @@ export function rootHelp({ top }: Verbs): string {
   ].join("\n");
 }
 
-/** The description of the group of verbs. */
 export const FIXTURE_ABOUT = "inspect and maintain fixtures";
 
-/** The text of `help codes`. */
 export function codesHelp(): string {
   return `Exit codes:\n${
     Object.entries(EXIT_CODES).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}\n`).join("")

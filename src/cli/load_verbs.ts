@@ -5,7 +5,6 @@
  */
 import type { Verb } from "./declare.ts";
 
-/** Declarations that a call needs. */
 export interface Verbs {
   readonly top: readonly Verb[];
   readonly fixture: readonly Verb[];

@@ -9,14 +9,12 @@ import type { ProgramPorts } from "./live_ports.ts";
 import type { JsonDocument, SchemaName } from "./schemas/schemas.ts";
 import { type Printable, Printer, red, type Styled, terminalColumns } from "./terminal.ts";
 
-/** Shape of the output, from the common flags. */
 export interface OutputOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly colour: boolean;
 }
 
-/** The streams of the output, and the end of the program. */
 export type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
 
 /** Writes to both streams; reports a closed stdout once. */

@@ -10,7 +10,6 @@ import { parentOf, syncForeignDirectory } from "../store/home.ts";
 import { takeName, unlinkQuietly, writeChunks } from "../store/write/publish.ts";
 import { requireDirectoryOf } from "./settings.ts";
 
-/** Options of an {@linkcode OutputFile}. */
 export interface OutputFileOptions {
   /** Content of the file, for messages: `the export`. */
   readonly what: string;

@@ -15,7 +15,6 @@ const REDRAW_MS = 200;
 /** Time between two lines in a log. */
 const LOG_MS = 30_000;
 
-/** Ports that progress needs. */
 export type ProgressPorts = Pick<Ports, "clock" | "env">;
 
 /** Progress of one piece of work. Steps may come often: most of them only read the clock. */
@@ -59,7 +58,6 @@ export class Progress {
   }
 }
 
-/** Passes chunks on; reports their bytes. */
 export async function* countedChunks(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   progress: Progress,

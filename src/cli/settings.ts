@@ -15,7 +15,6 @@ import { type Flag, memberOf, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REMOTE } from "./flags.ts";
 import type { Config } from "./config_file.ts";
 
-/** A value and its source. */
 export interface Setting<T> {
   readonly value: T;
   readonly source: "flag" | "environment" | "config" | "session" | "fixture" | "default";

@@ -6,7 +6,6 @@
 import { dim, type Styled, visibleText } from "./terminal.ts";
 import { type TextWidth, widthsOf } from "./text_width.ts";
 
-/** A column of a table. */
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => string;

@@ -4,7 +4,6 @@
  * @module
  */
 
-/** Measures and cuts texts. */
 export interface TextWidth {
   /** Columns that a text takes. */
   readonly of: (text: string) => number;

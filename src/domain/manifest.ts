@@ -136,7 +136,7 @@ function isOnlyRenamed({ events }: Turn): boolean {
 }
 
 /** The beginning of the prompt in the first turn of a session. */
-export function titleByPrompt(turn: Turn): string {
+function titleByPrompt(turn: Turn): string {
   for (const event of turn.events) {
     if (event.type !== "user_message") continue;
     const text = event.content.map((part) =>

@@ -54,8 +54,6 @@ export interface Files {
   holdDirectory(path: string): { close(): void };
   /** Names in a directory, unsorted. */
   list(path: string): string[];
-  /** Names of the directories in a directory, without links to directories; unsorted. */
-  listDirectories?(path: string): string[];
   makeDirectory(path: string, mode: number): void;
   /** Creates a file that must not exist (`O_EXCL`). */
   createExclusive(path: string, mode: number): WritableFile;

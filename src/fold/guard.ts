@@ -55,7 +55,7 @@ export function originMismatch(turn: ResponseOrigin, target: FoldTarget): DropRe
 }
 
 /** True if the requested model is the model that `turn` asked or that answered, or one of its family. */
-export function modelFits(turn: ResponseOrigin, target: FoldTarget): boolean {
+function modelFits(turn: ResponseOrigin, target: FoldTarget): boolean {
   const models = [turn.model.asked, turn.model.answered];
   if (models.includes(target.model)) return true;
   if (target.replay !== "family") return false;

@@ -105,7 +105,7 @@ export function withoutOmitted(turns: readonly Turn[]): readonly Turn[] {
 }
 
 /** Text of a user message that is omitted: the message itself stays, so that the order of the roles stays valid. */
-export const OMITTED_MESSAGE = "[omitted message]";
+const OMITTED_MESSAGE = "[omitted message]";
 
 function noteFor(event: SessionEvent, events: readonly SessionEvent[], omitted: OmittedItems): SessionEvent {
   if (event.type === "branch_summary" && omitted.whole.has(event.seq)) {
@@ -116,7 +116,7 @@ function noteFor(event: SessionEvent, events: readonly SessionEvent[], omitted: 
 }
 
 /** The message that an attached file belongs to. */
-function messageAfter(events: readonly SessionEvent[], index: number): SessionEvent | null {
+export function messageAfter(events: readonly SessionEvent[], index: number): SessionEvent | null {
   return events.slice(index).find(({ type }) => type === "user_message") ?? null;
 }
 

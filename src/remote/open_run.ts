@@ -15,7 +15,7 @@ import { localTurn } from "./push.ts";
 import type { ObjectStore } from "./object_store.ts";
 
 /** Age from which an open run counts as killed, in milliseconds. */
-export const ABANDONED_MS = 15 * 60 * 1000;
+const ABANDONED_MS = 15 * 60 * 1000;
 
 /**
  * Refuses to close a run that another home may be working on: one that is open after turn `newest`, the last one that both

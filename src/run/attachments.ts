@@ -12,7 +12,6 @@ import type { FoldedEntry } from "../domain/folded.ts";
 /** Reads a blob of the session; `null` for a blob that is recorded as lost. */
 export type ReadBlob = (sha256: string) => Uint8Array | null;
 
-/** A file that a run attaches to its prompt. */
 export interface AttachedFile {
   /** Its name without directories. */
   readonly name: string;

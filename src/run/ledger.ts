@@ -11,7 +11,6 @@ import type { Turn } from "../domain/turn.ts";
 import { PROVIDERS } from "../apis/providers.ts";
 import { otherTier, providerKind, usageOf } from "../apis/usage.ts";
 
-/** One request that a provider answered. */
 export interface LedgerRequest {
   /** The session that sent it: of the first turns of a fork, another session. */
   readonly session: string;

@@ -101,7 +101,6 @@ function drifted(session: string, drift: readonly PinChange[]): RepriseError {
   );
 }
 
-/** An open run. */
 export class Run {
   readonly setup: RunSetup;
   readonly number: number;

@@ -46,7 +46,6 @@ export interface RequestHistory {
   readonly turns: readonly Turn[];
   /** The turn that would be appended next. */
   preview(draft: TurnDraft): Turn;
-  /** As {@linkcode ReadBlob}. */
   readBlob(sha256: string): Uint8Array | null;
 }
 

@@ -47,7 +47,6 @@ export interface RunProgress {
   readonly lastInput: number;
 }
 
-/** The start of a run. */
 export const NO_PROGRESS: RunProgress = {
   steps: 0,
   usage: NO_USAGE,
@@ -174,7 +173,6 @@ export function outcomeOfResponse(
   );
 }
 
-/** The outcome of an error. */
 export function outcomeOfError(error: RepriseError): Outcome {
   return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
 }

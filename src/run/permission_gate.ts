@@ -33,7 +33,6 @@ export interface Question extends GatedCall {
 /** Asks the person at the terminal; an end of input without an answer is a `no`. */
 export type Ask = (question: Question) => Promise<Consent>;
 
-/** The decision on a call. */
 export interface Decision {
   readonly allowed: boolean;
   readonly reason: PermissionVerdict["reason"];

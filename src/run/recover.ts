@@ -33,7 +33,6 @@ export function startWith(prompt: string | null, attached: readonly AttachedFile
     : { kind: "prompt", content: [{ type: "input_text", text: prompt }], attached };
 }
 
-/** The files that are attached to a start. */
 export function attachedTo(start: RunStart | null): readonly AttachedFile[] {
   return start?.kind === "prompt" ? start.attached ?? [] : [];
 }

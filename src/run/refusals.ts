@@ -19,7 +19,6 @@ import { leftOutBefore, standingNotices } from "../fold/overrides.ts";
 import type { RequestRefusal } from "../apis/api.ts";
 import { isContentRefusal } from "../apis/refusal.ts";
 
-/** The refused request. */
 export interface RefusedRequest {
   readonly folded: Folded;
   readonly turns: readonly Turn[];

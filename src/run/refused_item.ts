@@ -30,7 +30,6 @@ export interface RefusedHistory {
   readonly folded: Folded;
   /** The place that the error names; `null` if it names none. */
   readonly named: NamedEntry | null;
-  /** All turns of the session. */
   readonly turns: readonly Turn[];
   readonly session: ContinuedSession;
   /** True if the request held reasoning, and the error may be about it. */

@@ -26,7 +26,6 @@ import {
   type WebSocketOptions,
 } from "../transport/web_socket.ts";
 
-/** Options of {@linkcode createSocketSend}. */
 export interface SocketSendOptions extends LiveOptions {
   readonly ports: Ports;
   readonly api: SocketApi;

@@ -30,9 +30,6 @@ export const denoFiles: Files = {
     return Deno.build.os === "windows" ? { close: () => {} } : Deno.openSync(path, { read: true });
   },
   list: (path) => Array.from(Deno.readDirSync(path), (entry) => entry.name),
-  listDirectories: (path) =>
-    Array.from(Deno.readDirSync(path), ({ name, isDirectory }) => isDirectory ? name : "")
-      .filter((name) => name !== ""),
   makeDirectory: (path, mode) => Deno.mkdirSync(path, { mode }),
   createExclusive: (path, mode) => writable(Deno.openSync(path, { write: true, createNew: true, mode })),
   link: (from, to) => Deno.linkSync(from, to),

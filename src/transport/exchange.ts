@@ -51,7 +51,6 @@ export interface ExchangeOptions {
   readonly onRetry?: (info: RetryInfo) => void;
 }
 
-/** Result of a reader of a stream. */
 export interface StreamRead<T> {
   readonly result: T;
   /** The failure that the server reported in the stream before it began an answer; `null` for none. */
@@ -205,7 +204,6 @@ export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boo
   return failure.retryable;
 }
 
-/** Facts for {@linkcode retryDelay}. */
 export interface RetryFacts {
   readonly headers: Headers | undefined;
   /** Wall time in milliseconds, for dates in `retry-after`. */

@@ -28,7 +28,6 @@ export interface HttpResponse {
  */
 export type Send = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
-/** True for the content type of an event stream. */
 export function isEventStreamType(contentType: string | null | undefined): boolean {
   return /^\s*text\/event-stream\s*(;|$)/i.test(contentType ?? "");
 }

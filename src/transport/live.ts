@@ -11,7 +11,6 @@ import { decodeAnswer } from "./content_coding.ts";
 import { brokenOff, fellSilent, networkError, unanswered } from "./failure.ts";
 import type { HttpResponse, Send } from "./http.ts";
 
-/** Options of {@linkcode createLiveSend}. */
 export interface LiveOptions {
   /** Time limit until the server answers with a status, in milliseconds. */
   readonly responseTimeoutMs: number;

@@ -26,7 +26,6 @@ export interface PlayedAnswer {
   readonly cut?: true;
 }
 
-/** Options of {@linkcode createPlayer}. */
 export interface PlayerOptions {
   /** Sleeps for the waits of an exchange; without a clock, waits take no time. */
   readonly clock?: Pick<Clock, "sleep">;
@@ -71,7 +70,6 @@ export interface PlayedRequest extends PlayerOptions {
   readonly signal: AbortSignal;
 }
 
-/** Plays one recorded answer. */
 export function playAnswer(answer: PlayedAnswer, request: PlayedRequest): HttpResponse {
   return {
     status: answer.status,

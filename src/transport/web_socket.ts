@@ -9,7 +9,6 @@ import { RepriseError } from "../domain/errors.ts";
 import type { HttpResponse } from "./http.ts";
 import { WebSocket } from "./ws.ts";
 
-/** Options of {@linkcode openWebSocket}. */
 export interface WebSocketOptions {
   /** `ws:` or `wss:`; the caller has checked that the headers may go there. */
   readonly url: string;

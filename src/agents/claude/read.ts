@@ -30,7 +30,6 @@ const MESSAGES: ReadonlySet<JsonValue> = new Set(["user", "assistant"]);
 /** Model name of messages that the program wrote itself. */
 const SYNTHETIC = "<synthetic>";
 
-/** True for a line of a transcript of Claude Code. */
 export function isClaudeLine({ type, sessionId, leafUuid, messageId }: JsonObject): boolean {
   if (typeof type !== "string") return false;
   return [sessionId, type === "summary" && leafUuid, type === "file-history-snapshot" && messageId]

@@ -9,7 +9,6 @@ import { type AgentFile, argumentsObject, randomUuid, type Written } from "../wr
 
 const VERSION = "2.1.197";
 
-/** The transcript of a session. */
 export function writeClaude({ conversation, id, directory, random }: Written): AgentFile {
   let parentUuid: string | null = null;
   const lines = conversation.spoken.map((spoken): JsonObject => {

@@ -33,7 +33,6 @@ const ITEMS: ReadonlySet<string> = new Set([
 
 const MOST_BRANCHES = 100;
 
-/** True for a line of a rollout of Codex CLI. */
 export function isCodexLine({ type, payload }: JsonObject): boolean {
   return TYPES.has(type ?? null) && isJsonObject(payload);
 }

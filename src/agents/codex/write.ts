@@ -9,7 +9,6 @@ import type { AgentFile, Written } from "../writing.ts";
 
 const VERSION = "0.169.0";
 
-/** The rollout of a session. */
 export function writeCodex({ conversation, id, at, directory }: Written): AgentFile {
   const [day = "", time = ""] = at.slice(0, 19).split("T");
   const meta = {

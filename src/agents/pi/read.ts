@@ -31,7 +31,6 @@ const SILENT: ReadonlySet<string> = new Set([
   "custom",
 ]);
 
-/** True for a line of a session of pi. */
 export function isPiLine(json: JsonObject): boolean {
   const { type, id, parentId, message } = json;
   if (typeof id !== "string") return false;

@@ -11,7 +11,6 @@ import { type AgentFile, argumentsObject, type Written } from "../writing.ts";
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: NO_COST };
 
-/** The file of a session. */
 export function writePi({ conversation, id, at, directory }: Written): AgentFile {
   const messages = conversation.spoken.map((spoken, index): JsonObject => ({
     type: "message",

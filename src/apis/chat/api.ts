@@ -15,7 +15,6 @@ import { chatFaults } from "./faults.ts";
 import { chatRules } from "./rules/known_good.ts";
 import { chatStream } from "./stream.ts";
 
-/** Chat Completions (protocol §15). */
 export const chatApi: Api = {
   ...openaiServers,
   name: "chat",

@@ -6,7 +6,6 @@
 import { isJsonObject, type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import { type ArgumentsDelta, type CallArguments, changedDeltas, withMember, withObjects } from "../calls.ts";
 
-/** Finds the arguments of the client's calls. */
 export const chatCalls: CallArguments = {
   inEvents(events, change) {
     const deltas: ArgumentsDelta[] = [];

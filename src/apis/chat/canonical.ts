@@ -19,7 +19,6 @@ const NULLABLE: ReadonlySet<string> = new Set(["content", "refusal", "audio", "f
 /** Marks of caches in a part; OpenRouter takes Anthropic's (§15.1). */
 const CACHE_MARKS: ReadonlySet<string> = new Set(["prompt_cache_breakpoint", "cache_control"]);
 
-/** Canonical form of Chat Completions requests. */
 export const chatCanonical: CanonicalForm = {
   list: "messages",
   ignored: IGNORED,

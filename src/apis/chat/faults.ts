@@ -9,7 +9,6 @@ import { errorOf, refusalOf } from "../responses/faults.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
 import { reasonOf } from "./message.ts";
 
-/** Writes the faults of Chat Completions. */
 export const chatFaults: FaultWriter = {
   ending,
   // Every event of a stream is a chunk, and signs of life are comments.

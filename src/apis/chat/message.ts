@@ -6,7 +6,6 @@
 import { indexMember, isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
 import { objectsOf } from "../rule.ts";
 
-/** The messages in the choices of a document, in their order. */
 export function messagesIn(document: JsonObject): readonly JsonObject[] {
   return objectsOf(document.choices).map(({ message }) => message).filter(isJsonObject);
 }
@@ -58,7 +57,6 @@ interface CallPiece {
   readonly text: string;
 }
 
-/** A piece of a call in a delta. */
 export interface PlacedCall {
   readonly call: CallPiece;
   /** Number of the call in its message, from 0; its place in the delta if the server sends none (Mistral). */

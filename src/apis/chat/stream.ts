@@ -26,7 +26,6 @@ import {
 } from "../stream.ts";
 import { AssembledMessages, callsIn, messagesIn, piecesIn, reasonOf } from "./message.ts";
 
-/** Reads streams and documents of Chat Completions. */
 export const chatStream: StreamReader = {
   readEvent: readChatEvent,
   readDocument,

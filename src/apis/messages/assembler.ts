@@ -38,7 +38,6 @@ interface Message {
   newest: number;
 }
 
-/** Assembles one stream of Messages events. */
 export class MessagesAssembler implements Assembler {
   #message: Message = newMessage(null, null);
   #started = false;

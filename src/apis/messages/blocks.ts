@@ -14,7 +14,6 @@ export type DeltaEffect =
   | "silent"
   | "unknown";
 
-/** Collects the deltas of one block. */
 export class OpenBlock {
   readonly #start: Item;
   #text = "";
@@ -108,7 +107,6 @@ export class OpenBlock {
   }
 }
 
-/** True when `value` can be kept as a content block. */
 export function isBlock(value: unknown): value is Item {
   return isJsonObject(value) && typeof value.type === "string";
 }

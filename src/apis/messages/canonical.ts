@@ -12,7 +12,6 @@ import {
   withoutMember,
 } from "../canonical.ts";
 
-/** Canonical form of Messages requests. */
 export const messagesCanonical: CanonicalForm = {
   list: "messages",
   ignored: new Set(["metadata", "cache_control"]),

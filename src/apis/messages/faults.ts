@@ -8,7 +8,6 @@ import { refusalOf } from "../responses/faults.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
 
-/** Writes the faults of the Messages API. */
 export const messagesFaults: FaultWriter = {
   ending,
   unknownEvent: { type: "novelty", delta: "?" },

@@ -24,7 +24,6 @@ import {
 } from "../stream.ts";
 import { isBlock, OpenBlock } from "./blocks.ts";
 
-/** Reads streams and documents of the Messages API. */
 export const messagesStream: StreamReader = {
   readEvent: readMessagesEvent,
   readDocument,

@@ -58,7 +58,6 @@ const IGNORED: ReadonlySet<string> = new Set([
   "response.refusal.done",
 ]);
 
-/** Assembles one stream of Responses events. */
 export class ResponsesAssembler implements Assembler {
   readonly #ledger = new ItemLedger();
   readonly #deltas = new DeltaReader();

@@ -25,7 +25,6 @@ const OBJECTS: Readonly<Record<string, string>> = {
 /** Events with a piece of the arguments, or with all of them. */
 const ARGUMENT_EVENTS = /^response\.(function_call_arguments|custom_tool_call_input)\.(delta|done)$/;
 
-/** Finds the arguments of the client's calls. */
 export const responsesCalls: CallArguments = {
   inEvents(events, change) {
     const changed = new Map<number, JsonObject>();

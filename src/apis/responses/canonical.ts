@@ -27,7 +27,6 @@ const OUTPUTS = new Set([
   ...["shell_call_output", "local_shell_call_output", "apply_patch_call_output"],
 ]);
 
-/** Canonical form of Responses requests. */
 export const responsesCanonical: CanonicalForm = {
   list: "input",
   ignored: IGNORED,

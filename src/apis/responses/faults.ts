@@ -15,7 +15,6 @@ import type {
 } from "../stream.ts";
 import { readResponsesEvent } from "./stream.ts";
 
-/** Writes the faults of the Responses API. */
 export const responsesFaults: FaultWriter = {
   ending,
   unknownEvent: { type: "response.novelty.delta", delta: "?" },

@@ -18,7 +18,6 @@ export function isItem(value: unknown): value is Item {
   return isJsonObject(value) && typeof value.type === "string";
 }
 
-/** True when a message holds a refusal part. */
 export function refusesIn(item: Item): boolean {
   return item.type === "message" && Array.isArray(item.content) &&
     item.content.some((part) => isJsonObject(part) && part.type === "refusal");

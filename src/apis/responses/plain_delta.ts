@@ -4,7 +4,6 @@
  * @module
  */
 
-/** Delta of the text of a message. */
 export interface PlainDelta {
   readonly outputIndex: number;
   readonly text: string;

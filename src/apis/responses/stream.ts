@@ -27,7 +27,6 @@ import {
   type StreamReader,
 } from "../stream.ts";
 
-/** Reads streams and documents of the Responses API. */
 export const responsesStream: StreamReader = {
   readEvent: readResponsesEvent,
   readDocument,

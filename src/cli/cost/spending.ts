@@ -114,14 +114,7 @@ function groups<Name extends string, Value extends string | number | null>(
   name: Name,
   valueOf: (request: SpentRequest) => Value,
 ): GroupSpending<Name, Value>[] {
-  const found = new Map<Value, SpentRequest[]>();
-  for (const request of requests) {
-    const value = valueOf(request);
-    const group = found.get(value);
-    if (group === undefined) found.set(value, [request]);
-    else group.push(request);
-  }
-  return [...found].map(([value, group]) =>
+  return [...Map.groupBy(requests, valueOf)].map(([value, group]) =>
     ({ [name]: value, ...sumOf(group) }) as unknown as GroupSpending<Name, Value>
   );
 }

@@ -11,7 +11,6 @@ import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KeyFinder } from "../../run/tool_keys.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 
-/** The holders of keys. */
 export interface KeyHolders {
   readonly ports: Ports;
   /** The key in force; `null` if none is sent. */
@@ -21,7 +20,6 @@ export interface KeyHolders {
   readonly notSecret: readonly string[] | undefined;
 }
 
-/** Returns the finder for the keys of a run. */
 export async function ownKeys({ ports, key, hasRemote, notSecret = [] }: KeyHolders): Promise<KeyFinder> {
   const { values } = secretEnvironment(notSecret);
   const scrubber = createScrubber({ values, shapes: false });

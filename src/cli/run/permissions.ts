@@ -44,7 +44,6 @@ export function configuredPolicy({ allow, deny }: Pick<Config, "allow" | "deny">
   }
 }
 
-/** Permissions of a run. */
 export interface Permissions {
   readonly policy: Policy;
   /** Lines in canonical order, as the pins keep them. */

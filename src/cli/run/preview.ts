@@ -140,7 +140,6 @@ export function calledSession(call: SettingCall): CalledSession {
   return { home, id, manifest, turns, allTurns: () => readSession(ports, home, id).turns, readBlob };
 }
 
-/** The verdict on the prefix of a previewed request. */
 export interface PrefixVerdict {
   /** Comparison of the request with the last one of its session. */
   readonly report: PrefixReport;

@@ -22,7 +22,6 @@ const SILENCE_MS = 2000;
 export const STDIN_WAIT_SECONDS = 30;
 const READ_BYTES = 64 * 1024;
 
-/** Flags about reading stdin. */
 export interface StdinFlags {
   /** Seconds to wait for the first byte; 0 waits as long as `timeout`. */
   readonly stdinWait?: number | undefined;
@@ -49,7 +48,6 @@ export function unreadSetting(
   return values.stdin === undefined || switchOf(values.stdin, "stdin") ? null : "stdin in config.json";
 }
 
-/** Sources of a prompt. */
 export interface PromptSources {
   /** The argument; `-` for stdin alone. */
   readonly argument: string | undefined;

@@ -47,7 +47,6 @@ import { divergenceLines } from "../test/compare.ts";
 import { playTest } from "../test/runner.ts";
 import { VERSION } from "../../domain/version.ts";
 
-/** The folder of a recorded run, and the run's session. */
 export interface RecordingPlace {
   readonly ports: ProgramPorts;
   readonly home: Home;
@@ -58,14 +57,12 @@ export interface RecordingPlace {
   readonly notSecret?: readonly string[] | undefined;
 }
 
-/** The end of a recording. */
 export interface RecordingEnd {
   readonly notice: Notice;
   /** The reason why the folder does not hold the whole run; `null` if it does. */
   readonly failure: RepriseError | null;
 }
 
-/** The recording of one run. */
 export class RunRecording {
   readonly #place: RecordingPlace;
   readonly #fixture: FixtureWriter;
@@ -279,7 +276,6 @@ export interface CalledRun {
   readonly attached?: readonly AttachedFile[];
 }
 
-/** The call for a run of `setup`. */
 export function replayCall(
   setup: RunSetup,
   { flags, isNew, prompt: text, attached = [] }: CalledRun,

@@ -20,7 +20,6 @@ import { deniedLines, ShownOutput } from "./tool_view.ts";
 /** UTF-16 units of a call that a progress line shows. */
 const CALL_SHOWN = 160;
 
-/** Options of {@linkcode RunView}. */
 export interface RunViewOptions {
   /** One line on stderr for each request's reasoning replay. */
   readonly verbose: boolean;

@@ -48,7 +48,7 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
     });
   }
   restoreVariables(ports);
-  const shutdown = gracefulShutdown();
+  const shutdown = gracefulShutdown(ports);
   const tests = new TestEvents();
   const gateway = new Gateway({
     ports,

@@ -10,8 +10,8 @@ import { fileError, orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
 import type { Output } from "../output.ts";
 import type { JsonDocument } from "../schemas/schemas.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { absolute } from "../settings.ts";
-import { onStopSignals } from "../signals.ts";
 import { Printer } from "../terminal.ts";
 
 /** The flags that choose the output of events. */
@@ -85,7 +85,7 @@ export interface GracefulShutdown extends Disposable {
  * Listens for SIGINT, SIGTERM and SIGHUP, the usual end of a server. Call it before the server reports that it is ready.
  * A second signal ends the process at once; files on disk are whole at any time.
  */
-export function gracefulShutdown(): GracefulShutdown {
+export function gracefulShutdown({ onStopSignals }: Pick<ProgramPorts, "onStopSignals">): GracefulShutdown {
   const { promise, resolve } = Promise.withResolvers<0>();
   let signalled = false;
   const ignoreSignals = onStopSignals((_signal, exitCode) => {

@@ -182,7 +182,7 @@ function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
   if (!sound) {
     throw new RepriseError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
   }
-  const named = new Set(blobs.map(({ sha256 }) => sha256));
+  const named = new Set(blobs.keys());
   for (const directory of [paths.quarantine, paths.pending]) {
     for (const sha256 of namedInFiles(ports, directory)) named.add(sha256);
   }

@@ -40,15 +40,6 @@ export function isPrivate(directory: Looked): boolean {
   return mode !== null && (mode & WRITABLE_BY_OTHERS) === 0;
 }
 
-const ACCESSIBLE_TO_OTHERS = 0o077;
-
-/** True for a directory of ours that others cannot even enter, so that all that is in it comes from us. */
-export function isClosed(directory: Looked): boolean {
-  if (directory.status !== "ok") return false;
-  const { mode } = directory.facts;
-  return mode !== null && (mode & ACCESSIBLE_TO_OTHERS) === 0;
-}
-
 /** Inspects a path that should be a real directory of ours. Throws the runtime's errors. */
 export function lookForDirectory(ports: Ports, path: string): Looked {
   return look(ports, path, "directory");

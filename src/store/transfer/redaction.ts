@@ -183,7 +183,7 @@ function redactBlob(
 }
 
 /** A value with its texts redacted; adds the secrets that it recognises by their shape to `counts`. */
-export function redactedValue(
+function redactedValue(
   value: JsonValue,
   counts: SecretCounts,
   known: ValueRedactor | null,

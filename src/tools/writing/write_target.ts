@@ -49,7 +49,6 @@ export function writeTarget(given: string, context: ToolContext): WriteTarget {
   return { path, shown, exists: true };
 }
 
-/** The steps from `root` to a target. */
 export function wayTo(root: string, target: WriteTarget): WriteWay {
   return { directories: segmentsOf(root, dirname(target.path)), name: basename(target.path) };
 }

@@ -19,7 +19,6 @@ import { modelRules } from "./models.ts";
 import { toolPairs } from "./pairing.ts";
 import { CHAT_RULES, type ChatViolation, type PlacedMessage } from "./rule.ts";
 
-/** The rules of Chat Completions. */
 export const chatRules: ApiRules = {
   rules: CHAT_RULES,
   sets: ["openai", "azure"],

@@ -9,7 +9,6 @@ import type { ApiRule, FoundViolation } from "../../rule.ts";
 /** A violation of a rule. */
 export type ChatViolation = FoundViolation<ChatRuleName>;
 
-/** A message of a request with its place. */
 export interface PlacedMessage {
   readonly index: number;
   readonly message: JsonObject;

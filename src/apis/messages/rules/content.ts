@@ -45,7 +45,6 @@ export function blockRoles(blocks: readonly PlacedBlock[]): MessagesViolation[] 
   });
 }
 
-/** A first message that is not the user's. */
 export function firstMessage({ body, messages }: MessagesRequest): MessagesViolation[] {
   if (Array.isArray(body.messages) && body.messages.length === 0) {
     return [{ rule: "first_message", message: "messages: at least one message is required" }];

@@ -106,7 +106,6 @@ function list(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** Missing required members. */
 export function missingMembers(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,
@@ -129,7 +128,6 @@ export function missingMembers(
   ];
 }
 
-/** Unknown members. */
 export function unknownMembers(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,
@@ -160,7 +158,6 @@ function extra(path: string, name: string, object: JsonObject): MessagesViolatio
   return { rule: binding ? "block_binding_header" : "unknown_field", message };
 }
 
-/** Members of the wrong type. */
 export function wrongMemberTypes(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,

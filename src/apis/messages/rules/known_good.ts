@@ -18,7 +18,6 @@ import { messagesViolations } from "./check.ts";
 import { MESSAGES_RULES, type MessagesViolation } from "./rule.ts";
 import { isThinking } from "./shapes.ts";
 
-/** The rules of the Messages API. */
 export const messagesRules: ApiRules = {
   rules: MESSAGES_RULES,
   sets: ["anthropic"],

@@ -26,7 +26,6 @@ export type SignatureVerdict = "ok" | "forged" | "bound";
 /** Judges whether the server issued a thinking or redacted block, and issued it after that prefix. */
 export type SignatureJudge = (block: JsonObject, prefix: BlockPrefix) => SignatureVerdict;
 
-/** A thinking block and its verdict. */
 export interface JudgedBlock {
   readonly placed: PlacedBlock;
   readonly verdict: SignatureVerdict;

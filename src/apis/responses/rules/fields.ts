@@ -25,7 +25,6 @@ const STRING_FIELDS = [
   "namespace",
 ] as const;
 
-/** Unknown item types. */
 export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.filter(({ type }) => !isKnownItemType(type)).map(({ index, type }) => ({
     rule: "unknown_item_type",
@@ -60,7 +59,6 @@ export function unknownItemFields(items: readonly PlacedItem[], set: RuleSet): R
   });
 }
 
-/** Missing required fields. */
 export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
     const missing = (ITEM_SHAPES.get(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
@@ -87,7 +85,6 @@ function gradeOfMissing(type: string, name: string): Pick<ResponsesViolation, "g
   return {};
 }
 
-/** Fields of the wrong type. */
 export function wrongItemTypes(
   input: JsonValue | undefined,
   items: readonly PlacedItem[],

@@ -19,7 +19,6 @@ export function callIdLengths(items: readonly PlacedItem[]): ResponsesViolation[
   });
 }
 
-/** Ids that are too long. */
 export function idLengths(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }): ResponsesViolation[] => {
     const { id } = item;
@@ -44,7 +43,6 @@ function lengthText(param: string, id: string) {
     };
 }
 
-/** Ids with the wrong prefix for their type. */
 export function idPrefixes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }): ResponsesViolation[] => {
     const prefix = ITEM_SHAPES.get(type)?.prefix;
@@ -87,7 +85,6 @@ export interface SentBlob {
   readonly model: string | undefined;
 }
 
-/** Verdict on a blob. */
 export type BlobVerdict = "ok" | "undecodable" | "other_organization" | "other_model";
 
 /** Judges whether the server issued a blob for an id, to this organization and model. */

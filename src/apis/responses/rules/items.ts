@@ -5,7 +5,6 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 
-/** The shape of an item type on input. */
 export interface ItemShape {
   readonly required: readonly string[];
   readonly optional: readonly string[];
@@ -77,7 +76,6 @@ const OPAQUE_TYPES = new Set([
   ...["program", "program_output"],
 ]);
 
-/** True for known item types. */
 export function isKnownItemType(type: string): boolean {
   return ITEM_SHAPES.has(type) || OPAQUE_TYPES.has(type);
 }

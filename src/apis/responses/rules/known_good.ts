@@ -17,7 +17,6 @@ import {
 import { responsesViolations } from "./check.ts";
 import { RESPONSES_RULES, type ResponsesViolation } from "./rule.ts";
 
-/** The rules of the Responses API. */
 export const responsesRules: ApiRules = {
   rules: RESPONSES_RULES,
   sets: ["openai", "azure"],

@@ -19,7 +19,6 @@ import {
   sseEvent,
 } from "./messages.ts";
 
-/** The Responses API over a WebSocket. */
 export const responsesSocket: SocketApi = {
   ownsPath: (pathname) => /\/responses\/?$/.test(pathname),
   readMessage,
