@@ -2,10 +2,14 @@ import assert from "node:assert/strict";
 import { hideRootInBytes, withVirtualRoot } from "../../src/cli/test/step.ts";
 import { finishText, type ToolText } from "../../src/tools/output.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
-import type { Tool } from "../../src/tools/tool.ts";
-import { Workspace } from "../unit/tools/workspace.ts";
+import type { Tool, ToolContext } from "../../src/tools/tool.ts";
 
 const ROOT = "/tmp/é/reprise-session-1";
+/** Context of a call in this directory. */
+const CONTEXT: ToolContext = {
+  ...{ root: Deno.cwd(), signal: new AbortController().signal, protectedPaths: [] },
+  ...{ env: () => undefined, isHidden: () => false },
+};
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
 /** A tool that returns `text`, cut as every tool cuts it. */
@@ -15,22 +19,20 @@ function saying(text: ToolText): Tool {
 }
 
 Deno.test("in a played session paths below its scratch directory begin with /, in texts and in what is kept in full", async () => {
-  using workspace = new Workspace();
   const text = `${ROOT}/workspace/a.txt:1\n${ROOT}\nPWD=${ROOT}/workspace\n/tmp/é\n`;
   const rooted = "/workspace/a.txt:1\n/\nPWD=/workspace\n/tmp/é\n";
   const full = { bytes: utf8(text), lossy: false };
   const live = saying({ status: "ok", text, full });
-  assert.deepEqual(await withVirtualRoot(live, ROOT).run({}, workspace.context()), {
+  assert.deepEqual(await withVirtualRoot(live, ROOT).run({}, CONTEXT), {
     status: "ok",
     output: rooted,
     full: { bytes: utf8(rooted), lossy: false },
   });
-  assert.deepEqual(await live.run({}, workspace.context()), { status: "ok", output: text, full });
+  assert.deepEqual(await live.run({}, CONTEXT), { status: "ok", output: text, full });
 });
 
 Deno.test("an output is cut after its paths are short: the same characters are left wherever the session is played", async () => {
-  using workspace = new Workspace();
-  const context = workspace.context({ maxOutputChars: 200 });
+  const context = { ...CONTEXT, maxOutputChars: 200 };
   const text = (root: string) => `${root}/a\n`.repeat(100);
   const played = await withVirtualRoot(saying({ status: "ok", text: text(ROOT) }), ROOT).run({}, context);
   assert.deepEqual(played, await saying({ status: "ok", text: text("") }).run({}, context));
@@ -38,12 +40,11 @@ Deno.test("an output is cut after its paths are short: the same characters are l
 });
 
 Deno.test("the shell counts the bytes of an output whose paths are short", async () => {
-  using workspace = new Workspace();
   const args = { command: "pwd", argv: null, timeout_seconds: null };
-  const { root } = workspace.context();
+  const { root } = CONTEXT;
   const played = await withVirtualRoot(shell, root.slice(0, root.lastIndexOf("/"))).run(
     args,
-    workspace.context(),
+    CONTEXT,
   );
   const shown = root.slice(root.lastIndexOf("/"));
   assert.equal(played.output, `[Exit code 0; ${shown.length + 1} bytes of output follow]\n${shown}\n`);

@@ -1,7 +1,7 @@
 /**
- * Decision of each posture about each call. A line with `$` is a posture: the flags of `run`, and `terminal` where a
- * person could be asked. The lines after it are calls (`sh` is a command line for the tool shell, `argv` its JSON),
- * each with the decision, the reason, and the rule that decided where one did. A line with `#` says what is awkward.
+ * Decision of each posture about each call. A line with `$` is a posture: the flags of `run`. The lines after it are
+ * calls (`sh` is a command line for the tool shell, `argv` its JSON), each with the decision, the reason, and the rule
+ * that decided if a rule did. A line with `#` says what is awkward. No posture asks a person: tests/cli/long/ask_test.ts.
  */
 export const POLICY_TABLE = `
 # No flags: reading only, with or without a terminal.
@@ -19,24 +19,10 @@ write_file new.txt                       deny not_allowed
 edit_file a.txt                          deny not_allowed
 sh ls                                    deny not_allowed
 sh git status                            deny not_allowed
-sh rm -rf /                              deny not_allowed
-argv ["ls"]                              deny not_allowed
-$ terminal
-read_file a.txt                          allow reading
-write_file a.txt                         deny not_allowed
-edit_file a.txt                          deny not_allowed
-sh ls                                    deny not_allowed
+sh rm -rf x                              deny not_allowed
 argv ["ls"]                              deny not_allowed
 
 # --ask asks at a terminal, and denies without one.
-$ --ask terminal
-read_file a.txt                          allow reading
-search_text .                            allow reading
-write_file a.txt                         ask not_allowed
-edit_file a.txt                          ask not_allowed
-sh ls                                    ask not_allowed
-sh ls | wc -l                            ask not_allowed
-argv ["rm","-rf","/"]                    ask not_allowed
 $ --ask
 read_file a.txt                          allow reading
 list_files .                             allow reading
@@ -77,16 +63,8 @@ sh ls                                    deny not_allowed
 $ --allow write --deny write_file
 write_file a.txt                         deny denied_by_rule write_file
 edit_file a.txt                          allow allowed_by_rule write
-$ --allow write_file --ask terminal
-write_file a.txt                         allow allowed_by_rule write_file
-edit_file a.txt                          ask not_allowed
-sh ls                                    ask not_allowed
 
 # Deny wins, and is not asked about.
-$ --allow shell --deny shell --ask terminal
-sh ls                                    deny denied_by_rule shell
-argv ["ls"]                              deny denied_by_rule shell
-write_file a.txt                         ask not_allowed
 $ --allow write --deny write
 write_file a.txt                         deny denied_by_rule write
 edit_file a.txt                          deny denied_by_rule write
@@ -117,7 +95,7 @@ argv ["./git","status"]                  deny not_allowed
 sh git -c alias.status=!sh status        deny not_allowed
 sh PATH=. git status                     deny not_allowed
 sh GIT_SSH_COMMAND=evil git status       deny not_allowed
-# A line that a shell would read as more than these words matches no pattern.
+# A line that a shell would read as more than these words matches no pattern (CVE-2026-12537).
 sh git status; rm -rf .                  deny not_allowed
 sh git status && id                      deny not_allowed
 sh git status || id                      deny not_allowed
@@ -164,6 +142,7 @@ sh node --version                        allow allowed_by_rule shell:* --version
 argv ["/bin/sh","--version"]             allow allowed_by_rule shell:* --version
 sh node --version x                      deny not_allowed
 sh --version                             deny not_allowed
+sh PATH=. --version                      deny not_allowed
 # ** is any rest, none too.
 $ --allow 'shell:npm test **'
 sh npm test                              allow allowed_by_rule shell:npm test **
@@ -206,18 +185,10 @@ sh timeout 5 git push                    deny unclear_command shell:git push **
 sh xargs git push                        deny unclear_command shell:git push **
 sh echo git push                         allow allowed_by_rule shell
 write_file a.txt                         deny not_allowed
-$ --allow shell --deny 'shell:git push **' --ask terminal
-sh git push                              deny denied_by_rule shell:git push **
-sh git push; true                        deny unclear_command shell:git push **
-sh ls                                    allow allowed_by_rule shell
 $ --allow shell --deny 'shell:rm **' --deny 'shell:dd **'
 sh rm -rf x                              deny denied_by_rule shell:rm **
 sh dd if=/dev/zero                       deny denied_by_rule shell:dd **
 sh rmdir x                               allow allowed_by_rule shell
-$ --deny 'shell:rm **' --ask terminal
-sh rm x                                  deny denied_by_rule shell:rm **
-sh ls                                    ask not_allowed
-sh ls; rm x                              deny unclear_command shell:rm **
 
 # Paths: globs over the resolved path.
 $ --allow 'write:src/**'
@@ -290,12 +261,6 @@ list_files .                             deny denied_by_rule read:**
 sh cat a.txt                             deny not_allowed
 
 # What a person allows in general still obeys the rules.
-$ --allow write --allow 'shell:deno test **' --deny 'write:deno.json' --ask terminal
-write_file src/a.ts                      allow allowed_by_rule write
-write_file deno.json                     deny denied_by_rule write:deno.json
-sh deno test -A                          allow allowed_by_rule shell:deno test **
-sh deno run -A x.ts                      ask not_allowed
-sh deno test; id                         ask not_allowed
 $ --allow write --allow 'shell:deno test **' --deny 'write:deno.json' --ask
 write_file deno.json                     deny denied_by_rule write:deno.json
 sh deno test -A                          allow allowed_by_rule shell:deno test **
