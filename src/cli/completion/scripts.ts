@@ -1,8 +1,6 @@
 /**
  * The completions for bash 4 and later, zsh and fish. They ask the program at each TAB: it prints a kind, then a line
  * for each word with what it means. What only the shell knows, files and commands, the shell completes itself.
- *
- * @module
  */
 
 const ASK = ["reprise", "completions", "words", "--"].join(" ");
