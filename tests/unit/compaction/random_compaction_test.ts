@@ -6,9 +6,8 @@ import type { HistoryCompactionEvent } from "../../../src/domain/event.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { Dice } from "../fold/dice.ts";
-import { type RandomCase, randomCase } from "../fold/random_history.ts";
+import { type RandomCase, randomCase, requireAccepted } from "../fold/random_history.ts";
 import { bodyOf, compacted, recent, withdrawn, withEvent } from "./support.ts";
-import { requireAccepted } from "../fold/accepted.ts";
 import { test } from "../../support/test.ts";
 import { samples } from "../../support/scale.ts";
 
