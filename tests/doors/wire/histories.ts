@@ -534,6 +534,44 @@ const REFUSED: Readonly<Record<string, History>> = {
     turns: tell(...one(), notes({ rs_1: "quarantined" }), notes({ rs_1: "lifted" }, "quarantine_lifted")),
     sent: WHOLE,
   },
+  "a quarantine for another account holds for no other": {
+    turns: tell(
+      ...one({ at: { account: null } }),
+      notes({ rs_1: "quarantined" }, "reasoning_refused", { endpoint: "d9617135", account: B }),
+      asks("y"),
+      says([message("msg_2", "b")], known(A)),
+    ),
+    sent: `${WHOLE} | user: y | says: b`,
+  },
+  "a quarantine for the account of the key holds": {
+    turns: tell(
+      ...one({ at: { account: null } }),
+      notes({ rs_1: "quarantined" }, "reasoning_refused", { endpoint: "d9617135", account: A }),
+      asks("y"),
+      says([message("msg_2", "b")], known(A)),
+    ),
+    sent: `${BARE} | user: y | says: b`,
+    left: "quarantined",
+  },
+  "a quarantine for another endpoint holds for no other": {
+    turns: tell(
+      ...one(),
+      notes({ rs_1: "quarantined" }, "reasoning_refused", { endpoint: "ffffffff", account: null }),
+    ),
+    sent: WHOLE,
+  },
+  "a quarantine on one loopback port does not count on another": {
+    turns: tell(
+      ...one({ at: { endpoint: PORTLESS } }),
+      notes({ rs_1: "quarantined" }, "reasoning_refused", {
+        endpoint: "22222222",
+        portless: PORTLESS,
+        account: null,
+      }),
+    ),
+    to: LOOPBACK,
+    sent: WHOLE,
+  },
   "reasoning that was left out in one run goes in the next": {
     turns: tell(...one(), notes({ rs_1: "left_out" }), ends()),
     sent: WHOLE,

@@ -87,6 +87,9 @@ export function brokenResponsesRules(
     } else if (item.role === "user" && open.size > 0) {
       fail(index, `a message before the output of ${[...open.keys()]}`);
     }
+    if (type === "message" && id !== undefined && body.input[index - 1]?.type !== "reasoning") {
+      fail(index, `the id ${id} without reasoning before it`);
+    }
     const needed = reasoningOf?.get(id);
     if (needed !== undefined && !ids.has(needed)) fail(index, `${id} without its reasoning ${needed}`);
     if (type !== "reasoning") return;

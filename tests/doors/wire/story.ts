@@ -140,12 +140,18 @@ function resultsOf(story: Story, ids: readonly string[], status: string): GivenT
 
 /** A notice about items, by id: an action, or `stripped FIELD`. */
 export const notes =
-  (actions: Readonly<Record<string, string>>, reason = "reasoning_refused"): Beat => (story) => {
+  (actions: Readonly<Record<string, string>>, reason = "reasoning_refused", scope?: Json): Beat =>
+  (
+    story,
+  ) => {
     const items = Object.entries(actions).map(([id, text]) => {
       const [action, field] = text.split(" ");
       return { seq: story.seqOf(id), action, ...(field === undefined ? {} : { field }) };
     });
-    story.add({ kind: "harness", events: [{ type: "replay_notice", reason, items }] });
+    story.add({
+      kind: "harness",
+      events: [{ type: "replay_notice", reason, items, ...(scope === undefined ? {} : { scope }) }],
+    });
   };
 
 /** A checkpoint up to an event, or up to here; `keeps` is the prompt of a run that continues. */
