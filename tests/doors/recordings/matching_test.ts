@@ -315,6 +315,16 @@ rows("paths and queries", {
       [sent(claude([user("Hi")]), { path: "/v1/messages?q=a?b" }), "1 semantic"],
     ],
   },
+  "the API that a recording names for its path": {
+    header: { provider: "compatible", base_url: "https://gateway.example" },
+    recorded: [
+      sent(claude([user([text("a", { cache_control: {} })])]), {
+        path: "/gateway/claude?beta=true",
+        api: "messages",
+      }),
+    ],
+    asked: [[sent(claude([user([text("a")])], { metadata: {} }), { path: "/gateway/claude" }), "1 semantic"]],
+  },
   "the same query where the API is none of a model": {
     header: { provider: "compatible", base_url: "http://127.0.0.1:8080" },
     recorded: [sent({ text: "Hi" }, { path: "/chat/messages?beta=true" })],

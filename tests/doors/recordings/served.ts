@@ -14,16 +14,22 @@ export class Sent {
   readonly method: string | undefined;
   readonly path: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** API that `request.json` names. */
+  readonly api: string | undefined;
   /** Answer of a recorded request: an event stream, or JSON. */
   readonly answer: Json;
   /** Members of `response.json` of a recorded request. */
   readonly response: Readonly<Record<string, Json>>;
 
-  constructor(body: Json, { method, path, headers = {}, answer = {}, response = {} }: Partial<Sent> = {}) {
+  constructor(
+    body: Json,
+    { method, path, headers = {}, api, answer = {}, response = {} }: Partial<Sent> = {},
+  ) {
     this.body = body;
     this.method = method;
     this.path = path;
     this.headers = headers;
+    this.api = api;
     this.answer = answer;
     this.response = response;
   }
@@ -42,7 +48,10 @@ export function exchangeOf(given: Json, path = "/v1/responses"): GivenExchange {
   const { body, method = "POST", answer, response, ...rest } = withDefaults(given, path);
   const streams = typeof answer === "string";
   return {
-    request: { method, path: rest.path, headers: rest.headers, ...recordedBody(body) },
+    request: {
+      ...{ method, path: rest.path, headers: rest.headers, ...recordedBody(body) },
+      ...(rest.api === undefined ? {} : { api: rest.api }),
+    },
     ...(typeof body === "string" ? { sent: body } : {}),
     response: {
       headers: { "content-type": streams ? "text/event-stream" : "application/json" },
