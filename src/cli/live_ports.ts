@@ -11,7 +11,6 @@ import { onStopSignals } from "./signals.ts";
 import { stdout } from "./start/streams.ts";
 import type { TextStream } from "./terminal.ts";
 
-/** A stream that is read. */
 export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readSync" | "readable">;
 
 /** A terminal that is read key by key. */
@@ -47,7 +46,6 @@ export interface ProgramPorts extends Ports {
   readonly loadPriceTable: LoadPriceTable;
 }
 
-/** Loads the price list. */
 export type LoadPriceTable = () => Promise<PriceTable>;
 
 const noPriceTable: LoadPriceTable = () => Promise.reject(new TypeError("This process has no price list"));

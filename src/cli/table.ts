@@ -1,12 +1,7 @@
-/**
- * Tables for people: a header, aligned columns, and as many of them as fit the terminal.
- *
- * @module
- */
+/** Tables for people: a header, aligned columns, and as many of them as fit the terminal. */
 import { dim, type Styled, visibleText } from "./terminal.ts";
 import { type TextWidth, widthsOf } from "./text_width.ts";
 
-/** A column of a table. */
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => string;
@@ -15,13 +10,10 @@ export interface Column<Row> {
   readonly drop?: number;
   /** The least width of a column whose cells may be cut. */
   readonly least?: number;
-  /** Cuts the cells of the column to a width. @default {each at its end} */
-  readonly cut?: (cells: readonly string[], width: number, widths: TextWidth) => readonly string[];
   /** Number of a colour, as in {@linkcode Styled}; `null` for none. */
   readonly code?: (row: Row) => number | null;
 }
 
-/** A column with its cells as they are shown. */
 interface Laid<Row> {
   readonly column: Column<Row>;
   readonly cells: readonly string[];
@@ -120,8 +112,7 @@ function fitted<Row>(laid: readonly Laid<Row>[], columns: number, widths: TextWi
     const { column, cells, width } = each;
     if (column.least === undefined || excess === 0) return each;
     const room = Math.max(least(each), width - excess);
-    const cut = column.cut ?? ((cells, to) => cells.map((cell) => widths.cut(cell, to)));
-    return { ...each, cells: cut(cells, room, widths), width: room };
+    return { ...each, cells: cells.map((cell) => widths.cut(cell, room)), width: room };
   });
 }
 

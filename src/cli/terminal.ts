@@ -1,8 +1,4 @@
-/**
- * Text made safe for a terminal.
- *
- * @module
- */
+/** Text made safe for a terminal. */
 import { type ByteStream, writeAll } from "./start/streams.ts";
 
 /**
@@ -59,27 +55,22 @@ export interface Styled {
 /** Text to print, or pieces of it with styles. */
 export type Printable = string | Styled | readonly (string | Styled)[];
 
-/** Faint text. */
 export function dim(text: string): Styled {
   return { code: 2, text };
 }
 
-/** Bold text. */
 export function bold(text: string): Styled {
   return { code: 1, text };
 }
 
-/** Green text. */
 export function green(text: string): Styled {
   return { code: 32, text };
 }
 
-/** Cyan text. */
 export function cyan(text: string): Styled {
   return { code: 36, text };
 }
 
-/** Red text. */
 export function red(text: string): Styled {
   return { code: 31, text };
 }

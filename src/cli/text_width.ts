@@ -1,10 +1,5 @@
-/**
- * Widths of texts on a terminal, in columns.
- *
- * @module
- */
+/** Widths of texts on a terminal, in columns. */
 
-/** Measures and cuts texts. */
 export interface TextWidth {
   /** Columns that a text takes. */
   readonly of: (text: string) => number;

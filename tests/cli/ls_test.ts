@@ -58,7 +58,7 @@ Deno.test("ls shows a header and a line for each session: local time, turns, siz
   assert.equal(others.length, 3);
 });
 
-Deno.test("ls fits the terminal, and titles that begin alike can be told apart", async () => {
+Deno.test("ls fits the terminal, with the whole id of each session", async () => {
   await using place = await threeSessions();
   for (const columns of [120, 80, 60, 48, 20]) {
     const lines = await onTerminal(place, columns, ["ls"]);
@@ -68,9 +68,6 @@ Deno.test("ls fits the terminal, and titles that begin alike can be told apart",
       assert.ok(lines[index + 1]?.startsWith(id));
     }
   }
-  const lines = await onTerminal(place, 80, ["ls"]);
-  assert.match(lines.join("\n"), /… *lexer/);
-  assert.match(lines.join("\n"), /… *parser/);
 });
 
 Deno.test("the size of a session is that of its turns and blobs, without a look at them", async () => {
@@ -110,16 +107,10 @@ Deno.test("ls distinguishes running, killed, damaged and completed sessions", as
 Deno.test("ls lists only the sessions that its filters choose", async () => {
   await using place = await threeSessions();
   assert.deepEqual(await idsOf(place), ["docs", "lexer", "parser"]);
-  assert.deepEqual(await idsOf(place, "--model", "o4-mini"), ["docs"]);
-  assert.deepEqual(await idsOf(place, "--model", "gpt-5"), ["lexer", "parser"]);
-  assert.deepEqual(await idsOf(place, "--grep", "FAILING"), ["lexer", "parser"]);
-  assert.deepEqual(await idsOf(place, "--grep", "lex"), ["lexer"]);
   assert.deepEqual(await idsOf(place, "--since", "1h", "--limit", "2"), ["docs", "lexer"]);
   assert.deepEqual(await idsOf(place, "--since", "2999-01-01"), []);
   assert.deepEqual(await idsOf(place, "--state", "completed", "--limit", "1"), ["docs"]);
-  const [docs] = await listed(place, "--grep", "docs");
-  assert.deepEqual(await idsOf(place, "--workspace", String(docs?.workspace)), ["docs"]);
-  const { stdout, stderr, code } = await place.call(["ls", "--model", "other"]);
+  const { stdout, stderr, code } = await place.call(["ls", "--state", "killed"]);
   assert.deepEqual([stdout, code], ["", 0]);
   assert.match(stderr, /none of 3 sessions .* fits/);
   assertError(await place.call(["ls", "--json", "--state", "runing"]), {
@@ -133,19 +124,6 @@ Deno.test("ls lists only the sessions that its filters choose", async () => {
     exit: 2,
     says: /soon/,
   });
-});
-
-Deno.test("ls sorts by what --sort names, and --limit counts from there", async () => {
-  await using place = await threeSessions();
-  await place.call(["rename", "lexer", "A title"]);
-  assert.deepEqual(await idsOf(place, "--sort", "id"), ["docs", "lexer", "parser"]);
-  assert.deepEqual(await idsOf(place, "--sort", "title"), ["lexer", "parser", "docs"]);
-  assert.deepEqual(await idsOf(place, "--sort", "created"), ["docs", "lexer", "parser"]);
-  const [largest] = await listed(place, "--sort", "turns", "--limit", "1");
-  assert.equal(largest?.id, "lexer", "it has a turn more, its title");
-  const sizes = (await listed(place, "--sort", "size")).map(({ bytes }) => Number(bytes));
-  assert.deepEqual(sizes, sizes.toSorted((a, b) => b - a));
-  assertError(await place.call(["ls", "--json", "--sort", "age"]), { code: "usage", exit: 2 });
 });
 
 Deno.test("@last:any is the latest session of all workspaces", async () => {
@@ -173,6 +151,6 @@ Deno.test("new sessions whose prompts begin alike get ids that tell them apart",
     const { code, stderr } = await place.call(["run", `Fix the failing ${what}`]);
     assert.equal(code, 0, stderr);
   }
-  const names = (await idsOf(place, "--sort", "created")).map((id) => id.slice(0, -5)).reverse();
+  const names = (await idsOf(place)).map((id) => id.slice(0, -5)).reverse();
   assert.deepEqual(names, ["fix-the-failing", "fix-the-failing-lexer", "fix-the-failing-build"]);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { PortFile } from "../../src/cli/serve/server_process.ts";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { assertError } from "./harness.ts";
 

@@ -4,7 +4,7 @@ import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { bytesBelow } from "../support/files.ts";
 import { type Called, Sandbox } from "../support/reprise.ts";
-import { answering, COMPLETED, RawUpstream } from "../unit/fixture/record/recording.ts";
+import { answering, COMPLETED, RawUpstream } from "../support/raw_upstream.ts";
 
 /** A command that sends these inputs to the API. */
 function client(...inputs: readonly string[]): string[] {

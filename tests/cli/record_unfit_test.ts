@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import { answering, COMPLETED, RawUpstream, write } from "../unit/fixture/record/recording.ts";
+import { answering, COMPLETED, RawUpstream, write } from "../support/raw_upstream.ts";
 import { Sandbox } from "../support/reprise.ts";
 
 /** A command that asks once for each input, reports the statuses, and exits with `code`. */

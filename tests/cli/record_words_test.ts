@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { leftAloneNote } from "../../src/cli/serve/recording_notes.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import { answering, RawUpstream, sse } from "../unit/fixture/record/recording.ts";
+import { answering, RawUpstream, sse } from "../support/raw_upstream.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { HELLO, Place } from "./harness.ts";
 

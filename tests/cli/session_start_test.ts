@@ -16,7 +16,7 @@ import {
   TOOLS,
   withHome,
 } from "../unit/store/support.ts";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { HELLO, Place } from "./harness.ts";
 import { bytesBelow } from "../support/files.ts";

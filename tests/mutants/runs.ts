@@ -48,7 +48,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "total = event.run_usage ?? total;",
     replacement: "total = NO_USAGE;",
     promise: "format.md: a checkpoint in an open run carries the usage of that run so far",
-    area: ["doors/wire", "unit/compaction"],
+    area: ["unit/run", "doors/sessions", "doors/wire", "unit/compaction"],
   },
   {
     file: "src/transport/live.ts",

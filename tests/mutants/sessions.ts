@@ -33,7 +33,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     text: "inForce !== null && inForce.to_turn >= from.to_turn",
     replacement: "inForce !== null",
     promise: "format.md: opening begins again if the turns leave a checkpoint in force that reaches less far",
-    area: ["unit/store", "unit/compaction"],
+    area: ["doors/sessions"],
   },
   {
     file: "src/store/read/safe_open.ts",
@@ -110,21 +110,21 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     text: "groups.find(({ call, result }) => call <= last && last < result)",
     replacement: "groups.find(({ call, result }) => call < last && last < result)",
     promise: "keep.md: a cut is never between a call and its result",
-    area: ["unit/compaction"],
+    area: ["doors/sessions"],
   },
   {
     file: "src/compaction/plan.ts",
     text: "...(notices.length === 0 ? {} : { endpoint_notices: notices }),",
     replacement: "",
     promise: "format.md: a checkpoint carries the endpoint notices from before it",
-    area: ["unit/compaction", "doors/wire"],
+    area: ["doors/sessions", "unit/compaction", "doors/wire"],
   },
   {
     file: "src/compaction/deterministic.ts",
     text: "Math.floor(replacedLength(turns, scope) / 2)",
     replacement: "replacedLength(turns, scope)",
     promise: "keep.md: a checkpoint by rule has less than half of what it replaces, if it can",
-    area: ["unit/compaction"],
+    area: ["doors/sessions"],
   },
   {
     file: "src/remote/session_remote.ts",

@@ -89,6 +89,15 @@ Deno.test(
   () => assertSpared((pid) => ownerLine(pid, { identity: { boot_id: "x" } }), /nothing shows/),
 );
 
+Deno.test("interrupt signals no process that a line cannot name: init, a process group, part of a number", async () => {
+  await using place = await one();
+  for (const pid of [0, 1, -1, 1.5]) {
+    using _held = holdLock(`${place.path("s")}/lock`, ownerLine(pid, {}));
+    const called = await place.call(["interrupt", "s", "--json"]);
+    assertError(called, { code: "session_locked", exit: 5, says: new RegExp(`process ${pid} is no writer`) });
+  }
+});
+
 Deno.test(
   needing(
     "interrupt never signals a process that only has the number of the lock's owner: the owner has ended, and another process holds the lock",

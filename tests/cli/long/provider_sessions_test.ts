@@ -1,7 +1,7 @@
 /** Sessions with every provider: how they continue, and played fixtures. */
 import assert from "node:assert/strict";
 import { endpointHashes, type ProviderKind } from "../../../src/domain/fingerprint.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { events, Sandbox } from "../../support/reprise.ts";
 import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "../any_api.ts";
 import { assertError } from "../harness.ts";

@@ -4,7 +4,7 @@ import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { startAnyApi } from "../any_api.ts";
-import { answering, RawUpstream } from "../../unit/fixture/record/recording.ts";
+import { answering, RawUpstream } from "../../support/raw_upstream.ts";
 import { echoing, TestFolder } from "../test_folder.ts";
 
 /** Sends requests of two tests to both APIs; each test puts its name in front of the path of the base URLs. */

@@ -1,6 +1,6 @@
 /** Use of the recordings of a suite: repeated, unused and unopened ones, and what `fixture prune` makes of it. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { bodyOf, exchange, sealOf, Serving, writeSuite } from "../serving.ts";
 
@@ -141,7 +141,7 @@ Deno.test("fixture prune removes what the events of a suite show to be unused, r
   assert.equal(pruned.code, 0, pruned.stderr);
   const left = (test: string) =>
     [...Deno.readDirSync(`${suite}/${test}/exchanges`)].map(({ name }) => name).sort();
-  assert.deepEqual([left("a"), left("b"), left("c")], [["0001"], ["0001", "0002"], ["0001", "0002"]]);
+  assert.deepEqual([left("a"), left("b"), left("c")], [["0002"], ["0001", "0002"], ["0001", "0002"]]);
   await using again = await Serving.start(sandbox, "--strict-usage", suite);
   assert.equal((await again.asksTest("a", "And?")).body.answer, "a 2");
   assert.equal((await again.end()).code, 0);

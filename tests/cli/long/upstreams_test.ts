@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { FiveUpstreams, KEY_VARIABLES, type Upstream } from "../upstreams.ts";
 
 /** Fails if an API got a key but its own. */

@@ -48,7 +48,7 @@ export interface Row<Options> {
   /** The notices on disk: reason and actions of each. */
   readonly notices?: string;
   /** Requests that break the rules on purpose, or of a server that has other rules. */
-  readonly isLenient?: true;
+  readonly isLenient?: boolean;
   /** Requests that do not fold to the bytes that were sent any more. */
   readonly differing?: number;
   /** Files of the workspace, beside `a.txt` that says alpha. */

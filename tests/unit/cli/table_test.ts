@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { distinctTitles } from "../../../src/cli/inspection/distinct_titles.ts";
 import { type Column, tableLines } from "../../../src/cli/table.ts";
 import { widthsOf } from "../../../src/cli/text_width.ts";
 
@@ -12,7 +11,7 @@ interface Row {
 const COLUMNS: readonly Column<Row>[] = [
   { header: "ID", cell: ({ id }) => id },
   { header: "SIZE", cell: ({ size }) => `${size} B`, right: true, drop: 1 },
-  { header: "TITLE", cell: ({ title }) => title, least: 6, drop: 2, cut: distinctTitles },
+  { header: "TITLE", cell: ({ title }) => title, least: 6, drop: 2 },
 ];
 const ROWS: readonly Row[] = [
   { id: "a", size: 7, title: "Look at the build" },
@@ -50,18 +49,4 @@ Deno.test("no line is wider than the terminal, whatever the script, and letters 
     for (const line of lines) assert.ok(widths.of(line) <= columns, `${columns}: ${line}`);
   }
   assert.match((await drawn(200, rows))[1] ?? "", /\\u\{202e\}txt/);
-});
-
-Deno.test("titles that begin alike are cut so that they stay different", async () => {
-  const titles = [
-    "Please fix the failing test in the parser of dates",
-    "Please fix the failing test in the lexer",
-    "Look at it",
-    "Look at it",
-  ];
-  const widths = await widthsOf(titles);
-  const cut = distinctTitles(titles, 30, widths);
-  assert.deepEqual(cut, ["Please f… parser of dates", "Please f… lexer", "Look at it", "Look at it"]);
-  assert.deepEqual(distinctTitles(titles, 60, widths), titles);
-  for (const each of distinctTitles(titles, 12, widths)) assert.ok(each.length <= 12);
 });
