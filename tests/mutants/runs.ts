@@ -34,7 +34,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "return JSON.stringify([subject.tool, subject.target]);",
     promise:
       "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
-    area: ["doors/wire", "unit/cli/run"],
+    area: ["cli/long/ask_test.ts"],
   },
   {
     file: "src/run/refusals.ts",
@@ -48,7 +48,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "total = event.run_usage ?? total;",
     replacement: "total = NO_USAGE;",
     promise: "format.md: a checkpoint in an open run carries the usage of that run so far",
-    area: ["unit/run", "doors/sessions", "doors/wire", "unit/compaction"],
+    area: ["doors/wire"],
   },
   {
     file: "src/transport/live.ts",
@@ -154,6 +154,41 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "if (job.starts() && waiting.length > 9)",
     promise:
       "format.md: in a batch that makes changes a finished result is durable before the next call starts",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/run/socket_send.ts",
+    text: "new Set([1001, 1005, 1006, 1011, 1012, 1013, 1015])",
+    replacement: "new Set([1000, 1001, 1005, 1006, 1011, 1012, 1013, 1015])",
+    promise: "run.md: a WebSocket that the server closes on purpose is not opened again in that run",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/apis/responses/socket/conversation.ts",
+    text: 'stringMember(error, "param") === "previous_response_id" ||',
+    replacement: "",
+    promise: "protocol.md: a response that a connection no longer knows is no failure",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/apis/responses/api.ts",
+    text: 'rawArgumentsAt: endpointHashes(new URL("https://api.openai.com/v1")).endpoint,',
+    replacement: "rawArgumentsAt: null,",
+    promise: "reasoning.md: OpenAI's own endpoint gets the arguments of a call verbatim",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/fold/response_plan.ts",
+    text: '(prefixChanged && isPrefixBound(turn) ? "prefix_changed" : null);',
+    replacement: "null;",
+    promise: "format.md: an item that is bound to the items before it stays out after those changed",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/fold/history_fold.ts",
+    text: "if (!this.#target.needs.needsUserLast || this.#paused) return;",
+    replacement: "if (!this.#target.needs.needsUserLast) return;",
+    promise: "reasoning.md: a response that its server paused goes back with nothing after it",
     area: ["doors/wire"],
   },
 ];

@@ -117,7 +117,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     text: "...(notices.length === 0 ? {} : { endpoint_notices: notices }),",
     replacement: "",
     promise: "format.md: a checkpoint carries the endpoint notices from before it",
-    area: ["doors/sessions", "unit/compaction", "doors/wire"],
+    area: ["doors/sessions", "doors/wire"],
   },
   {
     file: "src/compaction/deterministic.ts",
