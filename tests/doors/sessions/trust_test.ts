@@ -57,7 +57,7 @@ for (const place of FILES) {
 }
 
 for (const place of [...FILES, ...DIRECTORIES]) {
-  const { name, ignore } = { ignore: false, ...needing(`another owner of ${place} is refused`, lacksRoot()) };
+  const { name, ignore } = needing(`another owner of ${place} is refused`, lacksRoot());
   withHome(name, async (home) => {
     Deno.chownSync(inside(home.session(), place), 12345, null);
     await refused(home, "foreign_owner");
