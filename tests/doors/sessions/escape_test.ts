@@ -5,7 +5,7 @@ import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../unit/fold/dice.ts";
 import { ID, said, SessionHome, withHome } from "./home.ts";
-import { ended, type Json, model, user } from "./session_files.ts";
+import { ended, FIVE_TURNS, type Json, model, user } from "./session_files.ts";
 
 /** Values that attackers and accidents write in place of an id. */
 const CORPUS = [
@@ -82,6 +82,15 @@ test.long(`${samples(10_000)} generated ids lead nowhere outside the home, whate
     assert.doesNotMatch(said(called), /TOP SECRET/);
   }
   assert.deepEqual(bytesBelow(home.directory, "lock"), before);
+});
+
+withHome("an id has letters, digits and dashes, and at most 64 of them", async (home) => {
+  for (const id of ["a", "0", "con", "fix-ci-7k2m", "a".repeat(64)]) {
+    home.session(FIVE_TURNS, id);
+    assert.deepEqual(await home.findings(id), [], id);
+  }
+  const { code } = await home.json(["fsck", "a".repeat(65)], 2);
+  assert.equal(code, "bad_session_id");
 });
 
 withHome("foreign names among the sessions are not touched, links among them", async (home) => {
