@@ -1,6 +1,6 @@
 /** `fsck --all` and `repair --all`: every session, and totals. */
 import assert from "node:assert/strict";
-import { assertError, begun, holdLock, readsThenAnswers } from "./harness.ts";
+import { begun, holdLock, readsThenAnswers } from "./harness.ts";
 
 const twoSound = begun(readsThenAnswers, async (place) => {
   for (const id of ["sound", "torn", "busy", "bare"]) await place.session(id);
@@ -88,11 +88,4 @@ Deno.test("repair --all repairs every session that is free, skips the others by 
   const last = await place.call(["repair", "--all"]);
   assert.match(last.stdout, /\n4 sessions: \d+ repairs? made in 1; 0 errors left\n$/);
   assert.equal((await place.call(["fsck", "--all"])).code, 0);
-});
-
-Deno.test("repair takes a session or --all, and one of them", async () => {
-  await using place = await twoSound();
-  for (const args of [["repair"], ["repair", "sound", "--all"], ["repair", "--all", "--lift-quarantine"]]) {
-    assertError(await place.call([...args, "--json"]), { code: "usage", exit: 2 });
-  }
 });

@@ -80,16 +80,6 @@ Deno.test("doctor exits as the run that could not start: without a key, a model,
   assert.match(stdout, /\nA run could not start: key\n$/);
 });
 
-Deno.test("doctor needs no key for a server of this machine that needs none", async () => {
-  await using place = new Place(readsThenAnswers);
-  const env = {
-    OPENAI_API_KEY: "",
-    REPRISE_BASE_URL: place.server.baseUrl,
-    REPRISE_PROVIDER: "compatible",
-  };
-  assert.deepEqual((await report(place, { env })).wrong, []);
-});
-
 Deno.test("doctor reports a broken configuration and all other checks", async () => {
   await using place = new Place([]);
   Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
@@ -102,15 +92,6 @@ Deno.test("doctor reports a broken configuration and all other checks", async ()
     assert.ok(checks.some(({ name, level }) => name === "key" && level === "ok"), content);
     assert.equal((await place.call(["run", "--json", "Hi"])).code, 2, content);
   }
-});
-
-Deno.test("doctor reports a missing HOME and all other checks", async () => {
-  await using place = new Place([]);
-  const { code, wrong, checks } = await report(place, { env: { HOME: "", REPRISE_HOME: "" } });
-  assert.deepEqual({ code, wrong }, { code: 2, wrong: ["home"] });
-  assert.match(checks.find(({ name }) => name === "configuration")?.detail ?? "", /HOME is not set/);
-  // Sessions have a place, and no configuration is no error.
-  assert.deepEqual((await report(place, { env: { HOME: "" } })).wrong, []);
 });
 
 Deno.test(needing("doctor reports a home that cannot be written", LACKS_MODES), async () => {

@@ -67,16 +67,6 @@ Deno.test("a played fixture needs no network: it runs with the network denied", 
   assert.equal(code, 0, new TextDecoder().decode(stderr));
 });
 
-Deno.test("a folder that is no fixture is refused before anything is written", async () => {
-  await using sandbox = new Sandbox();
-  const called = await sandbox.call(["run", "--json", "--fixture", sandbox.workspace, "Go"]);
-  assert.equal(called.code, 2);
-  const error = JSON.parse(called.stdout);
-  assert.equal(error.code, "bad_fixture");
-  assert.match(error.message, /fixture\.json": nothing is there/);
-  assert.throws(() => Deno.statSync(sandbox.home), Deno.errors.NotFound);
-});
-
 Deno.test("a seeded session id that exists gets -2, then -3", async () => {
   await using sandbox = new Sandbox();
   const ids: string[] = [];

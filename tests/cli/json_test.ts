@@ -133,42 +133,6 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: a retry is
   assert.deepEqual(Object.keys(error), ["type", "code", "exit_code", "message", "hint", "details"]);
 });
 
-Deno.test("every other verb prints one JSON document with --json: each of them", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  const rows: readonly (readonly [readonly string[], readonly string[]])[] = [
-    [["ls"], ["sessions"]],
-    [["show", "s"], ["session", "path", "manifest", "turns"]],
-    [["show", "s", "--turns"], ["session", "turns"]],
-    [["show", "s", "--events"], ["session", "events"]],
-    [["explain", "s"], ["session", "next", "reasoning", "dropped", "repairs", "refusals"]],
-    [["fsck", "--all", "--requests"], ["ok", "exit_code", "sessions"]],
-    [["repair", "s", "--lift-quarantine"], ["session", "lifted", "dry_run"]],
-    [["interrupt", "s"], ["session", "interrupted", "closed_run", "answered_calls"]],
-    [["interrupt", "s", "--dry-run"], ["type", "session", "pid", "plan"]],
-    [["fsck", "s"], ["ok", "exit_code", "sessions"]],
-    [["fsck", "--all"], ["ok", "exit_code", "sessions"]],
-    [["doctor"], ["ok", "exit_code", "checks"]],
-    [["run", "-s", "s", "Hi", "--dry-run"], ["type", "session", "new", "run", "continues", "url"]],
-  ];
-  for (const [args, members] of rows) {
-    const called = await place.call([...args, "--json"]);
-    assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
-    assert.equal(called.stderr, "", args.join(" "));
-    assert.match(called.stdout, /^[^\n]+\n$/, "one line");
-    assert.deepEqual(Object.keys(JSON.parse(called.stdout)).slice(0, members.length), members);
-  }
-});
-
-Deno.test("every other verb prints one JSON document with --json: an error is that one document", async () => {
-  await using place = new Place([]);
-  for (const verb of ["show", "explain", "fsck"]) {
-    const called = await place.call([verb, "nowhere", "--json"]);
-    assert.match(called.stdout, /^\{"type":"error"[^\n]+\n$/);
-    assert.equal(called.stderr, "");
-  }
-});
-
 Deno.test("for people, stdout is the answer and stderr the rest: a run in a pipe prints the answer alone, and its session on stderr", async () => {
   await using place = new Place(readsThenAnswers);
   const called = await place.call(["run", "--new", "-s", "s", "Look at a.txt"]);
@@ -188,32 +152,6 @@ Deno.test("for people, stdout is the answer and stderr the rest: notices go to s
   const quiet = await place.call(["run", "--quiet", "Hi"]);
   assert.match(quiet.stderr, /^error: [^\n]*429[^\n]*\n/);
   assert.deepEqual([reported.code, reported.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);
-});
-
-Deno.test("for people, stdout is the answer and stderr the rest: there is no colour in a pipe, and none on a terminal with NO_COLOR or --no-color", async () => {
-  await using place = new Place([]);
-  const piped = await place.call(["show", "nowhere"]);
-  assert.ok(piped.stderr.startsWith("error: "));
-  const terminal = ["script", "-qefc", 'exec "$CALLED"', "/dev/null"];
-  const called = `${place.sandbox.workspace}/called`;
-  for (
-    const [env, flags, coloured] of [
-      [{}, "", true],
-      [{ NO_COLOR: "1" }, "", false],
-      [{ NO_COLOR: "" }, "", true],
-      [{}, "--no-color", false],
-    ] as const
-  ) {
-    // `script` takes one line for a shell, so the command goes through a file.
-    const write = `printf '#!/bin/sh\\nexec' >called; printf " '%s'" "$@" >>called; chmod +x called; `;
-    const through = ["sh", "-c", `${write}exec ${terminal.map((word) => `'${word}'`).join(" ")}`, "sh"];
-    const shown = await place.call(["show", "nowhere", ...flags === "" ? [] : [flags]], {
-      through,
-      env: { ...env, CALLED: called, SHELL: "/bin/sh" },
-    });
-    assert.match(shown.stdout, /Cannot find session/, shown.stderr);
-    assert.equal(shown.stdout.includes("\x1b["), coloured, JSON.stringify([env, flags]));
-  }
 });
 
 /** Exit codes that cli.md promises to scripts. */

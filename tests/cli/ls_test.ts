@@ -1,9 +1,8 @@
 /** Tests for `ls`: header, states, sizes, filters and orders; and `@last:any`. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import type { CallOptions } from "../support/reprise.ts";
 import { answer, message, type Script } from "../support/responses_server.ts";
-import { assertError, begun, Place, readsThenAnswers, reseal, until } from "./harness.ts";
+import { assertError, begun, Place, readsThenAnswers, until } from "./harness.ts";
 
 /** A server whose answer takes until the test is over. */
 const slow: Script = () => answer([message("Hello.")], { end: { kind: "stall" } });
@@ -31,18 +30,6 @@ async function idsOf(place: Place, ...args: string[]): Promise<string[]> {
   return (await listed(place, ...args)).map(({ id }) => String(id));
 }
 
-/** Returns the output of a call on a terminal of the given width. */
-async function onTerminal(place: Place, columns: number, args: readonly string[], options: CallOptions = {}) {
-  const called = await place.call(args, {
-    ...options,
-    through: ["sh", "-c", `exec script -qefc "stty cols ${columns}; $*" /dev/null`, "sh"],
-    env: { SHELL: "/bin/sh", TERM: "xterm", ...options.env },
-  });
-  assert.equal(called.code, 0, called.stdout);
-  // deno-lint-ignore no-control-regex -- colours of the terminal
-  return called.stdout.replaceAll(/\x1b\[[0-9;]*m/g, "").split("\r\n").filter((line) => line !== "");
-}
-
 Deno.test("ls shows a header and a line for each session: local time, turns, size, tokens, state, model, title", async () => {
   await using place = await threeSessions();
   const { stdout } = await place.call(["ls"], { env: { TZ: "Asia/Tokyo" } });
@@ -56,33 +43,6 @@ Deno.test("ls shows a header and a line for each session: local time, turns, siz
   );
   assert.match(first ?? "", shape);
   assert.equal(others.length, 3);
-});
-
-Deno.test("ls fits the terminal, with the whole id of each session", async () => {
-  await using place = await threeSessions();
-  for (const columns of [120, 80, 60, 48, 20]) {
-    const lines = await onTerminal(place, columns, ["ls"]);
-    assert.equal(lines.length, 4);
-    for (const line of lines) assert.ok([...line].length <= columns, `${columns}: ${line}`);
-    for (const [index, id] of ["docs", "lexer", "parser"].entries()) {
-      assert.ok(lines[index + 1]?.startsWith(id));
-    }
-  }
-});
-
-Deno.test("the size of a session is that of its turns and blobs, without a look at them", async () => {
-  await using place = await threeSessions();
-  const sizeOf = (directory: string) =>
-    [...Deno.readDirSync(directory)].reduce(
-      (sum, { name }) => sum + Deno.statSync(`${directory}/${name}`).size,
-      0,
-    );
-  const files = sizeOf(`${place.path("docs")}/turns`) + sizeOf(`${place.path("docs")}/blobs`);
-  const [docs] = await listed(place);
-  assert.equal(docs?.bytes, files);
-  // An earlier version wrote this one.
-  reseal(`${place.path("docs")}/manifest.json`, (text) => text.replace(/,"bytes":\{[^}]*\}/, ""));
-  assert.equal((await listed(place))[0]?.bytes, files);
 });
 
 Deno.test("ls distinguishes running, killed, damaged and completed sessions", async () => {

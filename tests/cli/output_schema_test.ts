@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message, reasoning } from "../support/responses_server.ts";
-import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
+import { type ScriptedResponse } from "../support/responses_server/script.ts";
 import { ending, events } from "../support/reprise.ts";
 import { assertError, Place } from "./harness.ts";
 
@@ -109,13 +109,6 @@ Deno.test("a correction is a step of the run, and counts against its budgets", a
   assert.deepEqual([more.code, more.stdout], [0, `${GOOD}\n`]);
 });
 
-Deno.test("calls of tools come before the answer, and only the answer is checked", async () => {
-  const call = functionCall("read_file", { path: "a.txt", offset: null, limit: null });
-  await using place = answering(answer([message("I look first."), call]), GOOD);
-  const { code, stdout } = await place.call([...RUN, "Who?"]);
-  assert.deepEqual([code, stdout], [0, `${GOOD}\n`]);
-});
-
 Deno.test("a schema that cannot be checked is refused before the first request", async () => {
   const cases: readonly (readonly [unknown, RegExp])[] = [
     [{ $ref: "https://example.com/person.json" }, /refers to "https:\/\/example\.com\/person\.json"/],
@@ -131,12 +124,4 @@ Deno.test("a schema that cannot be checked is refused before the first request",
     assertError(await place.call([...RUN, "--json", "Who?"]), { code: "usage", exit: 2, says });
   }
   assert.equal(place.server.requests.length, 0);
-});
-
-Deno.test("the correction of a recorded run is played back from its fixture", async () => {
-  await using place = answering(PROSE, GOOD);
-  const recorded = await place.call([...RUN, "--record", "fixture", "Who?"]);
-  assert.equal(recorded.code, 0, recorded.stderr);
-  const played = await place.call(["test", "fixture"]);
-  assert.equal(played.code, 0, `${played.stdout}${played.stderr}`);
 });

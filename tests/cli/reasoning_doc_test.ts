@@ -1,7 +1,6 @@
 /** The lines of docs/reasoning.md do what they say. */
 import assert from "node:assert/strict";
 import { lacksProgram, needing } from "../support/needs.ts";
-import { isJsonObject, type JsonValue } from "../../src/domain/json.ts";
 import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
@@ -27,19 +26,6 @@ async function storied(): Promise<Place> {
   return place;
 }
 
-/** True if an object inside `value` has these members, each nested in the one before it. */
-function holds(value: JsonValue | undefined, path: readonly string[]): boolean {
-  if (Array.isArray(value)) return value.some((element) => holds(element, path));
-  if (!isJsonObject(value)) return false;
-  return at(value, path) || Object.values(value).some((member) => holds(member, path));
-}
-
-function at(value: JsonValue | undefined, path: readonly string[]): boolean {
-  const [name, ...rest] = path;
-  if (name === undefined) return true;
-  return isJsonObject(value) && Object.hasOwn(value, name) && at(value[name], rest);
-}
-
 Deno.test(
   needing(
     "the jq lines of docs/reasoning.md show something of every session with a refusal: as programs",
@@ -59,17 +45,6 @@ Deno.test(
     }
   },
 );
-
-Deno.test("the jq lines of docs/reasoning.md show something of every session with a refusal: as paths into the turns", async () => {
-  await using place = await storied();
-  assert.equal(JQ_LINES.length, 5);
-  const turns = place.sandbox.turns("s");
-  for (const line of JQ_LINES) {
-    for (const [path] of line.matchAll(/(?<=[\s([|])(?:\.[a-z_]+)+/g)) {
-      assert.ok(holds(turns, path.split(".").slice(1)), `${path} of: ${line}`);
-    }
-  }
-});
 
 Deno.test("docs/reasoning.md knows every reason and every switch: the reasons that items are left out for", () => {
   const source = Deno.readTextFileSync(new URL("../../src/domain/turn.ts", import.meta.url));

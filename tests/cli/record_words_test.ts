@@ -1,11 +1,9 @@
 /** Recording where a password is an ordinary word: `POSTGRES_PASSWORD=postgres`. */
 import assert from "node:assert/strict";
-import { leftAloneNote } from "../../src/cli/serve/recording_notes.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { answering, RawUpstream, sse } from "../unit/fixture/record/recording.ts";
-import { events, Sandbox } from "../support/reprise.ts";
-import { HELLO, Place } from "./harness.ts";
+import { Sandbox } from "../support/reprise.ts";
 
 const ENV = { POSTGRES_PASSWORD: "postgres" };
 const INPUT = "Which port has postgres?";
@@ -71,35 +69,4 @@ Deno.test("record --not-secret keeps a variable's value everywhere, and the fixt
   });
   assert.deepEqual([header.not_secret, leftAlone], [["POSTGRES_PASSWORD"], []]);
   assert.doesNotMatch(stderr, /POSTGRES_PASSWORD/);
-});
-
-Deno.test("run --record says where it left a word, and takes --not-secret", async () => {
-  await using place = new Place(() => HELLO);
-  const run = async (name: string, ...flags: string[]) => {
-    const out = `${place.sandbox.directory}/${name}`;
-    const args = ["run", "--json", "--record", out, ...flags, INPUT];
-    const called = await place.call(args, { env: ENV });
-    assert.equal(called.code, 0, called.stderr);
-    const notice = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
-    return { notice, header: readFixture(denoFiles, out).header };
-  };
-  const left = await run("left");
-  assert.equal(left.notice?.tested, true, JSON.stringify(left.notice));
-  const [{ name, files }] = left.notice?.left_alone as [{ name: string; files: string[] }];
-  assert.equal(name, "POSTGRES_PASSWORD");
-  for (const file of ["exchanges/0001/request.json", "session.json"]) {
-    assert(files.includes(file), files.join());
-  }
-  const kept = await run("kept", "--not-secret", "POSTGRES_PASSWORD");
-  assert.deepEqual([kept.header.not_secret, kept.notice?.left_alone], [["POSTGRES_PASSWORD"], undefined]);
-});
-
-Deno.test("a note advises --not-secret for variables only: a key header has no such name", () => {
-  const note = (...names: string[]) => leftAloneNote(names.map((name) => ({ name, files: ["body"] }))) ?? "";
-  assert.match(note("x-api-key"), /x-api-key in body/);
-  assert.doesNotMatch(note("x-api-key"), /--not-secret/);
-  assert.match(
-    note("x-api-key", "PATH"),
-    /--not-secret NAME marks the value of a variable as not secret$/,
-  );
 });

@@ -67,10 +67,3 @@ Deno.test("--stream prints a message whose server sent no deltas, once", async (
   await using place = new Place([answer([{ kind: "item", item: { ...item, content } }])]);
   assert.equal((await place.call(["run", "--stream", "Hi"])).stdout, "All at once.\n");
 });
-
-Deno.test("--stream and --json exclude each other: the events have the deltas", async () => {
-  await using place = new Place([]);
-  const called = await place.call(["run", "--json", "--stream", "Hi"]);
-  assert.equal(called.code, 2);
-  assert.match(called.stdout, /"message":"[^"]*--stream[^"]*--json/);
-});

@@ -1,44 +1,13 @@
 /** A request without a recording: the error for its client, and the reports of `serve`. */
 import assert from "node:assert/strict";
 import { writeFixture } from "../support/fixture.ts";
-import { events, PROGRAM, Sandbox } from "../support/reprise.ts";
-import { Place, readsThenAnswers } from "./harness.ts";
-
-const SAID = "Your input: maximum context length, encrypted content could not be verified, unknown parameter";
+import { Sandbox } from "../support/reprise.ts";
 
 /** The events of `serve --events`. */
 // deno-lint-ignore no-explicit-any
 function eventsIn(log: string): any[] {
   return Deno.readTextFileSync(log).trimEnd().split("\n").map((line) => JSON.parse(line));
 }
-
-Deno.test("run takes a miss of serve as a miss, whatever the request says: it ends with 7, and asks once", async () => {
-  await using place = new Place(readsThenAnswers);
-  const { directory } = place.sandbox;
-  const run = (...args: string[]) => [...PROGRAM, "run", "--json", "-s", "s", ...args];
-  const fixture = `${directory}/fixture`;
-  const recorded = await place.call(["record", "--out", fixture, "--", ...run("--new", "Look at a.txt")]);
-  assert.equal(recorded.code, 0, recorded.stderr);
-  for (const flags of [[], ["--auto-compact", "100000"], ["--output-schema", "schema.json"]]) {
-    Deno.writeTextFileSync(
-      `${place.sandbox.workspace}/schema.json`,
-      '{"type":"object","title":"max_tokens"}',
-    );
-    const log = `${directory}/events`;
-    const command = run(...flags, SAID);
-    const called = await place.call(["serve", "--rules", "none", "--events", log, fixture, "--", ...command]);
-    assert.equal(called.code, 7, called.stderr);
-    const types = events(called).map(({ type }) => type as string);
-    assert(!types.includes("notice"), called.stdout);
-    const error = events(called).find(({ type }) => type === "error");
-    assert(error?.type === "error");
-    assert.equal(error.code, "fixture_miss");
-    assert.doesNotMatch(String(error.message), /maximum|encrypted|unknown/);
-    assert.deepEqual(eventsIn(log).filter(({ request }) => request !== undefined).map(({ type }) => type), [
-      "miss",
-    ]);
-  }
-});
 
 Deno.test("the report of a miss on stderr and in the events lists all differences, and the rules with which it would match", async () => {
   await using sandbox = new Sandbox();

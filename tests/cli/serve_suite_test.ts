@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { bodyOf, exchange, sealOf, Serving, writeSuite } from "./serving.ts";
+import { exchange, sealOf, Serving, writeSuite } from "./serving.ts";
 
 Deno.test("a parent folder is served as its fixtures would be: in order by name, nested ones too, each exchange once", async () => {
   await using sandbox = new Sandbox();
@@ -27,24 +27,6 @@ Deno.test("a parent folder is served as its fixtures would be: in order by name,
     })),
   );
   assert.deepEqual([ended.unused.length, ended.unopened], [3, []]);
-});
-
-Deno.test("a fixture that is found twice is refused, and so is a folder without fixtures", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["a"]);
-  Deno.mkdirSync(`${sandbox.directory}/empty`);
-  for (
-    const [directories, message] of [
-      [[suite, `${suite}/a`], /Cannot serve ".*\/suite\/a" twice/],
-      [[`${suite}/a`, `${suite}/a/`], /Cannot serve ".*\/suite\/a" twice/],
-      [[`${sandbox.directory}/empty`], /no fixture\.json is at or under it/],
-      [[`${sandbox.directory}/none`], /no such folder/],
-    ] as const
-  ) {
-    const { code, stderr } = await sandbox.call(["serve", ...directories, "--", "true"]);
-    assert.equal(code, 2, stderr);
-    assert.match(stderr, message);
-  }
 });
 
 Deno.test("each test plays from its own recording, and events name the test and the path without it", async () => {
@@ -108,83 +90,6 @@ Deno.test("a test without a recording is a miss that says how to record it", asy
   assert.deepEqual([code, ended.missed, ended.served], [7, 3, 1]);
 });
 
-Deno.test("a fixture that was given itself has no tests: the miss says to serve the folder of recordings", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["a"]);
-  writeFixture(`${suite}/a/inner`, [exchange("Hi", "inner")]);
-  await using serving = await Serving.start(sandbox, `${suite}/a`);
-  const { body } = await serving.asksTest("inner", "Hi");
-  assert.equal(body.error.code, "fixture_miss");
-  const { events } = await serving.end();
-  assert.match(
-    events.find(({ type }) => type === "miss").message,
-    /only fixtures are served, .* then serve DIR$/,
-  );
-});
-
-Deno.test("names that break the rule are refused before any file is touched", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["a", "exchanges", "Upper", "a..b"]);
-  writeFixture(`${sandbox.directory}/outside`, [exchange("Hi", "outside")]);
-  Deno.symlinkSync(`${sandbox.directory}/outside`, `${suite}/link`);
-  await using serving = await Serving.start(sandbox, suite);
-  const hostile = [
-    "/t/Upper",
-    "/t/..",
-    "/t/a..b",
-    "/t/.hidden",
-    "/t/exchanges",
-    "/t/fixture.json",
-    "/t/%2e%2e%2foutside",
-    "/t/%61",
-    "/t//a",
-    "/t/a%00",
-    `/t/${"a".repeat(81)}`,
-    "/t/-a",
-    "/t/link",
-    "/t/a/../../outside",
-    "/x/../t/a",
-    "//t/a",
-  ];
-  for (const path of hostile) {
-    const { status, code } = await rawAsk(serving.port, `${path}/v1/responses`);
-    assert.deepEqual([status, code], [400, "test_refused"], path);
-  }
-  const { code, events, ended } = await serving.end();
-  const turnedAway = events.filter(({ type }) => type === "turned_away");
-  assert.equal(turnedAway.length, hostile.length);
-  assert(turnedAway.every(({ code, status }) => code === "test_refused" && status === 400));
-  assert.match(turnedAway.find(({ test }) => test === "link").message, /is a link/);
-  assert.deepEqual([code, ended.turned_away, ended.missed, ended.fixtures], [7, hostile.length, 0, []]);
-});
-
-/** Sends a path that any client library would change. */
-async function rawAsk(
-  port: number,
-  path: string,
-): Promise<{ readonly status: number; readonly code: string }> {
-  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
-  const body = JSON.stringify(bodyOf("Hi"));
-  const head = `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: close\r\n` +
-    `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-  await connection.write(new TextEncoder().encode(`${head}${body}`));
-  const answer = await new Response(connection.readable).text();
-  return {
-    status: Number(answer.split(" ")[1]),
-    code: /"code":"([a-z_]+)"/.exec(answer)?.[1] ?? "",
-  };
-}
-
-Deno.test("a test with two recordings is refused, not played from either", async () => {
-  await using sandbox = new Sandbox();
-  const [one, two] = [writeSuite(sandbox, ["a", "b"], "one"), writeSuite(sandbox, ["a"], "two")];
-  await using serving = await Serving.start(sandbox, one, two);
-  const { status, body } = await serving.asksTest("a", "Hi");
-  assert.deepEqual([status, body.error.code], [400, "test_refused"]);
-  assert.match(body.error.message, /two folders have a recording of the test/);
-  assert.equal((await serving.asksTest("b", "Hi")).body.answer, "b 1");
-});
-
 Deno.test("a damaged fixture fails its own test with a clear answer, and no other", async () => {
   await using sandbox = new Sandbox();
   const suite = writeSuite(sandbox, ["body", "header", "whole"]);
@@ -207,36 +112,6 @@ Deno.test("a damaged fixture fails its own test with a clear answer, and no othe
     [["body", "bad_fixture"], ["header", "bad_fixture"], [undefined, "bad_fixture"]],
   );
   assert.match(stderr, /^body: turned away with 400: Cannot read the fixture file /m);
-});
-
-Deno.test("a damaged fixture that was given itself is refused at the start", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["a", "b"]);
-  Deno.writeTextFileSync(`${suite}/a/exchanges/0002/body`, "{}");
-  const { code, stderr } = await sandbox.call(["serve", `${suite}/a`, `${suite}/b`, "--", "true"]);
-  assert.equal(code, 2);
-  assert.match(stderr, /its checksum differs from fixture\.json/);
-});
-
-Deno.test("a path that a fixture recorded below /t/ is played unchanged, and is no test", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["a"]);
-  const literal = writeFixture(`${sandbox.directory}/literal`, [
-    exchange("Hi", "literal", "/t/a/v1/responses"),
-    exchange("Hi", "upper", "/t/A%20/x"),
-  ]);
-  const inner = exchange("Hi", "inner", "/t/x/v1/responses");
-  writeFixture(`${suite}/nested`, [inner]);
-  await using serving = await Serving.start(sandbox, literal, suite);
-  assert.equal((await serving.ask("/t/a/v1/responses", "Hi")).body.answer, "literal");
-  assert.equal((await serving.ask("/t/A%20/x", "Hi")).body.answer, "upper");
-  assert.equal((await serving.ask("/t/nested/t/x/v1/responses", "Hi")).body.answer, "inner");
-  const { events } = await serving.end();
-  assert.deepEqual(events.filter(({ type }) => type === "played").map(({ test, path }) => [test, path]), [
-    [undefined, "/t/a/v1/responses"],
-    [undefined, "/t/A%20/x"],
-    ["nested", "/t/x/v1/responses"],
-  ]);
 });
 
 /** Sends a request for each test at each base URL, with `/t/NAME` before its path; prints the answers. */

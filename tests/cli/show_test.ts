@@ -1,6 +1,6 @@
 /** `show` as a user meets it in a pipe: one run, the file of an export, edits, folded outputs, words after a repair. */
 import assert from "node:assert/strict";
-import { answer, message, type Script } from "../support/responses_server.ts";
+import { answer, type Script } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { assertError, begun, HELLO, Place, readsThenAnswers } from "./harness.ts";
 
@@ -177,16 +177,6 @@ Deno.test("after a repair, every event is shown in words and none as JSON", asyn
   for (const view of [text, await shown(place, "s", "--events"), await shown(place, "s", "--markdown")]) {
     assert.doesNotMatch(view, /[{}]|undefined|\[object/);
   }
-});
-
-Deno.test("an event of a later version is named, not printed as JSON", async () => {
-  await using place = new Place([answer([message("Hello.")])]);
-  await place.session("s");
-  const { reseal } = await import("./harness.ts");
-  reseal(place.turnPath("s", 3), (text) => text.replace('"run_ended"', '"mood_changed"'));
-  const text = await place.call(["show", "s"]);
-  assert.match(text.stdout, /\(event of the kind mood_changed, which this version does not know\)/);
-  assert.doesNotMatch(text.stdout, /[{}]/);
 });
 
 Deno.test("--markdown prints the prompt, the answer and the calls, and names what is damaged on stderr", async () => {

@@ -57,30 +57,3 @@ Deno.test("run --fixture plays a fixture that was recorded over a WebSocket, and
   assert.equal(missed.code, 7, missed.stderr);
   assert.match(missed.stderr, /No recording matches request 1 .*input\[0\]\.content/);
 });
-
-Deno.test("ls, show, lint and diff read a fixture that was recorded over a WebSocket", async () => {
-  await using sandbox = new SocketSession();
-  const fixture = `${sandbox.test}/1`;
-  const listed = await sandbox.call(["fixture", "ls", fixture, "--json"]);
-  assert.equal(JSON.parse(listed.stdout).fixtures[0].exchanges, 3);
-  const shown = await sandbox.call(["fixture", "show", fixture, "--json"]);
-  const { exchanges } = JSON.parse(shown.stdout);
-  assert.deepEqual(
-    exchanges.map(({ socket }: { socket: { continues: number | null } }) => socket.continues),
-    [
-      null,
-      1,
-      2,
-    ],
-  );
-  const page = await sandbox.call(["fixture", "show", fixture, "--html", `${sandbox.directory}/page.html`]);
-  assert.equal(page.code, 0, page.stderr);
-  assert.match(
-    Deno.readTextFileSync(`${sandbox.directory}/page.html`),
-    /WebSocket: connection 1, continues exchange 1/,
-  );
-  const linted = await sandbox.call(["fixture", "lint", fixture, "--json"]);
-  assert.deepEqual(JSON.parse(linted.stdout).fixtures[0].findings, []);
-  const over = await sandbox.call(["fixture", "diff", `${LOOP}/1`, fixture]);
-  assert.equal(over.code, 0, `${over.stdout}${over.stderr}`);
-});

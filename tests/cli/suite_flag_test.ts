@@ -109,21 +109,6 @@ Deno.test("the line of docs/recording.md ends a test", async () => {
   assert.deepEqual([report.test, report.exit_code, report.served, report.unused], [test, 7, 1, [2]]);
 });
 
-Deno.test("serve --suite plays a test again from the beginning after its end, and several tests at a time", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["a", "b"]);
-  const server = await SuiteServer.start(sandbox, ["serve", suite, "--rules", "none"]);
-  for (let time = 1; time <= 2; time++) {
-    const answers = await Promise.all(["a", "b"].map((test) => server.ask(test, "Hi")));
-    assert.deepEqual(answers.map(({ body }) => body.answer), ["a 1", "b 1"]);
-    for (const test of ["a", "b"]) {
-      const { exit_code, served } = await server.end(test, { allow_unused: true });
-      assert.deepEqual([exit_code, served], [0, 1]);
-    }
-  }
-  await server.over();
-});
-
 Deno.test("serve --suite reports a test that sent nothing, one without a recording, and a damaged recording", async () => {
   await using sandbox = new Sandbox();
   const suite = writeSuite(sandbox, ["silent", "damaged"]);

@@ -17,11 +17,3 @@ Deno.test("test -k with a text that no path has exits with 2, and names the text
   assert.deepEqual([code, stdout], [2, ""]);
   assert.match(stderr, /No test has "nothing-like-it" in its path/);
 });
-
-Deno.test("test --reporter text prints a line for each test", async () => {
-  await using sandbox = new Sandbox();
-  const args = ["test", "--reporter", "text", "-k", "refused-by", SESSIONS];
-  const { code, stdout, stderr } = await sandbox.call(args);
-  assert.equal(code, 0, stderr);
-  assert.match(stdout, /^passed {2}\S*refused-by-name.* \(\d+\.\d\d s\)\n$/);
-});

@@ -1,8 +1,5 @@
 /** export and import: one portable file. */
 import assert from "node:assert/strict";
-import { OutputFile } from "../../src/cli/output_file.ts";
-import { CHANGING, spyFiles } from "../unit/store/spy_files.ts";
-import { portsOn } from "../unit/store/support.ts";
 import { assertError, begun, KEY, Place, readsThenAnswers } from "./harness.ts";
 
 async function ok(place: Place, args: readonly string[], home?: string): Promise<string> {
@@ -144,24 +141,4 @@ Deno.test("export and import carry a session from home to home: --redact strips 
   await ok(place, ["import", `${file}.2`], `${other}2`);
   assert.match(await ok(place, ["fsck", "s", "--requests"], `${other}2`), /turn 2: redacted/);
   await ok(place, ["run", "--json", "-s", "s", "Go on"], `${other}2`);
-});
-
-Deno.test("an export is durable under its name when it is done: content, name, directory", () => {
-  const directory = Deno.makeTempDirSync({ prefix: "reprise-export-" });
-  try {
-    const calls: string[] = [];
-    const files = spyFiles(({ name, path }) => {
-      if (CHANGING.has(name)) calls.push(`${name} ${path.startsWith(`${directory}/`) ? "file" : path}`);
-    });
-    for (const force of [false, true]) {
-      const file = new OutputFile(portsOn(files), `${directory}/s.jsonl`, { what: "the export", force });
-      file.write([new TextEncoder().encode(`all ${force}`)]);
-      const named = force ? ["rename file"] : ["link file", "unlink file"];
-      const expected = ["sync file", "close file", ...named, `syncDirectory ${directory}`];
-      assert.deepEqual(calls.slice(-expected.length), expected);
-      assert.equal(Deno.readTextFileSync(`${directory}/s.jsonl`), `all ${force}`);
-    }
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
 });

@@ -84,15 +84,6 @@ Deno.test("the first request of a run holds no reasoning of accounts that its ke
   assert.deepEqual(place.sentBy(3, KEYS), [A, B, A]);
 });
 
-Deno.test("the first request of a run holds no reasoning of accounts that its key is known not to be of: also where a checkpoint hides the response that named it", async () => {
-  await using place = await begun();
-  ok(await place.call(["compact", "s", "--tail-events", "0"]));
-  ok(await place.run(B, []));
-  const first = place.server.requests.length;
-  ok(await place.run(A));
-  assert.deepEqual(reasoningIds(place.server.requests[first] as RecordedRequest), []);
-});
-
 Deno.test("the first request of a run holds no reasoning of accounts that its key is known not to be of: and --dry-run and input make the same request", async () => {
   await using place = await begun();
   const env = { OPENAI_API_KEY: B };
@@ -152,14 +143,6 @@ Deno.test("the hash of a key stays on this machine: no turn of a played fixture 
   const turns = place.sandbox.turns("played") as ModelTurn[];
   assert.ok(turns.some(({ kind }) => kind === "model"));
   for (const { fingerprint } of turns) assert.ok(fingerprint === undefined || !("key" in fingerprint));
-});
-
-Deno.test("the hash of a key stays on this machine: a run of one of several accounts is recorded so that it plays the same", async () => {
-  await using place = await begun();
-  const fixture = `${place.sandbox.directory}/fixture`;
-  const recorded = ok(await place.run(A, ["--record", fixture]));
-  const notice = events(recorded).find((event) => event.type === "notice" && event.kind === "recorded");
-  assert.deepEqual(notice !== undefined && "tested" in notice && notice.tested, true, recorded.stdout);
 });
 
 Deno.test("the hash of a key stays on this machine: export --redact removes it, and the session still verifies", async () => {

@@ -163,33 +163,6 @@ Deno.test("under -- CMD each API has its own port: HEAD of the base URL is passe
   assert.deepEqual([ended.served, ended.missed, ended.skipped], [1, 0, 1]);
 });
 
-Deno.test("under -- CMD each API has its own port: a fixture that was recorded before, on one port, is served on both", async () => {
-  await using place = new Place();
-  const given = (path: string, body: string) => ({ request: { path, body: {} }, body });
-  const old = writeFixture(`${place.directory}/old`, [
-    given("/v1/messages", "data: a\n\n"),
-    given("/v1/responses", "data: b\n\n"),
-    { request: { method: "HEAD", path: "/", body_sha256: null }, response: { status: 404 }, body: "" },
-  ]);
-  const called = await place.around(["serve", old, "--strict-usage"], RESPONSES, CHECK, MESSAGES);
-  assert.deepEqual(
-    [called.code, called.stdout],
-    [0, "200 data: b\n\n\n404 \n200 data: a\n\n\n"],
-    called.stderr,
-  );
-});
-
-Deno.test("under -- CMD each API has its own port: a miss on Anthropic's port has Anthropic's shape, on OpenAI's port OpenAI's, whatever the path", async () => {
-  await using place = new Place();
-  const old = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);
-  const called = await place.around(["serve", old], MODELS, OPENAI_MODELS);
-  assert.equal(called.code, 7, called.stderr);
-  assert.match(
-    called.stdout,
-    /^400 \{"type":"error","error":\{"type":"fixture_miss"[^\n]*\n400 \{"error":\{"message":/,
-  );
-});
-
 Deno.test("under -- CMD each API has its own port: no variable of reprise or Azure leads a command around serve, and record refuses one that leads around it", async () => {
   await using place = new Place();
   const fixture = writeFixture(`${place.directory}/old`, [{
@@ -216,29 +189,6 @@ Deno.test("under -- CMD each API has its own port: no variable of reprise or Azu
   );
   const given = await around("record", "--out", place.out, "--upstream", url);
   assert.match(given.stdout, /^unset http/);
-});
-
-Deno.test("under -- CMD each API has its own port: a miss names what its own port has, and the variable of the port that has the path", async () => {
-  await using place = new Place();
-  const recorded = await place.around(["record", "--out", place.out], OPENAI_MODELS, RESPONSES, MESSAGES);
-  assert.equal(recorded.code, 0, recorded.stderr);
-  const astray = { url: "$ANTHROPIC_BASE_URL/v1/responses", method: "POST", body: "{}" };
-  const called = await place.around(["serve", place.out], astray, MODELS);
-  assert.equal(called.code, 7, called.stderr);
-  const messages = place.events.filter(({ type }) => type === "miss").map(({ message }) => message);
-  assert.match(
-    messages[0],
-    /: nothing is recorded for that method and path at ANTHROPIC_BASE_URL, only POST \/v1\/messages \(1\); it was recorded at OPENAI_BASE_URL\. /,
-  );
-  assert.match(messages[1], /at ANTHROPIC_BASE_URL, only [^;]*; it was recorded at OPENAI_BASE_URL\. /);
-
-  const alone = await place.around(["record", "--out", `${place.out}-2`], RESPONSES);
-  assert.equal(alone.code, 0, alone.stderr);
-  assert.equal((await place.around(["serve", `${place.out}-2`], MESSAGES)).code, 7);
-  assert.match(
-    place.events.find(({ type }) => type === "miss").message,
-    /\/v1\/messages\): nothing is recorded at ANTHROPIC_BASE_URL\. /,
-  );
 });
 
 Deno.test("under -- CMD each API has its own port: for a command that only checked the connection the note says so, and names no variables", async () => {

@@ -15,7 +15,6 @@ import {
   shellArgv,
   shellLine,
   statuses,
-  write,
 } from "../changes.ts";
 
 const QUESTION = "Allow? [y]es, [n]o, [a]lways this call, always this [t]ool, [q]uit: ";
@@ -113,8 +112,6 @@ function one(answer: string, decision: "yes" | "no" | "always") {
 }
 
 Deno.test("at a terminal one key allows one call, and everything else denies it: y", one("y", "yes"));
-
-Deno.test("at a terminal one key allows one call, and everything else denies it: Y", one("Y", "yes"));
 
 Deno.test("at a terminal one key allows one call, and everything else denies it: n", one("n", "no"));
 
@@ -222,31 +219,6 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
   ]);
 });
 
-Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: a file that is replaced as a diff", async () => {
-  await using place = new Place(calling(write("a.txt", "alpha\ngamma\n")));
-  const called = await new Terminal(place).answer("n");
-  assertShown(called, ["The model wants to change a.txt (write_file):", "  │ line 1"]);
-  assertShown(called, ["  │   alpha", "  │ - beta", "  │ + gamma"]);
-});
-
-Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: the head of a new file", async () => {
-  const text = Array.from({ length: 70 }, (_, index) => `line ${index + 1}\n`).join("");
-  await using place = new Place(calling(write("new.txt", text)));
-  const called = await new Terminal(place).answer("n");
-  assertShown(called, ["The model wants to create new.txt (write_file):", "  │ + line 1", "  │ + line 2"]);
-  assertShown(called, ["  │ + line 60", "  │ … 10 more lines", QUESTION.trim()]);
-});
-
-Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit that does not fit the file, by its texts", async () => {
-  await using place = new Place(calling(edit("a.txt", "gamma", "G")));
-  const called = await new Terminal(place).answer("n");
-  assertShown(called, [
-    "The model wants to change a.txt (edit_file), which does not fit the file as it is now:",
-    "  │ - gamma",
-    "  │ + G",
-  ]);
-});
-
 Deno.test("questions about one response are counted; calls that a rule decides do not count", async () => {
   const calls = [shellLine("touch x"), read("a.txt"), shellArgv("true"), shellLine("touch y")];
   await using place = new Place(calling(...calls));
@@ -306,15 +278,6 @@ Deno.test("a stop at the question ends the run as interrupted, with every call a
   assertStoppedAtQuestion(place, called, 130);
 });
 
-Deno.test("a stop at the question ends the run as interrupted, with every call answered: SIGTERM", async () => {
-  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
-  const terminal = new Terminal(place);
-  await terminal.asked(1);
-  const { pid } = JSON.parse(Deno.readTextFileSync(`${place.path("s")}/lock`));
-  Deno.kill(pid, "SIGTERM");
-  assertStoppedAtQuestion(place, await terminal.ended(), 143);
-});
-
 Deno.test("a stop at the question ends the run as interrupted, with every call answered: the terminal's window is closed", async () => {
   await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
   const terminal = new Terminal(place);
@@ -362,10 +325,4 @@ Deno.test("without a terminal to ask on, --ask is a denial, and no question is p
   assert.equal(called.code, 0, called.stdout);
   assert.ok(!called.stdout.includes("Allow?"), called.stdout);
   assert.deepEqual(decisions(place), ["shell: denied, no_terminal"]);
-});
-
-Deno.test("without a terminal to ask on, --ask is a denial, and no question is printed: with --fail-on-denied it is exit 3", async () => {
-  await using place = new Place(calling(shellLine("touch x")));
-  const called = await place.call([...NEW_RUN, "--ask", "--fail-on-denied", "Go"]);
-  assert.equal(called.code, 3, called.stdout);
 });

@@ -127,18 +127,6 @@ Deno.test("--body and --dry-run show the request with attached files as run send
   assert.equal(JSON.parse(more).prefix.extends, true);
 });
 
-Deno.test("a fork keeps the attached files of its turns, and outlives its parent", async () => {
-  await using place = new Place(readsThenAnswers);
-  await ok(place, ["run", "--new", "-s", "s", ...attaching(place), "Look"]);
-  const { to_seq: seq, session: fork } = JSON.parse(await ok(place, ["fork", "s", "--json"]));
-  assert.ok(seq > 0);
-  await ok(place, ["rm", "s", "--yes"]);
-  await ok(place, ["rm", "--unused"], { TMPDIR: place.sandbox.directory });
-  await ok(place, ["fsck", fork]);
-  await ok(place, ["run", "-s", fork, "And now?"]);
-  assert.deepEqual(contents(place)[0], EXPECTED_PARTS);
-});
-
 Deno.test("export and import carry attached files; gc removes none of them", async () => {
   await using place = new Place(readsThenAnswers);
   await ok(place, ["run", "--new", "-s", "s", ...attaching(place), "Look"]);

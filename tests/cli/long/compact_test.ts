@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { answer, message, reasoning, type RecordedRequest } from "../../support/responses_server.ts";
 import { functionCall, type ScriptedResponse } from "../../support/responses_server/script.ts";
-import { ending, events } from "../../support/reprise.ts";
 import { assertError, Place } from "../harness.ts";
 
 const LONG = "The file says a good deal more than this line does. ".repeat(30);
@@ -51,59 +50,6 @@ async function input(place: Place): Promise<string> {
   return (await place.call(["run", "-s", "s", "--dry-run", "--body", "Next"])).stdout;
 }
 
-Deno.test("compact with nothing to gain exits 0, says so, and writes nothing", async () => {
-  await using place = new Place(() => answer([message("Hello")]));
-  await place.session("s");
-  const before = files(place);
-  for (const more of [[], ["--tail-events", "0"], ["--dry-run"]]) {
-    const { type, changes, session, message } = await json(place, ["compact", "s", ...more]);
-    if (more[0] === "--dry-run") assert.deepEqual([type, changes], ["dry_run", []]);
-    else assert.equal(type, "nothing_to_compact", more.join(" "));
-    assert.equal(session, "s");
-    assert.match(String(message), /^Nothing to compact: its history of \d+ bytes would become one of \d+$/);
-  }
-  const { code, stdout, stderr } = await place.call(["compact", "s"]);
-  assert.deepEqual([code, stderr], [0, ""]);
-  assert.match(stdout, /^s: Nothing to compact: /);
-  assert.deepEqual(files(place), before);
-  assert.equal(place.server.requests.length, 1);
-});
-
-Deno.test("compact: --tail-events is an upper bound, a plan is printed, and nothing changes; then it is carried out and undone", () =>
-  inSession(async (place) => {
-    const [before, whole] = [files(place), await input(place)];
-    const shrunk = await json(place, ["compact", "s", "--dry-run"]);
-    assert.deepEqual((shrunk.tail as JsonObject).asked, 80);
-    const plan = await json(place, ["compact", "s", "--tail-events", "0", "--dry-run"]);
-    assert.deepEqual(files(place), before);
-    assert.equal(plan.type, "dry_run");
-    for (
-      const name of ["range", "tail", "cut", "before", "after", "dropped", "token_estimate", "summary"]
-    ) {
-      assert.ok(plan[name] !== undefined, name);
-    }
-    const done = await json(place, ["compact", "s", "--tail-events", "0"]);
-    assert.equal(done.type, "compacted");
-    for (const name of ["range", "cut", "after", "summary"]) assert.deepEqual(done[name], plan[name]);
-    assert.deepEqual(files(place).slice(0, 5), before.slice(0, 5), "old turns are never touched");
-    const turn = place.sandbox.turns("s").at(-1);
-    assert.equal(turn.kind, "compaction");
-    assert.equal(turn.events[0].strategy, "deterministic");
-    assert.match(await input(place), /<session_checkpoint>\\nThis checkpoint stands for turns 1 to 5/);
-    const planned = await json(place, ["compact", "s", "--undo", "--dry-run"]);
-    assert.deepEqual([planned.type, planned.verb, planned.in_force], ["dry_run", "compact", null]);
-    assert.notEqual(await input(place), whole);
-    const undone = await json(place, ["compact", "s", "--undo"]);
-    assert.equal(undone.type, "compaction_withdrawn");
-    assert.equal(undone.in_force, null);
-    assert.equal(await input(place), whole);
-    assertError(await place.call(["compact", "s", "--undo", "--json"]), {
-      code: "nothing_to_withdraw",
-      exit: 2,
-    });
-    assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
-  }));
-
 Deno.test("compact: the contract is printed without a key and a request; the model's summary is checked against the log", () =>
   inSession(async (place) => {
     const asked = place.server.requests.length;
@@ -127,19 +73,6 @@ Deno.test("compact: the contract is printed without a key and a request; the mod
     assert.equal(sent.store, false);
     assert.equal((sent.text as { format: JsonObject }).format.name, "session_checkpoint");
     assert.equal(sent.tools, undefined);
-  }));
-
-Deno.test("compact: --auto-compact reports its work, and the run completes", () =>
-  inSession(async (place) => {
-    Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, LONG.repeat(20));
-    // The first run's answer is long enough for a checkpoint of it to be worth its while.
-    const args = ["run", "--json", "-s", "s", "--auto-compact", "1", "Look again"];
-    const called = await place.call(args);
-    assert.equal(ending(called).state, "completed", called.stdout);
-    const notices = events(called).filter((event) => event.type === "notice" && event.kind === "compacted");
-    assert.ok(notices.length >= 1, called.stdout);
-    assert.ok(place.sandbox.turns("s").some(({ kind }) => kind === "compaction"));
-    assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
   }));
 
 Deno.test("an answer of the model that cannot be used leaves the session untouched: no JSON", () =>

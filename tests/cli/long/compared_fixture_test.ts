@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { denoFiles } from "../../../src/store/deno_files.ts";
-import { readFixture } from "../../../src/fixture/read.ts";
 import { writeFixture } from "../../support/fixture.ts";
 import { shortAnswer } from "../any_api.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { type Called, ending, events, PROGRAM, Sandbox } from "../../support/reprise.ts";
-import { answer, rateLimited, type Script } from "../../support/responses_server.ts";
+import { answer, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { assertError, HELLO, Place, readsThenAnswers } from "../harness.ts";
 
@@ -62,26 +60,6 @@ Deno.test("run --fixture refuses each other prompt, model, instructions, set of 
   }
 });
 
-Deno.test("run --fixture plays a recorded refusal and the answer to the same request in their order", async () => {
-  await using place = new Place([rateLimited(), HELLO]);
-  const folder = await recorded(place);
-  assert.equal(readFixture(denoFiles, folder).exchanges.length, 2);
-  await using other = new Sandbox();
-  const called = await other.call([...RECORDED, "--fixture", folder, PROMPT]);
-  assert.equal(ending(called).text, "Hello.", called.stdout);
-  assert.ok(called.stdout.includes('"kind":"retry"'));
-});
-
-Deno.test("run --fixture plays each exchange once: a longer conversation is a miss", async () => {
-  await using place = new Place(readsThenAnswers);
-  const folder = await recorded(place);
-  await using other = new Sandbox();
-  const begin = [...RECORDED, "--fixture", folder, PROMPT];
-  assert.equal((await other.call(begin)).code, 0);
-  const called = await other.call(["run", "--json", "-s", "s", "--fixture", folder, PROMPT]);
-  assertError(called, { code: "fixture_miss", exit: 7, says: /differs at input\[/ });
-});
-
 Deno.test("run --fixture plays exchanges without a recorded request only with --match sequence, and says so", async () => {
   await using other = new Sandbox();
   const folder = writeFixture(`${other.directory}/imported`, [{ body: shortAnswer("/responses") }]);
@@ -94,15 +72,6 @@ Deno.test("run --fixture plays exchanges without a recorded request only with --
     hint: /--match sequence/,
   });
   assert.equal((await other.call([...args, "--match", "sequence"])).code, 0);
-});
-
-Deno.test("run takes --match only with --fixture", async () => {
-  await using other = new Sandbox();
-  assertError(await other.call(["run", "--json", "--match", "exact", "Hi"]), {
-    code: "usage",
-    exit: 2,
-    says: /--match without --fixture/,
-  });
 });
 
 Deno.test("a miss of run --fixture has all differences in its details, and names the rules that would have helped", async () => {
@@ -185,24 +154,6 @@ async function recordedByProxy(place: Place, command: string): Promise<string> {
   assert.equal(called.code, 0, called.stderr);
   return folder;
 }
-
-Deno.test("run --fixture plays a run whose real tools print the directory, in another directory", async () => {
-  await using place = new Place(runs("pwd"));
-  const folder = await recordedByProxy(place, "pwd");
-  await using other = new Sandbox();
-  const args = ["run", "--json", "--new", "--fixture", folder, "--allow", "shell:pwd", PROMPT];
-  const count = String.raw`replace ^(\[[^\]\n]*; )[0-9]+ bytes of output follow\]`;
-  const longer = `${other.directory}/a-longer-path-of-a-workspace`;
-  Deno.mkdirSync(longer);
-  for (const where of [{ cwd: longer }, { args: ["-w", longer] }]) {
-    const called = await other.call([...args, ...where.args ?? []], { cwd: where.cwd ?? other.directory });
-    assert.equal(called.code, 0, called.stdout);
-    const needed = noticesOf(called, "matched");
-    assert.deepEqual(needed, [
-      { type: "notice", kind: "matched", request: 2, exchange: 2, tier: "rules", rules: ["cwd", count] },
-    ]);
-  }
-});
 
 Deno.test("run --fixture ends with a miss if a real tool returns other output, and --match conversation reports it", async () => {
   const command = "cat a.txt";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import { startAnyApi } from "../any_api.ts";
-import { calling, decisions, EVERYTHING, NEW_RUN, shellArgv, shellLine } from "../changes.ts";
+import { calling, decisions, NEW_RUN, shellArgv, shellLine } from "../changes.ts";
 import { assertError, HELLO, Place, readsThenAnswers } from "../harness.ts";
 
 /** Variables that leave the model to the configuration. */
@@ -132,26 +132,6 @@ Deno.test("a denial of a flag wins over a rule of the configuration that allows"
   assert.deepEqual(decisions(place), ["shell: denied, denied_by_rule (shell)"]);
 });
 
-Deno.test("no file of the working directory holds rules or profiles", async () => {
-  await using place = new Place(calling(...EVERYTHING));
-  const { workspace } = place.sandbox;
-  const rules = JSON.stringify({ allow: ["shell", "write"], profile: "p", profiles: { p: { model: "m" } } });
-  for (const name of ["config.json", ".reprise.json", ".config/reprise/config.json", "reprise/config.json"]) {
-    Deno.mkdirSync(`${workspace}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
-    Deno.writeTextFileSync(`${workspace}/${name}`, rules);
-  }
-  const called = await place.call([...NEW_RUN, "Go"]);
-  assert.equal(ending(called).denials, 3);
-  assert.deepEqual(started(called).config_rules, []);
-});
-
-Deno.test("an invalid rule is exit 2 and names the configuration", async () => {
-  await using place = new Place([]);
-  configure(place, { allow: ["nonsense:x"] });
-  const called = await place.call(["run", "--json", "Hi"]);
-  assertError(called, { code: "bad_configuration", exit: 2, says: /rule of the configuration/ });
-});
-
 Deno.test("each provider has a default model of its own", async () => {
   await using api = startAnyApi();
   await using place = new Place([]);
@@ -275,10 +255,4 @@ Deno.test("run --fixture ignores rules, profiles and defaults of the user", asyn
   assert.equal(withoutHome(configured), withoutHome(plain));
   const tested = await place.call(["test", folder, "--reporter", "json"], { env: { REPRISE_PROFILE: "x" } });
   assert.equal(tested.code, 0, tested.stdout);
-});
-
-Deno.test("--profile and --fixture exclude each other", async () => {
-  await using place = new Place([]);
-  const called = await place.call(["run", "--json", "--profile", "work", "--fixture", "x", "Hi"]);
-  assertError(called, { code: "usage", exit: 2, says: /--profile.*--fixture/ });
 });

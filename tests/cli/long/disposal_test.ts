@@ -190,12 +190,6 @@ Deno.test("rm --unused removes unused files: scratch directories of killed sessi
   assert.ok(Deno.statSync(place.sandbox.home).isDirectory, "no link is followed");
 });
 
-Deno.test("rm --unused removes unused files: a home that is not there yet is no error", async () => {
-  await using place = new Place([]);
-  assert.deepEqual(JSON.parse(await ok(place, ["rm", "--unused", "--json"])).removed, []);
-  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-});
-
 Deno.test("rm deletes several sessions: none of them if one does not exist or is in use", async () => {
   await using place = new Place(readsThenAnswers);
   for (const id of ["a", "b", "c"]) await place.session(id);
@@ -247,19 +241,4 @@ Deno.test("rm on a terminal list what goes before they ask", async () => {
   assert.doesNotMatch(pruned, /three/);
   assert.match(await refused(["rm", "one", "three"]), /one[^]*three[^]*Remove 2 sessions for good\?/);
   assert.equal(sessions(place).length, 3);
-});
-
-Deno.test("rm takes ages and sizes with units", async () => {
-  await using place = new Place(readsThenAnswers);
-  for (const id of ["one", "two"]) await place.session(id);
-  const doomed = async (...args: string[]) =>
-    JSON.parse(await ok(place, ["rm", ...args, "--dry-run", "--json"])).would_remove.length;
-  assert.equal(await doomed("--older-than", "90d"), 0);
-  assert.equal(await doomed("--larger-than", "1GB"), 0);
-  assert.equal(await doomed("--larger-than", "0.5kB"), 2);
-  assert.equal(await doomed("--older-than", "90d", "--larger-than", "1KiB"), 2);
-  for (const flag of ["--older-than", "--larger-than"]) {
-    const error = assertError(await place.call(["rm", flag, "1x", "--json"]), { code: "usage", exit: 2 });
-    assert.match(String(error.message), /1x.*Expected/);
-  }
 });

@@ -73,16 +73,6 @@ Deno.test("the command that continues a session names the endpoint that flags na
   );
 });
 
-Deno.test("the command that continues a session names the endpoint that flags named: and is accepted unchanged", async () => {
-  await using place = new Flagged();
-  const first = ending(await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"]));
-  assert.equal(first.resume, `reprise run -s s --base-url ${place.server.baseUrl} "…"`);
-  const words = first.resume.replace(/^reprise /, "").replace(/ "…"$/, "").split(" ");
-  const next = await place.call([...words, "…", "--json"]);
-  assert.equal(next.code, 0, next.stdout);
-  assert.equal(ending(next).resume, first.resume);
-});
-
 Deno.test("the command that continues a session names the endpoint that flags named: as does the hint after a refusal", async () => {
   let run = 1;
   await using place = new Flagged(() =>
@@ -132,21 +122,4 @@ Deno.test("run -c ends with 2 where it would ask another endpoint that neither f
   place.configure({ base_url: place.other.baseUrl });
   assert.equal((await run([])).code, 0, "the configuration's is that of the last run");
   assert.equal(place.other.requests.length, 3);
-});
-
-Deno.test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: and where a flag names another provider", async () => {
-  await using place = await Flagged.begun();
-  const called = await place.call([
-    "run",
-    "--dry-run",
-    "--json",
-    "-c",
-    "-p",
-    "anthropic",
-    "-m",
-    "claude-5",
-    "Go",
-  ]);
-  assert.equal(called.code, 0, called.stdout);
-  assert.match(JSON.parse(called.stdout).url, /^https:\/\/api\.anthropic\.com\//);
 });

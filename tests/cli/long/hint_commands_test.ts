@@ -1,7 +1,7 @@
 /** Hints of real errors: each names a command, and the command is one that the program accepts. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import { answer, httpError, message, reasoning } from "../../support/responses_server.ts";
+import { answer, httpError, reasoning } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { commandsIn, refusalOf } from "../../unit/cli/commands_in_texts.ts";
 import { events } from "../../support/reprise.ts";
@@ -84,32 +84,6 @@ Deno.test("the hint of every failed run names a command with its session, and th
     const commands = assertCommand(error, about);
     assert.ok(commands.some((command) => / s\b/.test(command)), about);
   }
-});
-
-Deno.test("a refusal of reasoning that a retry resolved names --replay none too", async () => {
-  let refuses = false;
-  await using place = new Place(({ input }) =>
-    refuses && input.some(({ type }) => type === "reasoning")
-      ? httpError(400, {
-        message: "The encrypted content could not be verified.",
-        code: "invalid_encrypted_content",
-      })
-      : answer([reasoning("Thinking"), message("Hello.")])
-  );
-  await place.session("s");
-  refuses = true;
-  const called = await place.call(["run", "--json", "-s", "s", "More"]);
-  assert.equal(called.code, 0, called.stdout);
-  const notice = (events(called) as JsonObject[]).find(({ kind }) => kind === "replay_stripped");
-  const commands = assertCommand(notice ?? {}, "notice");
-  assert.ok(commands.includes('reprise run -s s --replay none "…"'), commands.join("\n"));
-});
-
-Deno.test("a mistyped verb gets the nearest verb in its hint", async () => {
-  await using place = new Place(() => HELLO);
-  const { code, stderr } = await place.call(["recrod"]);
-  assert.equal(code, 2);
-  assert.match(stderr, /^hint: Did you mean record\? See "reprise --help"$/m);
 });
 
 Deno.test("commands in hints have the home of the call", async () => {

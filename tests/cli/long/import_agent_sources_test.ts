@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { answer, message } from "../../support/responses_server.ts";
-import { assertError, MODEL, Place } from "../harness.ts";
+import { assertError, Place } from "../harness.ts";
 
 const TRANSCRIPTS = new URL("../../unit/agents/transcripts/", import.meta.url);
 const NAMES = [...Deno.readDirSync(TRANSCRIPTS)].map(({ name }) => name).sort();
@@ -117,22 +117,6 @@ Deno.test("import gives a session whose prompt is a path an id without separator
   assert.equal(names, 5);
 });
 
-Deno.test("import of a session with many turns holds few files open", async () => {
-  await using at = new Place(() => answer([]));
-  const path = `${at.sandbox.workspace}/x.jsonl`;
-  const message = (role: string, type: string) =>
-    JSON.stringify({
-      type: "response_item",
-      payload: { type: "message", role, content: [{ type, text: "Hi" }] },
-    });
-  const lines = [message("user", "input_text"), message("assistant", "output_text")];
-  Deno.writeTextFileSync(path, Array.from({ length: 200 }, () => lines.join("\n")).join("\n"));
-  const few = ["/bin/sh", "-c", 'ulimit -n 200 && exec "$0" "$@"'];
-  const { code, stderr } = await at.call(["import", path], { through: few });
-  assert.equal(code, 0, stderr);
-  await json(at, ["fsck", "--all"]);
-});
-
 Deno.test("import names a session by the user's own words, not by the context of an editor before them", async () => {
   await using at = new Place(() => answer([]));
   const path = `${at.sandbox.workspace}/x.jsonl`;
@@ -214,31 +198,4 @@ Deno.test("a trusted origin counts for its base URL only, and never for thinking
     new Set(reasoning.map(({ reason }: { readonly reason: string }) => reason)),
     new Set(["imported"]),
   );
-});
-
-Deno.test("a request names its endpoint before the history of an imported session is sent", async () => {
-  await using at = new Place(() => answer([]));
-  const path = `${at.sandbox.workspace}/x.jsonl`;
-  Deno.writeTextFileSync(path, transcript("claude.jsonl"));
-  const { session } = await json(at, ["import", path]);
-  assertError(
-    await at.call(["run", "-s", session, "More", "--json"], { env: { ANTHROPIC_API_KEY: "sk-test" } }),
-    { code: "endpoint_changed", exit: 2, says: /it was imported from another agent and names no endpoint/ },
-  );
-});
-
-Deno.test("a session whose file names no model is continued with the model of the call, or not at all", async () => {
-  await using at = new Place(() => answer([message("Continued.")]));
-  const path = `${at.sandbox.workspace}/x.jsonl`;
-  const lines = transcript("codex.jsonl").split("\n").filter((line) => !line.includes("turn_context"));
-  Deno.writeTextFileSync(path, lines.join("\n"));
-  const { session } = await json(at, ["import", path]);
-  const run = ["run", "-s", session, "--provider", "openai", "More", "--json"];
-  assertError(await at.call(run, { env: { REPRISE_MODEL: "" } }), {
-    code: "no_model",
-    exit: 2,
-    says: /no model is named/,
-  });
-  assert.equal((await at.call(run)).code, 0);
-  assert.ok(JSON.stringify(at.server.requests.at(-1)).includes(`"model":"${MODEL}"`));
 });

@@ -109,15 +109,6 @@ Deno.test("import of a rollout without its beginning: a summary is the first pro
   assert.ok(JSON.stringify(at.server.requests[0]).includes("The test was fixed."));
 });
 
-Deno.test("import --trust-origin: reasoning goes to that base URL only", async () => {
-  await using at = place();
-  const path = write(at);
-  const report = JSON.parse(await ok(at, ["import", path, "--trust-origin", at.server.baseUrl, "--json"]));
-  assert.equal(report.from.kept.sendable, 1);
-  await ok(at, ["run", "-s", report.session, "And now?"]);
-  assert.ok(JSON.stringify(at.server.requests[0]).includes("gAAAAfirst"));
-});
-
 Deno.test("import refuses a damaged compressed rollout, and --trust-origin for an export", async () => {
   await using at = place();
   const path = `${at.sandbox.workspace}/rollout.jsonl.zst`;

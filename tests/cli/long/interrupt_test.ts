@@ -175,21 +175,6 @@ Deno.test("without a writer, interrupt closes a killed run, or says that nothing
   assert.equal((await place.call(["interrupt", "s"])).stdout, "s: nothing is running\n");
 });
 
-Deno.test("without a writer, interrupt closes a killed run, or says that nothing is running: a completed run does not change", async () => {
-  await using place = new Place([HELLO]);
-  await place.session("s");
-  const before = place.sandbox.turns("s");
-  const called = await place.call(["interrupt", "s", "--json"]);
-  assert.equal(called.code, 0);
-  assert.deepEqual(JSON.parse(called.stdout), {
-    session: "s",
-    interrupted: null,
-    closed_run: null,
-    answered_calls: [],
-  });
-  assert.deepEqual(place.sandbox.turns("s"), before);
-});
-
 Deno.test("interrupt --dry-run and wrong ids stop no process: --dry-run names the process that it would stop", async () => {
   const word = mark();
   await using place = new Place(sleeps(word));

@@ -94,17 +94,6 @@ Deno.test("commands of serve and record use the endpoint that these represent, o
   assert.equal(newestOf(place.server).length, 1);
 });
 
-Deno.test("commands of serve and record use the endpoint that these represent, on any port: a recorder in front of a replay server represents the same endpoint", async () => {
-  await using place = new Place(() => HELLO);
-  const run = (session: string) => [...PROGRAM, "run", "--json", "--new", "-s", session, "Look at a.txt"];
-  const [fixture, again] = ["fixture", "again"].map((name) => `${place.sandbox.directory}/${name}`);
-  ok(await place.call(["record", "--out", fixture as string, "--", ...run("s")]));
-  await Deno.remove(place.path("s"), { recursive: true });
-  const chain = ["serve", fixture, "--", ...PROGRAM, "record", "--out", again, "--", ...run("s")];
-  ok(await place.call(chain as string[]));
-  assert.deepEqual(endpointsOf(place, "s"), [endpoint(place.server.baseUrl)]);
-});
-
 Deno.test("REPRISE_REPRESENTS decides fingerprints only, and only of the loopback URL that it names: neither another port nor another path nor another host", async () => {
   await using place = new Place(() => HELLO);
   const { port } = new URL(place.server.baseUrl);
@@ -130,15 +119,4 @@ Deno.test("REPRISE_REPRESENTS decides fingerprints only, and only of the loopbac
   const remote = "https://gateway.example/v1";
   const elsewhere = await planned(["--base-url", remote], names(remote));
   assert.equal(elsewhere.fingerprint.split(":")[2], endpoint(remote));
-});
-
-Deno.test("REPRISE_REPRESENTS decides fingerprints only, and only of the loopback URL that it names: and what is not such an object is refused", async () => {
-  await using place = new Place(() => HELLO);
-  for (const value of ["https://api.openai.com/v1", "[]", '{"x":"y"}', '{"http://127.0.0.1:1/v1":1}']) {
-    const called = await place.call(["run", "--dry-run", "--json", "Go"], {
-      env: { REPRISE_REPRESENTS: value },
-    });
-    assert.equal(called.code, 2, called.stdout);
-    assert.match(called.stdout, /bad_configuration.*REPRISE_REPRESENTS/);
-  }
 });

@@ -184,38 +184,3 @@ Deno.test("a request that record refuses makes it end with 7, and what the comma
     );
   }
 });
-
-Deno.test("requests beyond those that record passes on at a time wait, and all are recorded, with few descriptors too", async () => {
-  const count = 300;
-  let [running, most] = [0, 0];
-  const upstream = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-    running += 1;
-    most = Math.max(most, running);
-    const body = await request.text();
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    running -= 1;
-    return new Response(body, { headers: { "content-type": "application/json" } });
-  });
-  await using sandbox = new Sandbox();
-  const out = `${sandbox.directory}/out`;
-  const args = ["record", "--upstream", `http://127.0.0.1:${upstream.addr.port}`, "--out", out, "--json"];
-  const started = sandbox.start([...args, "--port", "0"], { through: LIMITED });
-  try {
-    await started.printed('"ready"');
-    const { origin } = JSON.parse(started.stdout.split("\n")[0] as string);
-    const answers = await Promise.all(Array.from({ length: count }, async (_, index) => {
-      const answer = await fetch(`${origin}/v1/responses`, { method: "POST", body: `{"n":${index}}` });
-      return [answer.status, await answer.text()];
-    }));
-    assert.deepEqual(answers, Array.from({ length: count }, (_, index) => [200, `{"n":${index}}`]));
-    assert.ok(most < 257, `${most} at a time`);
-  } finally {
-    started.process.kill("SIGTERM");
-    await upstream.shutdown();
-  }
-  const called = await started.ended();
-  assert.equal(called.code, 0, called.stderr);
-  assert.equal(called.stdout.match(/"state":"published"/g)?.length, count);
-  assert.equal(called.stdout.includes('"type":"turned_away"'), false);
-  assert.equal(JSON.parse(called.stdout.trimEnd().split("\n").at(-1) as string).turned_away, 0);
-});

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import { answer, functionCall, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { says, startMessagesServer, text, toolUse } from "../../support/messages_server.ts";
 import type { CallOptions } from "../../support/reprise.ts";
 import { writeFixture } from "../../support/fixture.ts";
@@ -169,13 +169,6 @@ Deno.test("--body and --dry-run are the request that run sends: to the Messages 
   }
 });
 
-Deno.test("--dry-run refuses a budget that allows no request, as run does", async () => {
-  await using place = placeOf(atLength);
-  const called = await place.call(["run", "--dry-run", "--json", "--max-tokens", "15", "Hi"]);
-  assert.equal(called.code, 4, called.stdout);
-  assert.equal(JSON.parse(called.stdout).code, "over_budget");
-});
-
 /** Report of `explain` about the prefix. */
 async function prefixOf(place: Place, ...flags: readonly string[]): Promise<JsonObject> {
   return JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout).prefix;
@@ -262,21 +255,4 @@ Deno.test("explain names other flags that keep the prefix: replay, window, schem
     );
     assert.deepEqual(await prefixOf(place), { extends: true });
   });
-});
-
-Deno.test("--body without a session takes the prompt of a new one, says so where it lacks one, and needs --dry-run", async () => {
-  await using place = placeOf([answer([functionCall("read_file", {})])]);
-  const called = await place.call(["run", "--dry-run", "--body", "--json"]);
-  assert.equal(called.code, 2);
-  assert.equal(JSON.parse(called.stdout).code, "no_prompt");
-  const alone = await place.call(["run", "--body", "--json", "Hi"]);
-  assert.deepEqual([alone.code, JSON.parse(alone.stdout).code], [2, "usage"]);
-});
-
-Deno.test("a damaged blob that no next request needs keeps neither --body nor --dry-run from their work", async () => {
-  await using place = placeOf(readsThenAnswers);
-  await place.session("s");
-  const { tools } = place.sandbox.turns("s")[0].pins;
-  Deno.removeSync(`${place.path("s")}/blobs/${tools}`);
-  await comparePreview(place, ["--allow", "write"]);
 });

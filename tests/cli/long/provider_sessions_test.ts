@@ -4,7 +4,6 @@ import { endpointHashes, type ProviderKind } from "../../../src/domain/fingerpri
 import { writeFixture } from "../../support/fixture.ts";
 import { events, Sandbox } from "../../support/reprise.ts";
 import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "../any_api.ts";
-import { assertError } from "../harness.ts";
 
 Deno.test("a session keeps its provider as it keeps its model: until -p or -m names another", async () => {
   await using api = startAnyApi();
@@ -78,20 +77,6 @@ Deno.test("a session keeps its provider as it keeps its model: input, explain an
     null,
   ]);
   assert.equal(api.arrived.length, 1);
-});
-
-Deno.test("a session keeps its provider as it keeps its model: and is refused without that provider's key, before anything is written", async () => {
-  await using api = startAnyApi();
-  await using sandbox = new Sandbox();
-  const env = { ...KEYS, REPRISE_BASE_URL: api.origin };
-  const first = ["run", "--json", "--new", "-s", "s", "-p", "anthropic", "-m", "m", "Hi"];
-  assert.equal((await sandbox.call(first, { env })).code, 0);
-  const before = sandbox.turnNames("s");
-  const called = await sandbox.call(["run", "--json", "-c", "Hi"], {
-    env: { ...env, ANTHROPIC_API_KEY: "" },
-  });
-  assertError(called, { code: "missing_key", exit: 2, hint: /ANTHROPIC_API_KEY/ });
-  assert.deepEqual(sandbox.turnNames("s"), before);
 });
 
 Deno.test("a fixture of any provider plays in that provider's api, whatever the environment says", async () => {

@@ -263,26 +263,3 @@ Deno.test("doctor reports on every provider: its keys, and the sources of provid
   assert.match(local.endpoint ?? "", /compatible \(config\) at http:\/\/localhost:1234\/v1 \(config\)/);
   assert.match(local.key ?? "", /^ok: .* requests to the local server have no key/);
 });
-
-Deno.test("doctor reports on every provider: and asks each of them with --live", async () => {
-  await using api = startAnyApi();
-  await using sandbox = new Sandbox();
-  const rows = {
-    openai: "/responses",
-    azure: "/openai/v1/responses",
-    anthropic: "/v1/messages",
-    compatible: "/responses",
-  };
-  for (const [provider, target] of Object.entries(rows)) {
-    const called = await sandbox.call(["doctor", "--live", "--json"], {
-      env: { ...KEYS, REPRISE_BASE_URL: api.origin, REPRISE_PROVIDER: provider, REPRISE_MODEL: "m" },
-    });
-    assert.equal(called.code, 0, called.stdout);
-    assert.match(called.stdout, /m answered \(completed\)/);
-    assert.equal(api.arrived.at(-1)?.target, target);
-  }
-  const called = await sandbox.call(["doctor", "--live", "--json"], {
-    env: { ...KEYS, REPRISE_PROVIDER: "azure", REPRISE_MODEL: "m" },
-  });
-  assert.equal(called.code, 2, "the requested check is impossible");
-});

@@ -42,15 +42,6 @@ Deno.test("an http base URL on this machine never goes through a proxy: of run",
   assert.equal(place.server.requests.length, 1);
 });
 
-Deno.test("an http base URL on this machine never goes through a proxy: by name, and with NO_PROXY set to something else", async () => {
-  await using place = new Place(() => HELLO);
-  await using proxy = new Proxy();
-  const base = place.server.baseUrl.replace("127.0.0.1", "localhost");
-  const env = { ...proxy.env, NO_PROXY: "example.com", no_proxy: "", OPENAI_BASE_URL: base };
-  const called = await place.call(["run", "--json", "--new", "hi"], { env });
-  assert.deepEqual([called.code, proxy.asked], [0, []], called.stdout);
-});
-
 Deno.test("an http base URL on this machine never goes through a proxy: of record, nor of the command that it runs with the real key", async () => {
   await using place = new Place(() => HELLO);
   await using proxy = new Proxy();

@@ -75,33 +75,6 @@ class Growing extends TestFolder {
   }
 }
 
-Deno.test("a fixture that grew by three recordings plays all of them in one run, and lint finds nothing", async () => {
-  await using folder = new Growing();
-  const inputs = [["a", "b"], ["c"], ["d", "a"]];
-  for (const part of inputs) assert.equal((await folder.add(part.map(ask))).code, 0);
-  await folder.requirePlayed(inputs.flat().map(ask));
-});
-
-Deno.test("a fixture that grows on another day plays the requests of both days, each with its own answer", async () => {
-  await using folder = new Growing();
-  const days = ["2026-11-21", "2026-11-22"].map((day) => ask(`Today's date is ${day}`));
-  for (const day of days) {
-    const { events } = await folder.add([day]);
-    assert.deepEqual([events.at(-1).match_rules, events.at(-1).withheld_rules], [["date"], []]);
-  }
-  await folder.requirePlayed(days);
-  // Within one recording the rule would hide a difference that decides the answer.
-  const { events, stderr } = await folder.add(
-    ["2026-11-23", "2026-11-24"].map((day) => ask(`Today's date is ${day}`)),
-  );
-  assert.deepEqual([events.at(-1).match_rules, events.at(-1).withheld_rules], [[], ["date"]]);
-  assert.match(stderr, /match rules left out: date, because it makes requests with different answers equal/);
-  await folder.requirePlayed([
-    ...days,
-    ...["2026-11-23", "2026-11-24"].map((day) => ask(`Today's date is ${day}`)),
-  ]);
-});
-
 Deno.test("an upstream that cannot be reached leaves the fixture unchanged, and so does a command without requests", async () => {
   await using folder = new Growing();
   await folder.add([ask("a")]);
@@ -199,62 +172,4 @@ Deno.test("a fixture of one API that grows by another plays both, and stays that
   assert.deepEqual(header.models, ["m", "claude"]);
   assert.deepEqual(exchanges.map(({ request }) => request.api?.name), ["responses", "messages"]);
   await folder.requirePlayed([ask("a"), MESSAGES]);
-});
-
-/** A command that asks the API of a variable. */
-const asking = (variable: string, path: string, body: unknown) => `
-  const url = Deno.env.get(${JSON.stringify(variable)}) + ${JSON.stringify(path)};
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", "anthropic-version": "2023-06-01" },
-    body: JSON.stringify(${JSON.stringify(body)}),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  await response.text();`;
-
-Deno.test("a fixture grows by commands with APIs of their own, and plays to a command that uses all of them", async () => {
-  await using folder = new Growing();
-  await using anthropic = echoing();
-  const openai = ["--upstream", folder.upstream.origin];
-  const first = asking("OPENAI_BASE_URL", "/responses", { model: "m", input: "a" });
-  const second = asking("ANTHROPIC_BASE_URL", "/v1/messages", {
-    model: "claude",
-    max_tokens: 1,
-    messages: [],
-  });
-  await folder.addOf(first, openai);
-  await folder.addOf(second, ["--upstream", anthropic.origin, "-p", "anthropic"]);
-  assert.deepEqual([folder.upstream.requests.length, anthropic.requests.length], [1, 1]);
-  const both = [Deno.execPath(), "eval", "--quiet", `{${first}}{${second}}`];
-  const { code, stderr } = await folder.call(["serve", "--strict-usage", folder.out, "--", ...both]);
-  assert.equal(code, 0, stderr);
-  assert.deepEqual([folder.upstream.requests.length, anthropic.requests.length], [1, 1]);
-});
-
-Deno.test("a variable keeps its base URL when a fixture grows at another server of the same API", async () => {
-  await using folder = new Growing();
-  await using other = echoing();
-  const command = (input: string) => asking("OPENAI_BASE_URL", "/responses", { model: "m", input });
-  await folder.addOf(command("a"), ["--upstream", folder.upstream.origin]);
-  const before = folder.grown().header;
-  await folder.addOf(command("b"), ["--upstream", other.origin]);
-  assert.equal(other.requests.length, 1);
-  const { header } = folder.grown();
-  assert.deepEqual([header.upstreams, header.base_urls], [before.upstreams, before.base_urls]);
-  const both = [Deno.execPath(), "eval", "--quiet", `{${command("b")}}{${command("a")}}`];
-  const { code, stderr } = await folder.call(["serve", "--strict-usage", folder.out, "--", ...both]);
-  assert.equal(code, 0, stderr);
-});
-
-Deno.test("a fixture that was recorded in front of any client grows by a command, and plays to both", async () => {
-  await using folder = new Growing();
-  await folder.add([ask("a")]);
-  await folder.addOf(asking("OPENAI_BASE_URL", "/responses", { model: "m", input: "b" }), [
-    "--upstream",
-    folder.upstream.origin,
-  ]);
-  const both = ["a", "b"].map((input) => asking("OPENAI_BASE_URL", "/responses", { model: "m", input }));
-  const command = [Deno.execPath(), "eval", "--quiet", both.map((script) => `{${script}}`).join("")];
-  const { code, stderr } = await folder.call(["serve", "--strict-usage", folder.out, "--", ...command]);
-  assert.equal(code, 0, stderr);
 });

@@ -38,25 +38,6 @@ Deno.test("record --missing sends one request when a suite got one more test, an
   }
 });
 
-Deno.test("record --missing with nothing new ends with 0, sends no request, and leaves the fixture unchanged", async () => {
-  await using suite = new GrowingSuite();
-  const first = await suite.recorded([], ["a", "b"]);
-  const before = bytesBelow(suite.out);
-  await suite.stopUpstream();
-  assert.deepEqual(await suite.recorded(["--missing"], ["b", "a"]), first.toReversed());
-  assert.deepEqual(bytesBelow(suite.out), before);
-  assert.deepEqual([...Deno.readDirSync(suite.out)].map(({ name }) => name).includes(".recording"), false);
-});
-
-Deno.test("record --missing records an equal request once more if all its answers are played", async () => {
-  await using suite = new GrowingSuite();
-  await suite.recorded([], ["a"]);
-  const got = await suite.recorded(["--missing"], ["a", "a", "a"]);
-  assert.deepEqual(suite.events().map(({ type }) => type), ["played", "exchange", "exchange"]);
-  assert.equal(new Set(got.map(({ body }) => body)).size, 3);
-  assert.deepEqual(await suite.served(["a", "a", "a"]), got);
-});
-
 Deno.test("equal requests at the same time get one recorded answer, and the others are recorded", async () => {
   await using suite = new GrowingSuite();
   await suite.recorded([], ["a", "b"]);
@@ -92,31 +73,6 @@ Deno.test("record --missing passes errors of the API on byte for byte, keeps non
   assert.match(called.stderr, /error: Cannot keep 4 exchanges: the API answered with an error/);
 });
 
-Deno.test("record --missing keeps the good answers beside an error, which the next call asks for again", async () => {
-  await using suite = new GrowingSuite();
-  const called = await suite.record(["--missing"], ["error-429", "b"]);
-  assert.equal(called.code, 7, called.stderr);
-  assert.deepEqual(suite.inputs, ["b"]);
-  assert.equal((await suite.record(["--missing"], ["error-429", "b"])).code, 7);
-  assert.equal(suite.upstream.requests.length, 3);
-});
-
-Deno.test("record without --missing keeps an error of the API as before", async () => {
-  await using suite = new GrowingSuite();
-  await suite.recorded([], ["error-429"]);
-  assert.deepEqual(suite.inputs, ["error-429"]);
-});
-
-Deno.test("record --missing plays by the match rules of the fixture and of its flags", async () => {
-  await using suite = new GrowingSuite();
-  await suite.recorded([], ["seen 2026-01-02T03:04:05Z", "run 17"]);
-  await suite.recorded(["--missing", "--replace", "run [0-9]+=run N"], ["run 18"]);
-  assert.deepEqual(suite.events().map(({ type, rules }) => [type, rules]), [["played", [
-    "replace run [0-9]+",
-  ]]]);
-  assert.equal(suite.upstream.requests.length, 2);
-});
-
 Deno.test("record --missing asks again for a stream that broke off, unless --keep-cut kept it", async () => {
   await using suite = new GrowingSuite();
   await suite.recorded([], ["a"]);
@@ -128,21 +84,6 @@ Deno.test("record --missing asks again for a stream that broke off, unless --kee
   const requests = suite.upstream.requests.length;
   assert.equal((await suite.recorded(["--missing"], ["cut-1"]))[0]?.status, 0);
   assert.equal(suite.upstream.requests.length, requests);
-});
-
-Deno.test("record --missing ends with 7 if the command sends nothing", async () => {
-  await using suite = new GrowingSuite();
-  await suite.recorded([], ["a"]);
-  const { code, stderr } = await suite.record(["--missing"], []);
-  assert.equal(code, 7);
-  assert.match(stderr, /Nothing was recorded: the fixture is unchanged\nhint: The command sent nothing/);
-});
-
-Deno.test("record refuses --append with --missing", async () => {
-  await using suite = new GrowingSuite();
-  const { code, stderr } = await suite.record(["--append", "--missing"], ["a"]);
-  assert.equal(code, 2);
-  assert.match(stderr, /--append.*--missing|--missing.*--append/);
 });
 
 Deno.test("record --missing refuses a damaged fixture, a session test, and a folder of something else", async () => {
@@ -221,19 +162,4 @@ Deno.test("record --missing without a command plays for any client until SIGTERM
   assert.deepEqual(types, ["ready", "played", "exchange", "skipped", "skipped", "record.ended"]);
   assert.deepEqual(suite.inputs, ["a", "b"]);
   assert.equal(suite.upstream.requests.length, 2, "neither the check nor the upgrade goes out");
-});
-
-Deno.test("a killed record --missing leaves a fixture that plays, and the next one continues it", async () => {
-  await using suite = new GrowingSuite();
-  const [first] = await suite.recorded([], ["a"]);
-  const { started, ask } = await listening(suite);
-  await ask("b");
-  // Its stream never ends.
-  const cut = ask("cut-1").catch(() => {});
-  started.process.kill("SIGKILL");
-  await Promise.all([started.ended(), cut]);
-  assert.deepEqual(await suite.served(["a"]), [first]);
-  await suite.recorded(["--missing"], ["a", "b", "c"]);
-  assert.deepEqual([...new Set(suite.inputs)], ["a", "b", "c"]);
-  assert.equal((await suite.sandbox.call(["fixture", "lint", suite.out])).code, 0);
 });

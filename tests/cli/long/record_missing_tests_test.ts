@@ -39,18 +39,6 @@ Deno.test("record --missing plays and grows each test on its own, and sends what
   assert.deepEqual([played, published, tests.length], [3, 3, 3]);
 });
 
-Deno.test("record --missing does not play what it recorded itself, even if the recording was closed meanwhile", async () => {
-  await using folder = new TestFolder();
-  const server = await folder.record(["--missing"]);
-  // At most 32 recordings without a running request stay open.
-  const others = Array.from({ length: 40 }, (_, index) => [`other-${index}`, 1] as const);
-  await sent(server, [["a", 1], ...others, ["a", 1]]);
-  const { code, stderr } = await server.end();
-  assert.equal(code, 0, stderr);
-  assert.deepEqual(folder.inputs("a"), [1, 1]);
-  assert.equal(folder.upstream.requests.length, 42);
-});
-
 Deno.test("under CI record --missing plays tests, misses those without a recording, and writes nothing", async () => {
   await using folder = new TestFolder();
   const first = await folder.record();
@@ -74,36 +62,4 @@ Deno.test("under CI record --missing plays tests, misses those without a recordi
   assert.deepEqual([failure, /^Cannot record 2 requests: CI is set/.test(why)], ["fixture_miss", true]);
   assert.deepEqual(bytesBelow(folder.out), before);
   assert.deepEqual([folder.names(), folder.upstream.accepted], [["a"], accepted]);
-});
-
-Deno.test("record --missing --dry-run counts the exchanges of all tests in a folder", async () => {
-  await using folder = new TestFolder();
-  const first = await folder.record();
-  await sent(first, [["a", 1], ["b", 1], ["b", 2]]);
-  await first.end();
-  const args = [
-    "record",
-    "--missing",
-    "--dry-run",
-    "--upstream",
-    folder.upstream.origin,
-    "--out",
-    folder.out,
-  ];
-  const { code, stdout } = await folder.call(args);
-  assert.equal(code, 0);
-  assert.match(stdout, /play the 3 exchanges of 2 tests in ".*suite"/);
-});
-
-Deno.test("record --missing lets the API itself judge a request that breaks one of its rules", async () => {
-  await using folder = new TestFolder();
-  const output = { type: "function_call_output", call_id: "call_that_no_answer_issued", output: "" };
-  const first = await folder.record();
-  await sent(first, [["a", [{ role: "user", content: "hi" }]]]);
-  await first.end();
-  const server = await folder.record(["--missing"]);
-  const [answer] = await sent(server, [["a", [{ role: "user", content: "hi" }, output]]]);
-  assert.equal(answer?.status, 200);
-  assert.equal((await server.end()).code, 0);
-  assert.equal(folder.inputs("a").length, 2);
 });

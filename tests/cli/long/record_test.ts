@@ -99,17 +99,6 @@ Deno.test("record keeps what passes: in front of an API until it is asked to end
   assert.equal(called.stderr.includes("abort"), false, called.stderr);
 });
 
-Deno.test("record keeps what passes: and leaves a fixture of what it published when it is killed", async () => {
-  await using place = new Place(() => HELLO);
-  const out = `${place.sandbox.directory}/fixture`;
-  const [started, origin] = await recorder(place, out);
-  await ask(origin, "hi");
-  await started.printed('"type":"exchange"');
-  started.process.kill("SIGKILL");
-  await started.ended();
-  assert.equal(readFixture(denoFiles, out).exchanges.length, 1);
-});
-
 Deno.test("record keeps what passes: around a command, whose stdout, key and exit code are its own", async () => {
   await using place = new Place(() => HELLO);
   const { directory } = place.sandbox;

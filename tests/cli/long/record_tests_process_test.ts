@@ -4,8 +4,7 @@ import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { startAnyApi } from "../any_api.ts";
-import { answering, RawUpstream } from "../../unit/fixture/record/recording.ts";
-import { echoing, TestFolder } from "../test_folder.ts";
+import { TestFolder } from "../test_folder.ts";
 
 /** Sends requests of two tests to both APIs; each test puts its name in front of the path of the base URLs. */
 const CLIENT = `
@@ -110,68 +109,4 @@ Deno.test("a test that another program changed while it was idle is refused, and
   assert.deepEqual([code, events.at(-1).published], [7, 41]);
   assert.deepEqual(folder.inputs("t0"), [0, "other"]);
   assert.deepEqual(folder.inputs("t1"), [1, "more"]);
-});
-
-Deno.test("a killed recorder leaves every test with its finished exchanges, and --append continues each", async () => {
-  await using folder = new TestFolder(echoing({ delayMs: 60 }));
-  const server = await folder.record();
-  const names = Array.from({ length: 12 }, (_, index) => `t${index}`);
-  const client = async (test: string) => {
-    for (let step = 0;; step++) await server.post(`/t/${test}/v1/responses`, { input: step });
-  };
-  const clients = names.map((test) => client(test).catch(() => {/* the recorder is gone */}));
-  await server.started.printed('"type":"exchange"', 30);
-  server.started.process.kill("SIGKILL");
-  await Promise.all(clients);
-  const kept = new Map<string, unknown[]>();
-  for (const test of names) {
-    if (folder.names(`${folder.out}/${test}`).includes("fixture.json")) kept.set(test, folder.inputs(test));
-  }
-  assert.ok(kept.size > 3, `${kept.size} tests have exchanges`);
-  const again = await folder.record(["--append"]);
-  for (const test of names) {
-    assert.equal((await again.post(`/t/${test}/v1/responses`, { input: "again" })).status, 200);
-  }
-  const { code, stderr } = await again.end();
-  assert.equal(code, 0, stderr);
-  for (const test of names) {
-    assert.deepEqual(folder.inputs(test), [...kept.get(test) ?? [], "again"]);
-    assert.ok(!folder.names(`${folder.out}/${test}`).includes(".recording"));
-  }
-  assert.deepEqual(folder.names(), names.toSorted());
-});
-
-Deno.test("the empty folder of a test whose recorder was killed keeps no later recorder out", async () => {
-  for (const flags of [[], ["--append"]]) {
-    await using folder = new TestFolder();
-    Deno.mkdirSync(`${folder.out}/a`, { recursive: true });
-    const server = await folder.record(flags);
-    assert.equal((await server.post("/t/a/v1/responses", { input: 1 })).status, 200);
-    assert.equal((await server.end()).code, 0);
-    assert.deepEqual(folder.inputs("a"), [1]);
-    // A folder with anything else is not a recorder's.
-    const other = `${folder.directory}/other`;
-    Deno.mkdirSync(`${other}/a`, { recursive: true });
-    Deno.writeTextFileSync(`${other}/notes`, "");
-    await assert.rejects(folder.record([...flags, "--out", other]), /it is not empty/);
-  }
-});
-
-Deno.test("a test without an exchange leaves no folder, and the next recording may be a fixture", async () => {
-  let dies = true;
-  await using folder = new TestFolder(
-    new RawUpstream(async (connection, request) => {
-      if (!dies) await answering("200 OK\r\ncontent-type: application/json", "{}")(connection, request);
-    }),
-  );
-  const dead = await folder.record();
-  assert.equal((await dead.post("/t/a/v1/responses", {})).status, 502);
-  const { events } = await dead.end();
-  assert.deepEqual([events.at(-1).dropped, events.at(-1).tests[0].test], [1, "a"]);
-  assert.deepEqual(folder.names(), []);
-  dies = false;
-  const next = await folder.record();
-  assert.equal((await next.post("/v1/responses", { input: 1 })).status, 200);
-  assert.equal((await next.end()).code, 0);
-  assert.deepEqual(folder.inputs("."), [1]);
 });

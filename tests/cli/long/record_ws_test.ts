@@ -142,43 +142,6 @@ Deno.test("a command that uses two WebSockets at a time, and HTTP, is recorded w
   ]);
 });
 
-Deno.test("match rules of a recording over WebSocket come from the whole input", async () => {
-  await using server = await startResponsesSocket(CALLS);
-  await using sandbox = new Sandbox();
-  const script = `
-    const socket = new WebSocket(Deno.env.get("OPENAI_BASE_URL").replace(/^http/, "ws") + "/responses");
-    const input = [{ role: "user", content: "work in " + Deno.cwd() }];
-    const create = (more) => socket.send(JSON.stringify({ ...${JSON.stringify(create())}, ...more }));
-    socket.onopen = () => create({ input });
-    let count = 0;
-    await new Promise((resolve) => socket.onmessage = ({ data }) => {
-      const { type, response } = JSON.parse(data);
-      if (type !== "response.completed") return;
-      if (++count === 2) return resolve();
-      create({ previous_response_id: response.id, input: [${JSON.stringify(OUTPUT)}] });
-    });
-    socket.close();`;
-  const called = await recordScript(sandbox, server, script, sandbox.workspace);
-  assert.equal(called.code, 0, called.stderr);
-  const header = JSON.parse(Deno.readTextFileSync(`${sandbox.directory}/out/fixture.json`));
-  assert.deepEqual(header.match, { normalize: ["cwd"] });
-  assert.equal(header.context.cwd, sandbox.workspace);
-});
-
-Deno.test("a binary message is reported as turned away, and the recording ends with 7", async () => {
-  await using server = await startResponsesSocket({ script: [answer([message("hi")])] });
-  await using sandbox = new Sandbox();
-  const recorder = await startRecorder(sandbox, server.baseUrl);
-  const client = await SocketClient.open(`${recorder.origin}/v1`);
-  client.sendBinary(new TextEncoder().encode(`{"type":"response.create"}`));
-  assert.equal((await client.closed).code, 1003);
-  const { code, ended } = await recorder.end();
-  assert.deepEqual([code, ended.turned_away], [7, 1]);
-  assert.deepEqual(recorder.events.filter(({ type }) => type === "turned_away").map(({ code }) => code), [
-    "binary_message",
-  ]);
-});
-
 Deno.test("the upstream's refusal of a WebSocket is the client's, so that it uses HTTP", async () => {
   const refusal = { status: 426, headers: { "content-type": "text/plain" }, body: "use HTTP" };
   await using server = await startResponsesSocket({ script: [answer([message("hi")])], refusal });
@@ -201,23 +164,6 @@ Deno.test("the upstream's refusal of a WebSocket is the client's, so that it use
   }]);
 });
 
-Deno.test("WebSockets below the paths of tests are recorded into their fixtures", async () => {
-  await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
-  await using sandbox = new Sandbox();
-  const recorder = await startRecorder(sandbox, server.baseUrl);
-  for (const test of ["a", "b"]) {
-    await using client = await SocketClient.open(`${recorder.origin}/t/${test}/v1`);
-    await client.ask(create());
-  }
-  await recorder.started.printed('"exchange"', 2);
-  const { code, ended } = await recorder.end();
-  assert.deepEqual([code, ended.published], [0, 2]);
-  for (const test of ["a", "b"]) {
-    const { request } = filesOf(sandbox, 1, `out/${test}`);
-    assert.deepEqual([request.path, request.connection], ["/v1/responses", 1]);
-  }
-});
-
 Deno.test("the end of a test closes its WebSockets, and reports its exchanges", async () => {
   await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
   await using sandbox = new Sandbox();
@@ -237,51 +183,6 @@ Deno.test("the end of a test closes its WebSockets, and reports its exchanges", 
   assert.equal((await client.closed).code, 1001);
   await stdin.close();
   assert.equal((await started.ended()).code, 0);
-});
-
-Deno.test("a killed recorder leaves a fixture with the exchanges that were complete, and --append continues it", async () => {
-  await using server = await startResponsesSocket({
-    script: (request) =>
-      answer(
-        [message("hi")],
-        request.connection > 0 && request.input.length > 1 ? { end: { kind: "stall" } } : {},
-      ),
-  });
-  await using sandbox = new Sandbox();
-  const recorder = await startRecorder(sandbox, server.baseUrl);
-  const client = await SocketClient.open(`${recorder.origin}/v1`);
-  await client.ask(create());
-  await recorder.started.printed('"exchange"');
-  const two = [{ role: "user", content: "a" }, { role: "user", content: "b" }];
-  client.send(create({ input: two }));
-  await client.until((events) => events.length > 0);
-  recorder.started.process.kill("SIGKILL");
-  await recorder.started.ended();
-  await client.closed;
-  assert.equal(readFixture(denoFiles, `${sandbox.directory}/out`).exchanges.length, 1);
-
-  const again = await startRecorder(sandbox, server.baseUrl, "--append");
-  {
-    await using next = await SocketClient.open(`${again.origin}/v1`);
-    await next.ask(create());
-    await again.started.printed('"exchange"');
-  }
-  assert.equal((await again.end()).code, 0);
-  const { exchanges, recordings } = readFixture(denoFiles, `${sandbox.directory}/out`);
-  assert.equal(exchanges.length, 2);
-  assert.deepEqual(recordings.map(({ first, last }) => [first, last]), [[1, 1], [2, 2]]);
-  assert.equal(filesOf(sandbox, 2).request.connection, 1);
-});
-
-Deno.test("record --missing refuses WebSockets, so that clients use HTTP", async () => {
-  await using server = await startResponsesSocket(CALLS);
-  await using sandbox = new Sandbox();
-  const recorder = await startRecorder(sandbox, server.baseUrl, "--missing");
-  await assert.rejects(SocketClient.open(`${recorder.origin}/v1`));
-  await recorder.end();
-  assert.equal(server.upgrades.length, 0);
-  const [skipped] = recorder.events.filter(({ type }) => type === "skipped");
-  assert.deepEqual([skipped.reason, skipped.status], ["websocket_upgrade", 426]);
 });
 
 Deno.test("a message with the token of the recorder goes nowhere, and costs record its exit code", async () => {

@@ -1,13 +1,10 @@
 /** Refused reasoning over several processes: left out once, reported, kept on disk, lifted again. */
 import assert from "node:assert/strict";
-import { copyBelow } from "../../../src/cli/test/files.ts";
-import { sealFixture } from "../../../src/fixture/seal.ts";
 import type { RunEvent } from "../../../src/run/events.ts";
-import { denoFiles } from "../../../src/store/deno_files.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall, type ScriptedResponse } from "../../support/responses_server/script.ts";
-import { OTHER_WORDS, reasoningIds, refuse, UNKNOWN_WORDS } from "../../support/responses_server/refusing.ts";
-import { ending, events, Sandbox } from "../../support/reprise.ts";
+import { OTHER_WORDS, reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
+import { ending, events } from "../../support/reprise.ts";
 import { assertError, Place, until } from "../harness.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
@@ -79,28 +76,6 @@ Deno.test("a refused item is left out once, and reported at once and afterwards:
   await assertSound(place);
 });
 
-for (const [name, refusal] of Object.entries(OTHER_WORDS)) {
-  Deno.test(`a session that was refused with an unknown message answers, without another refusal: named: ${name}`, async () => {
-    await using place = new Place(refusesFirst(refusal), { rules: "none" });
-    await run(place, "One");
-    assert.deepEqual((await run(place, "Two")).sent, [2, 0]);
-    assert.deepEqual((await run(place, "Three")).sent, [2]);
-    const story = await explain(place);
-    assert.deepEqual([story.reasoning[0].reason, story.refusals.length], ["quarantined", 1]);
-    await assertSound(place);
-  });
-}
-
-Deno.test("a session that was refused with an unknown message answers, without another refusal: not named: tried once more in the next run, and kept out from then on", async () => {
-  const script = refusesFirst(UNKNOWN_WORDS["bad request"] as () => ScriptedResponse);
-  await using place = new Place(script, { rules: "none" });
-  await run(place, "One");
-  assert.deepEqual((await run(place, "Two")).sent, [2, 0]);
-  assert.deepEqual((await run(place, "Three")).sent, [4, 0]);
-  assert.deepEqual((await run(place, "Four")).sent, [4]);
-  await assertSound(place);
-});
-
 Deno.test("a session that was refused with an unknown message answers, without another refusal: and people get a note with the command to look at it", async () => {
   const script = refusesFirst(OTHER_WORDS["expired"] as (id: string) => ScriptedResponse);
   await using place = new Place(script, { rules: "none" });
@@ -133,18 +108,6 @@ Deno.test("if no retry helps, the hint names the flag that does: and the flag en
   const helped = await place.call(["run", "--json", "-s", "s", "--replay", "none"]);
   assert.equal(ending(helped).state, "completed");
   await assertSound(place);
-});
-
-Deno.test("a session test whose recorded refusal ended the run keeps its outcome: with the retry as a request of its own, or recorded before there was one", async () => {
-  await using sandbox = new Sandbox();
-  const directory = `${sandbox.workspace}/refused`;
-  copyBelow(new URL("../../sessions/refused-for-good", import.meta.url).pathname, directory);
-  const whole = await sandbox.call(["test", directory]);
-  assert.equal(whole.code, 0, whole.stdout);
-  Deno.removeSync(`${directory}/2/exchanges/0002`, { recursive: true });
-  sealFixture(denoFiles, `${directory}/2`);
-  const older = await sandbox.call(["test", directory]);
-  assert.equal(older.code, 0, older.stdout);
 });
 
 /** A session with a quarantined item. */

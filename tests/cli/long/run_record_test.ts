@@ -9,8 +9,6 @@ import { unsealed } from "../../../src/fixture/seal.ts";
 import { scanForValues } from "../../../src/fixture/secrets/scan.ts";
 import { readSessionFile, type SessionStep } from "../../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { rateLimited as messagesLimited, says, text, toolUse } from "../../support/messages_server/script.ts";
-import { startMessagesServer } from "../../support/messages_server.ts";
 import { ending, events, Sandbox } from "../../support/reprise.ts";
 import { answer, rateLimited, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
@@ -141,43 +139,6 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   }
 });
 
-Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: a run with Anthropic, and only its times differ in a second recording", async () => {
-  const folders: string[] = [];
-  await using sandbox = new Sandbox();
-  Deno.writeTextFileSync(`${sandbox.workspace}/a.txt`, "alpha\n");
-  for (const name of ["one", "two"]) {
-    await using server = startMessagesServer({
-      script: [
-        messagesLimited({ retryAfter: "0.01" }),
-        says([text("Looking."), toolUse("read_file", { path: "a.txt", offset: null, limit: null })]),
-        says([text("Alpha.")]),
-      ],
-    });
-    const folder = `${sandbox.directory}/${name}`;
-    folders.push(folder);
-    const where = ["-p", "anthropic", "-m", "claude-sonnet-4-5", "--base-url", server.baseUrl];
-    const home = ["--home", `${sandbox.directory}/home-${name}`];
-    const called = await sandbox.call(
-      ["run", "--json", "--new", "-s", "one", ...where, ...home, "--record", folder, WORDS],
-      { env: { ANTHROPIC_API_KEY: KEY } },
-    );
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-  }
-  await using there = new Sandbox();
-  const [one = "", two = ""] = folders;
-  const played = await play(one, there);
-  assert.equal(ending(played.called).text, "Alpha.");
-  assert.deepEqual(played.asked.map(({ body }) => sha256Hex(body)), sentSums(one));
-  const timeless = (folder: string) =>
-    [...bytesBelow(folder, "lock")].filter(([name]) => !/^(fixture\.json|expect\/.*)$/.test(name)).map(
-      ([name, bytes]) => {
-        const shown = new TextDecoder().decode(bytes).replace(/"at_ms": [\d.]+/, "");
-        return [name, shown.replace(/"chunks": \[[^]*?\n {2}\]/, "")];
-      },
-    );
-  assert.deepEqual(timeless(one), timeless(two));
-});
-
 Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: secrets of prompt, environment and tool output are in no file of it", async () => {
   await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
   Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `the token is ${CANARY}\n`);
@@ -250,21 +211,6 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   assert.throws(() => Deno.statSync(`${folder}/expect`), Deno.errors.NotFound);
 });
 
-Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: a run that got no answer leaves its folder empty, so that it can be given again", async () => {
-  await using place = new Place([HELLO]);
-  const folder = `${place.sandbox.directory}/kept`;
-  const args = ["run", "--json", "--record", folder, "Hi"];
-  const env = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" };
-  // So that it does not try again for long.
-  const failed = await place.call([...args, "--timeout", "1"], { env });
-  assert.equal(failed.code, 124, failed.stdout + failed.stderr);
-  assert.match(failed.stdout, /"not_recorded".*no answer came to any request/);
-  assert.deepEqual([...Deno.readDirSync(folder)], []);
-  const again = await place.call(args);
-  assert.equal(again.code, 0, again.stdout + again.stderr);
-  assert.match(again.stdout, /"tested":true/);
-});
-
 Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: a prompt that begins with a dash after a switch, and a value that looks like a flag", async () => {
   await using place = new Place([HELLO, HELLO]);
   await place.call(["run", "--json", "--new", "-s", "one", "Hi"]);
@@ -276,14 +222,6 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   assert.deepEqual([reported?.tested, reported?.untested], [true, undefined]);
   const { steps: [step] } = JSON.parse(Deno.readTextFileSync(`${folder}/session.json`));
   assert.deepEqual(step.args.slice(-5), ["--deny", "shell:-w", "--ask", "--", "-1 is printed"]);
-});
-
-Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: a folder that is taken is refused before anything is done", async () => {
-  await using place = new Place([HELLO]);
-  const called = await place.call(["run", "--json", "--record", place.sandbox.workspace, "Hi"]);
-  assertError(called, { code: "usage", exit: 2, says: /it is not empty/ });
-  assert.equal(place.server.requests.length, 0);
-  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
 });
 
 Deno.test("a recorded call answers only the call that it was recorded for: a call without a record is a miss: exit 7, and the run can continue", async () => {

@@ -1,9 +1,7 @@
 /** `run --record` over a WebSocket: the fixture has the messages, and plays again. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../../src/fixture/read.ts";
-import { denoFiles } from "../../../src/store/deno_files.ts";
 import { ending, events, Sandbox } from "../../support/reprise.ts";
-import { KEY, LOOP, loop, SESSION, TransportPlace } from "../../support/transport_place.ts";
+import { KEY, loop, SESSION, TransportPlace } from "../../support/transport_place.ts";
 
 /** Text of all files below a folder. */
 function textBelow(path: string): string {
@@ -42,29 +40,4 @@ Deno.test("a run over a WebSocket is recorded message by message, and plays agai
   );
   assert.equal(played.code, 0, played.stdout + played.stderr);
   assert.equal(ending(played).text, "Three files.");
-});
-
-Deno.test("a run that a server refuses a WebSocket is recorded over HTTP", async () => {
-  await using place = await TransportPlace.open({ script: loop, refusal: { status: 404 } });
-  const out = `${place.sandbox.directory}/recorded`;
-  const called = await place.first("--transport", "ws", "--record", out);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  const { exchanges } = readFixture(denoFiles, out);
-  assert.deepEqual(exchanges.map(({ socket }) => socket), [undefined, undefined, undefined]);
-  assert.equal((await place.call(["test", out])).code, 0);
-});
-
-Deno.test("a WebSocket that closes in the middle of an answer is recorded with its code", async () => {
-  await using place = await TransportPlace.open({
-    script: LOOP,
-    breakAt: () => ({ afterMessages: 3, how: { code: 1011, reason: "try again" } }),
-  });
-  const out = `${place.sandbox.directory}/recorded`;
-  const called = await place.first("--transport", "ws", "--record", out);
-  assert.notEqual(called.code, 0);
-  const response = JSON.parse(Deno.readTextFileSync(`${out}/exchanges/0001/response.json`));
-  assert.deepEqual([response.ended, response.messages.length], ["cut", 3]);
-  assert.deepEqual(response.close, { code: 1011, reason: "try again" });
-  const tested = await place.call(["test", out]);
-  assert.equal(tested.code, 0, tested.stdout + tested.stderr);
 });

@@ -161,31 +161,6 @@ Deno.test("rules that make requests with different answers equal refuse to start
   assert(findings.includes('"ambiguous_rules"') && findings.includes('"unused_rule"'), findings);
 });
 
-Deno.test("a flag with a rule that cannot be used refuses to start, also where rules are off", async () => {
-  await using sandbox = new Sandbox();
-  const fixture = writeFixture(`${sandbox.directory}/fixture`, asking("Hi"));
-  const rows: readonly (readonly [string, string])[] = [
-    ["--normalize", "weather"],
-    ["--ignore", "$.input[?@.x]"],
-    ["--ignore", "input[0].role"],
-    ["--replace", "no equals sign"],
-    ["--replace", "(?=a)=b"],
-  ];
-  for (const [flag, value] of rows) {
-    const { code, stderr } = await sandbox.call([
-      "serve",
-      "--strict-match",
-      flag,
-      value,
-      fixture,
-      "--",
-      "true",
-    ]);
-    assert.equal(code, 2, `${flag} ${value}`);
-    assert(stderr.includes(flag), stderr);
-  }
-});
-
 Deno.test("--rewrite-context is refused in modes that apply no rules", async () => {
   await using sandbox = new Sandbox();
   const { fixture } = await recorded(sandbox);

@@ -26,21 +26,3 @@ Deno.test("a FIFO or device is named as that, and never opened: a FIFO inside a 
   const called = await sandbox.call(["fixture", "show", fixture, "--json"]);
   assertError(called, { code: "bad_fixture", exit: 2, says: SPECIAL });
 });
-
-Deno.test("a FIFO or device is named as that, and never opened: import FIFO", async () => {
-  await using sandbox = new Sandbox();
-  const called = await sandbox.call(["import", fifo(`${sandbox.directory}/s.jsonl`), "--json"]);
-  assertError(called, { code: "usage", exit: 2, says: /s.jsonl": it is a FIFO, not a file/ });
-});
-
-Deno.test("a FIFO or device is named as that, and never opened: import of a device", async () => {
-  await using sandbox = new Sandbox();
-  const called = await sandbox.call(["import", "/dev/zero", "--json"]);
-  assertError(called, { code: "usage", exit: 2, says: /it is a device, not a file/ });
-});
-
-Deno.test("a FIFO or device is named as that, and never opened: import of a name that nothing has", async () => {
-  await using sandbox = new Sandbox();
-  const called = await sandbox.call(["import", `${sandbox.directory}/none`, "--json"]);
-  assertError(called, { code: "usage", exit: 2, says: /no such file/ });
-});

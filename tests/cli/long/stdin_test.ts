@@ -49,14 +49,6 @@ Deno.test("stdin is the prompt where nothing else is: --new reads it, with and w
   assert.ok(place.sandbox.turnNames("named").length > 0);
 });
 
-Deno.test("stdin is the prompt where nothing else is: a file serves as well as a pipe", async () => {
-  await using place = new Place([HELLO]);
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/prompt.md`, "from a file");
-  const through = ["sh", "-c", 'exec "$@" <prompt.md', "sh"];
-  assert.equal((await place.call(RUN, { through })).code, 0);
-  assert.equal(asked(place), "from a file");
-});
-
 Deno.test("stdin is the prompt where nothing else is: characters split over writes come together", async () => {
   await using place = new Place([HELLO]);
   const started = place.start(RUN, { stdin: "piped" });
@@ -108,22 +100,6 @@ Deno.test("a pipe that never closes cannot hang a run: --timeout ends the readin
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
 });
 
-Deno.test("a pipe that never closes cannot hang a run: --timeout counts the time of reading too", async () => {
-  await using place = new Place([answer([message("Hello.")], { end: { kind: "stall" } })]);
-  const started = place.start([...RUN, "--timeout", "8"], { stdin: "piped" });
-  await new Promise((resolve) => setTimeout(resolve, 6000));
-  const before = performance.now();
-  const writer = started.process.stdin.getWriter();
-  await writer.write(new TextEncoder().encode("Hi"));
-  await writer.close();
-  const called = await started.ended();
-  assertError(called, { code: "timed_out", exit: 124 });
-  assert.ok(
-    performance.now() - before < 7500,
-    "of eight seconds, six were gone, less what the start took",
-  );
-});
-
 Deno.test("a pipe that never closes cannot hang a run: beside a PROMPT, silence is exit 2 after --stdin-wait", async () => {
   await using place = new Place([]);
   const started = place.start([...RUN, "--stdin-wait", "2.5", "Hi"], { stdin: "piped" });
@@ -132,19 +108,6 @@ Deno.test("a pipe that never closes cannot hang a run: beside a PROMPT, silence 
   assertError(called, { code: "usage", exit: 2, says: /--stdin-wait/, hint: FOR_ALL_RUNS });
   assert.match(called.stderr, WAITING);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-});
-
-Deno.test("a pipe that never closes cannot hang a run: --timeout ends one that began to write", async () => {
-  await using place = new Place([]);
-  const args = [...RUN, "--stdin-wait", "30", "--timeout", "5", "Hi"];
-  const started = place.start(args, { stdin: "piped" });
-  const writer = started.process.stdin.getWriter();
-  await writer.write(new TextEncoder().encode("Half"));
-  const called = await started.ended();
-  await writer.close().catch(() => {});
-  assertError(called, { code: "timed_out", exit: 124, says: /--timeout/ });
-  assert.match(called.stderr, WAITING);
-  assert.equal(called.stderr.split("\n").length, 2);
 });
 
 Deno.test("a pipe that never closes cannot hang a run: --no-stdin does not read it", async () => {
@@ -254,12 +217,6 @@ Deno.test("-s and -c without PROMPT: an empty stdin continues the unfinished run
   }
 });
 
-Deno.test("-s and -c without PROMPT: white space on stdin is no prompt", async () => {
-  await using place = new Place([CUT]);
-  assert.equal((await place.call([...RUN, "--new", "-s", "s", "Hi"])).code, 10);
-  assertError(await place.call([...RUN, "-c"], { stdin: "\n" }), { code: "no_prompt", exit: 2 });
-});
-
 Deno.test("a slow producer loses nothing: bytes after pauses, and the end after the last of them", async () => {
   await using place = new Place([HELLO]);
   const through = ["sh", "-c", '{ sleep 3; printf one; sleep 1; printf two; } | "$@"', "sh"];
@@ -268,14 +225,6 @@ Deno.test("a slow producer loses nothing: bytes after pauses, and the end after 
   assert.equal(asked(place), "Add them\n\nonetwo");
   assert.match(called.stderr, /^waiting for stdin /m);
   assert.match(called.stderr, /^stdin: 6 bytes added to the prompt$/m);
-});
-
-Deno.test("a slow producer loses nothing: --stdin-wait is for the first byte alone", async () => {
-  await using place = new Place([HELLO]);
-  const through = ["sh", "-c", '{ printf one; sleep 3; printf two; } | "$@"', "sh"];
-  const called = await place.call([...RUN, "--stdin-wait", "2", "Add them"], { through });
-  assert.equal(called.code, 0, called.stdout);
-  assert.equal(asked(place), "Add them\n\nonetwo");
 });
 
 Deno.test("a slow producer loses nothing: 10,485,760 bytes through a pipe, in pieces", async () => {
@@ -318,14 +267,6 @@ Deno.test("a socket as stdin is read to its end, like a pipe", async () => {
   });
   assert.equal(called.code, 0, called.stdout);
   assert.equal(asked(place), "Hi\n\nover a socket");
-});
-
-Deno.test("a socket as stdin that stays silent cannot hang a run", async () => {
-  await using place = new Place([HELLO]);
-  const silent = () => Promise.resolve();
-  const called = await throughSocket(place, [...RUN, "--stdin-wait", "1", "Hi"], silent);
-  assertError(called, { code: "usage", exit: 2, says: /--stdin-wait/ });
-  assert.equal((await throughSocket(place, [...RUN, "--no-stdin", "Hi"], silent)).code, 0);
 });
 
 Deno.test("a loop over lines keeps them with --no-stdin; without it, the first run reads and reports the rest", async () => {

@@ -1,10 +1,10 @@
 /** Runs that are stopped from outside: by signals, and by a closed pipe. */
 import assert from "node:assert/strict";
-import { answer, message, reasoning, type Script, unfinished } from "../../support/responses_server.ts";
+import { answer, message, reasoning, unfinished } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { writeFixture } from "../../support/fixture.ts";
-import { type Called, ending, events, type Started } from "../../support/reprise.ts";
-import { HELLO, KEY, Place, READS_A } from "../harness.ts";
+import { type Called, ending, events } from "../../support/reprise.ts";
+import { HELLO, Place, READS_A } from "../harness.ts";
 
 const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type StopSignal = keyof typeof EXIT_OF;
@@ -115,38 +115,8 @@ Deno.test(
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGTERM in a stream",
-  stoppedInStream("SIGTERM", ["And now?"]),
-);
-
-Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGHUP in a stream",
-  stoppedInStream("SIGHUP", []),
-);
-
-Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGINT after calls that were not run",
-  stoppedAfterCalls("SIGINT", ["And now?"]),
-);
-
-Deno.test(
   "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGTERM after calls that were not run",
   stoppedAfterCalls("SIGTERM", []),
-);
-
-Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGHUP after calls that were not run",
-  stoppedAfterCalls("SIGHUP", ["And now?"]),
-);
-
-Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGINT while tools run",
-  stoppedWhileToolsRun("SIGINT", []),
-);
-
-Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGTERM while tools run",
-  stoppedWhileToolsRun("SIGTERM", ["And now?"]),
 );
 
 Deno.test(
@@ -250,90 +220,4 @@ async function headOf(place: Place, args: readonly string[]): Promise<number> {
   const called = await place.call(args, { through: ["sh", "-c", line, "sh"] });
   assert.equal(called.stderr, "");
   return Number(Deno.readTextFileSync(`${place.sandbox.workspace}/code`));
-}
-
-/** Two responses with slow calls, then an answer; slow enough to be killed anywhere. */
-const slowly: Script = ({ input }) => {
-  const outputs = input.filter(({ type }) => type === "function_call_output").length;
-  const items = outputs < 6 ? [reasoning("Hm"), SLOW, READ, SLOW] : [reasoning("Done"), message("Hello.")];
-  return answer(items, { delivery: { chunkBytes: 1500, delayMs: 4 } });
-};
-
-/** A fixed sequence, so that a failure comes back. */
-function delays(count: number, mostMs: number): number[] {
-  let state = 20_181;
-  return Array.from({ length: count }, () => (state = (state * 48_271) % 2_147_483_647) % mostMs);
-}
-
-Deno.test("a run killed at any of twenty points leaves sound files, and the next run closes it and completes", async () => {
-  await using place = new Place(slowly);
-  makeSlow(place, 4);
-  const lines = ["turn.saved", "tool.started"].flatMap((type) =>
-    [1, 2, 3, 4, 5].map((times) => ({ type, times }))
-  );
-  const points = [
-    ...lines.map((line, index) => ({ id: `line-${index}`, line, delay: 0 })),
-    ...delays(10, 400).map((delay, index) => ({ id: `time-${index}`, line: undefined, delay })),
-  ];
-  await inFours(points, async ({ id, line, delay }) => {
-    const run = place.start(["run", "--json", "--new", "-s", id, "Look around"]);
-    if (line === undefined) {
-      await run.printed("turn.saved");
-      await new Promise((resolve) => setTimeout(resolve, delay));
-    } else await run.printed(`"type":"${line.type}"`, line.times);
-    kill(run);
-    await run.ended();
-  });
-  const killed = await place.call(["fsck", "--all", "--json"]);
-  assert.equal(killed.code, 0, killed.stdout);
-  const states = points.map(({ id }) => stateOf(place, id));
-  assert.ok(states.filter((state) => state === "open").length >= 10, `killed in a run: ${states}`);
-  let orphaned = 0;
-
-  await inFours(points, async ({ id }) => {
-    const index = points.findIndex((point) => point.id === id);
-    const open = states[index] === "open";
-    const prompt = index % 2 === 0 && open ? [] : ["And now?"];
-    const next = await place.call(["run", "--json", "-s", id, ...prompt]);
-    assert.equal(next.code, 0, `${id}: ${next.stdout}${next.stderr}`);
-    const closed = events(next).filter((event) => event.type === "notice" && event.kind === "run_closed");
-    assert.equal(closed.length, open ? 1 : 0, id);
-    if (next.stdout.includes('"kind":"orphan_repaired"')) orphaned++;
-    assertAnswered(place, id);
-    // deno-lint-ignore no-explicit-any
-    const ends = place.sandbox.turns(id).flatMap((turn): any[] => turn.events)
-      .filter(({ type }) => type === "run_ended").map(({ state }) => state);
-    assert.deepEqual(ends, [open ? "interrupted" : "completed", "completed"], id);
-  });
-  assert.ok(orphaned >= 3, `killed while calls were open: ${orphaned}`);
-  const after = await place.call(["fsck", "--all", "--json"]);
-  assert.equal(after.code, 0, after.stdout);
-  assert.deepEqual(
-    JSON.parse(after.stdout).sessions.flatMap((session: { findings: unknown[] }) => session.findings),
-    [],
-  );
-  assert.deepEqual(place.server.refusals, []);
-  assert.ok(!after.stdout.includes(KEY));
-});
-
-/** A run that was quicker than its kill is one more point: the one after its end. */
-function kill({ process }: Started): void {
-  try {
-    process.kill("SIGKILL");
-  } catch (error) {
-    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
-  }
-}
-
-function stateOf(place: Place, id: string): "open" | "ended" {
-  const last = place.sandbox.turns(id).at(-1);
-  return last.events.at(-1).type === "run_ended" ? "ended" : "open";
-}
-
-async function inFours<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
-  const queue = [...items];
-  const worker = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await run(item);
-  };
-  await Promise.all([worker(), worker(), worker(), worker()]);
 }

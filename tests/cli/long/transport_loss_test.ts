@@ -1,8 +1,7 @@
 /** A run over a WebSocket that is lost or killed at any message: nothing that was reported as saved is lost. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type Called, ending, events } from "../../support/reprise.ts";
-import type { Break, SocketRequest } from "../../support/responses_socket.ts";
-import type { ScriptedResponse } from "../../support/responses_server/script.ts";
+import type { Break } from "../../support/responses_socket.ts";
 import { loop, requireWhole, SESSION, TransportPlace } from "../../support/transport_place.ts";
 import { scaled } from "../../support/scale.ts";
 
@@ -59,29 +58,3 @@ for (const step of [1, 2, 3]) {
     }
   });
 }
-
-Deno.test("a run killed after any line of its output loses no turn that it reported, and continues", async () => {
-  const slow = (request: SocketRequest): ScriptedResponse => {
-    const scripted = loop(request);
-    if (scripted.kind !== "stream") return scripted;
-    return { ...scripted, options: { ...scripted.options, delivery: { delayMs: 5 } } };
-  };
-  const args = ["run", "--json", "--new", "-s", SESSION, "--transport", "ws", "Look at the files"];
-  const printed = async () => {
-    await using place = await TransportPlace.open({ script: loop });
-    return (await place.call(args)).stdout.trimEnd().split("\n").length;
-  };
-  const last = await printed();
-  for (let lines = 1; lines <= last; lines += STRIDE) {
-    await using place = await TransportPlace.open({ script: slow });
-    const started = place.sandbox.start(args, { env: place.env });
-    await started.printed("\n", lines);
-    started.process.kill("SIGKILL");
-    await started.process.status;
-    const turns = place.sandbox.turns(SESSION);
-    requireSaved(place, started);
-    const ended = JSON.stringify(turns).includes('"run_ended"');
-    // Before its first turn there is no session to continue.
-    if (!ended && turns.length > 0) await requireContinued(place);
-  }
-});

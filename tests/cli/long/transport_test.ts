@@ -4,14 +4,7 @@ import type { SocketRequest } from "../../support/responses_socket.ts";
 import { ending, events } from "../../support/reprise.ts";
 import { httpError, rateLimited, unauthorized } from "../../support/responses_server/faults.ts";
 import { answer, message, rawItem, type ScriptedResponse } from "../../support/responses_server/script.ts";
-import {
-  comparableTurns,
-  LOOP,
-  loop,
-  requireWhole,
-  SESSION,
-  TransportPlace,
-} from "../../support/transport_place.ts";
+import { comparableTurns, LOOP, loop, requireWhole, TransportPlace } from "../../support/transport_place.ts";
 
 Deno.test("a run over a WebSocket sends only new items, on one connection", async () => {
   await using place = await TransportPlace.open({ script: loop });
@@ -129,35 +122,6 @@ for (
   });
 }
 
-Deno.test("a context overflow is compacted away over a WebSocket as over HTTP", async () => {
-  const [overHttp, overSocket] = await Promise.all(["sse", "ws"].map(async (transport) => {
-    await using place = await TransportPlace.open({
-      script: (request) =>
-        JSON.stringify(request.input).length > 12_000
-          ? httpError(400, { message: "Too long.", code: "context_length_exceeded", param: "input" })
-          : loop(request),
-    });
-    Deno.writeTextFileSync(`${place.sandbox.workspace}/c.txt`, "line of c\n".repeat(2000));
-    const called = await place.first("--transport", transport, "--auto-compact", "1000000");
-    strictEqual(called.code, 0, called.stdout + called.stderr);
-    await requireWhole(place);
-    strictEqual(place.server.requests.length, 4);
-    return withoutTransport(comparableTurns(place)).plain;
-  }));
-  deepStrictEqual(overSocket, overHttp);
-});
-
-Deno.test("a second run continues over a connection of its own, with the whole input, then its new items", async () => {
-  await using place = await TransportPlace.open({ script: loop });
-  strictEqual((await place.first("--transport", "ws")).code, 0);
-  const again = await place.run(["-c", "--transport", "ws", "Again"]);
-  strictEqual(again.code, 0, again.stdout + again.stderr);
-  deepStrictEqual(place.server.refusals, []);
-  const [last] = place.server.requests.slice(-1);
-  deepStrictEqual([last?.connection, last?.message.previous_response_id], [2, undefined]);
-  await requireWhole(place);
-});
-
 for (const status of [401, 404, 426, 503]) {
   Deno.test(`a server that refuses the WebSocket with ${status} is asked over HTTP`, async () => {
     await using place = await TransportPlace.open({ script: loop, refusal: { status } });
@@ -169,17 +133,6 @@ for (const status of [401, 404, 426, 503]) {
     deepStrictEqual(withoutTransport(comparableTurns(place)).transports, [undefined, undefined, undefined]);
   });
 }
-
-Deno.test("a server that cannot be reached fails as over HTTP", async () => {
-  await using place = await TransportPlace.open({ script: loop });
-  const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
-  const [overHttp, overSocket] = await Promise.all(["sse", "ws"].map(async (transport) => {
-    const called = await place.run(["--new", "--transport", transport, "Hello"], { env });
-    return { code: called.code, error: events(called).find((event) => event.type === "error")?.message };
-  }));
-  strictEqual(overHttp?.code, 10);
-  deepStrictEqual(overSocket, overHttp);
-});
 
 Deno.test("the transport comes from the flag, the environment, a profile or the configuration", async () => {
   await using place = await TransportPlace.open({ script: loop });
@@ -214,32 +167,6 @@ Deno.test("an API without a WebSocket refuses the flag, and ignores the variable
   match(refused.stdout + refused.stderr, /its API has no WebSocket/);
   const ignored = await place.run([...args, "--dry-run", "Hello"], { env });
   strictEqual(JSON.parse(ignored.stdout).transport, "sse");
-});
-
-Deno.test("a played fixture needs no WebSocket", async () => {
-  await using place = await TransportPlace.open({ script: loop });
-  const fixture = `${place.sandbox.directory}/fixture`;
-  const recorded = await place.first("--record", fixture);
-  strictEqual(recorded.code, 0, recorded.stdout + recorded.stderr);
-  const home = { REPRISE_HOME: `${place.sandbox.directory}/other` };
-  const args = ["--new", "-s", SESSION, "--fixture", fixture, "--transport", "ws", "Look at the files"];
-  const played = await place.run(args, { env: home });
-  strictEqual(played.code, 0, played.stdout + played.stderr);
-  strictEqual(place.server.upgrades.length, 0);
-});
-
-Deno.test("the command that continues a run repeats the transport", async () => {
-  await using place = await TransportPlace.open({ script: [unauthorized()] });
-  match(ending(await place.first("--transport", "ws")).resume, /--transport ws/);
-});
-
-Deno.test("a proxy that applies to the URL gets HTTP", async () => {
-  await using place = await TransportPlace.open({ script: loop });
-  const env = { OPENAI_BASE_URL: "https://api.example.invalid/v1", HTTPS_PROXY: "http://127.0.0.1:1" };
-  const called = await place.run(["--new", "--transport", "ws", "Hello"], { env });
-  strictEqual(called.code, 10);
-  const notice = events(called).find((event) => event.type === "notice" && event.kind === "transport");
-  match(JSON.stringify(notice), /127\.0\.0\.1:1, which HTTPS_PROXY names/);
 });
 
 Deno.test("doctor names the transport and its source", async () => {

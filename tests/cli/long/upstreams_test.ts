@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { writeFixture } from "../../support/fixture.ts";
 import { FiveUpstreams, KEY_VARIABLES, type Upstream } from "../upstreams.ts";
 
 /** Fails if an API got a key but its own. */
@@ -234,59 +233,4 @@ Deno.test("--env refuses what leads no client to an API, and says why", async ()
   const both = ["--upstream", "http://127.0.0.1:9", ...place.envFlag];
   const called = await place.call(["record", "--out", place.out, ...both, "--", "true"]);
   assert.match(called.stderr, /--upstream and --env exclude each other/);
-});
-
-Deno.test("an older fixture keeps its own names for the APIs when it grows", async () => {
-  await using place = new FiveUpstreams();
-  const [openai] = place.upstreams;
-  writeFixture(place.out, [{
-    request: { method: "POST", path: "/v1/old", variable: "OPENAI_BASE_URL" },
-    body: "old",
-  }], { base_url: openai?.url ?? "", base_urls: { OPENAI_BASE_URL: openai?.url ?? "" } });
-  const args = ["record", "--append", "--out", place.out];
-  const grown = await place.around(args, `await send(apis[2], "/v1/new");`);
-  assert.equal(grown.code, 0, grown.stderr);
-  const { header } = readFixture(denoFiles, place.out);
-  assert.deepEqual(Object.keys(header.base_urls ?? {}), ["OPENAI_BASE_URL", "GROQ_BASE_URL"]);
-  assert.equal(header.upstreams, undefined);
-  assert.match(
-    Deno.readTextFileSync(`${place.out}/exchanges/0002/request.json`),
-    /"variable": "GROQ_BASE_URL"/,
-  );
-  const played = await place.around(["serve", place.out], `await send(apis[2], "/v1/new");`);
-  assert.equal(played.code, 0, played.stderr);
-});
-
-Deno.test("served on one port, exchanges of two APIs with one path are played in recorded order", async () => {
-  await using place = new FiveUpstreams();
-  const recorded = await place.around(
-    ["record", "--out", place.out],
-    `for (const api of [apis[3], apis[2]]) await send(api, "/v1/same");`,
-  );
-  assert.equal(recorded.code, 0, recorded.stderr);
-  const server = place.start(["serve", place.out, "--json"]);
-  await server.printed("\n");
-  const { origin } = JSON.parse(server.stdout);
-  const ask = async () =>
-    (await (await fetch(`${origin}/v1/same`, { method: "POST", body: "{}" })).json()).api;
-  assert.deepEqual([await ask(), await ask()], [3, 2]);
-  server.process.kill("SIGTERM");
-  assert.equal((await server.ended()).code, 0);
-});
-
-Deno.test("serve unsets what would lead past it, and gives dummy keys for every known API", async () => {
-  await using place = new FiveUpstreams();
-  const recorded = await place.around(["record", "--out", place.out], `await send(apis[2], "/v1/x");`);
-  assert.equal(recorded.code, 0, recorded.stderr);
-  const script = `
-const names = ["GOOGLE_GEMINI_BASE_URL", "GROQ_BASE_URL", ...${JSON.stringify(KEY_VARIABLES)}];
-console.log(JSON.stringify(names.map((name) => Deno.env.get(name) ?? null)));
-`;
-  const served = await place.around(["serve", place.out, "--allow-unused"], script);
-  const [gemini, groq, ...keys] = JSON.parse(served.stdout);
-  assert.equal(gemini, null);
-  assert.match(groq, /^http:\/\/127\.0\.0\.1:\d+$/);
-  const real = place.upstreams.map(({ key }) => key);
-  // No fixture and no row names the last variable, so its key is none of ours.
-  assert.ok(keys.slice(0, -1).every((key: string) => !real.includes(key)), keys.join());
 });

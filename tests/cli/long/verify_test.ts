@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
-import { assertError, begun, HELLO, Place, READS_A, readsThenAnswers, reseal } from "../harness.ts";
+import { begun, HELLO, Place, READS_A, readsThenAnswers, reseal } from "../harness.ts";
 
 interface Verified {
   readonly ok: boolean;
@@ -125,46 +125,9 @@ Deno.test("verify judges only what it can: another fold's requests do not fail i
   assert.deepEqual([verdicts(report), report.exit_code], [["other_fold_version", "same"], 0]);
 });
 
-Deno.test("verify judges only what it can: --all takes every session; one or all, not both", async () => {
-  await using place = await one();
-  await place.session("t");
-  assert.deepEqual((await verify(place, ["--all"])).sessions.map(({ id }) => id).sort(), ["s", "t"]);
-  rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
-  const report = await verify(place, ["--all"]);
-  assert.deepEqual(report.sessions.map(({ requests }) => requests[0]?.verdict).sort(), ["differs", "same"]);
-  assertError(await place.call(["fsck", "s", "--all", "--json"]), { code: "usage", exit: 2 });
-});
-
 Deno.test("verify judges only what it can: damage is damage, not a verdict", async () => {
   await using place = await one();
   Deno.writeTextFileSync(place.turnPath("s", 2), "{}");
   const { exit_code, sessions } = await verify(place, ["s"]);
   assert.deepEqual([exit_code, sessions[0]?.requests], [12, undefined]);
-});
-
-Deno.test("explain says whether the next request continues the last one: it does while nothing changes; with a change it does not, and says where", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  assert.deepEqual(JSON.parse((await place.call(["explain", "s", "--json"])).stdout).prefix, {
-    extends: true,
-  });
-  assert.match((await place.call(["explain", "s"])).stdout, /^It extends the last request/);
-  for (
-    const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--replay", "none"], 1]] as const
-  ) {
-    const { prefix } = JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout);
-    const next = new TextEncoder().encode(
-      (await place.call(["run", "-s", "s", "--dry-run", "--body", ...flags])).stdout,
-    );
-    const last = new TextEncoder().encode(place.server.requests.at(-1)?.text);
-    const byte = last.findIndex((value, index) => value !== next[index]);
-    assert.deepEqual(prefix, { extends: false, item, byte });
-    const where = item === null ? "before `input`" : `at item ${item}`;
-    assert.match(
-      (await place.call(["explain", "s", ...flags])).stdout,
-      new RegExp(
-        `^It diverges from the last request ${where} \\(byte ${byte}\\): expect a prompt-cache miss\\.\n`,
-      ),
-    );
-  }
 });
