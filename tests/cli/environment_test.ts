@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { test } from "../support/test.ts";
 import { resolve } from "node:path";
 import { withoutComments } from "../../scripts/house/source_text.ts";
 import { readTree } from "../../scripts/house/tree.ts";
 import { isRead, READ_VARIABLES } from "../../src/cli/environment.ts";
 
-Deno.test("each variable that a source asks for by name is in the list", () => {
+test("each variable that a source asks for by name is in the list", () => {
   const files = readTree(resolve(import.meta.dirname ?? ".", "../.."));
   const sources = files.filter((file) => file.path.startsWith("src/") && file.path.endsWith(".ts"));
   const name =
@@ -17,7 +18,7 @@ Deno.test("each variable that a source asks for by name is in the list", () => {
   assert.ok(!READ_VARIABLES.includes("*"));
 });
 
-Deno.test("docs/configuration.md names each variable of ours, but the one that a helper sets for its own workers", () => {
+test("docs/configuration.md names each variable of ours, but the one that a helper sets for its own workers", () => {
   const files = readTree(resolve(import.meta.dirname ?? ".", "../.."));
   const page = files.find(({ path }) => path === "docs/configuration.md")?.text ?? "";
   const names = files.filter(({ path }) => /^(?:src|npm|python)\/|^install\.sh$/.test(path))

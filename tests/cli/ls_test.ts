@@ -1,4 +1,5 @@
 /** Tests for `ls`: header, states, sizes, filters and orders; and `@last:any`. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message, type Script } from "../support/responses_server.ts";
@@ -30,7 +31,7 @@ async function idsOf(place: Place, ...args: string[]): Promise<string[]> {
   return (await listed(place, ...args)).map(({ id }) => String(id));
 }
 
-Deno.test("ls shows a header and a line for each session: local time, turns, size, tokens, state, model, title", async () => {
+test.process("ls shows a header and a line for each session: local time, turns, size, tokens, state, model, title", async () => {
   await using place = await threeSessions();
   const { stdout } = await place.call(["ls"], { env: { TZ: "Asia/Tokyo" } });
   const [header, first, ...others] = stdout.split("\n");
@@ -45,7 +46,7 @@ Deno.test("ls shows a header and a line for each session: local time, turns, siz
   assert.equal(others.length, 3);
 });
 
-Deno.test("ls distinguishes running, killed, damaged and completed sessions", async () => {
+test.process("ls distinguishes running, killed, damaged and completed sessions", async () => {
   await using place = new Place(slow);
   const run = place.start(["run", "--json", "--new", "-s", "busy", "Hello"]);
   await until(() => run.stdout.includes('"request"'), "the request");
@@ -64,7 +65,7 @@ Deno.test("ls distinguishes running, killed, damaged and completed sessions", as
   assert.match((await place.call(["ls"])).stdout, /^busy .* damaged .*turns\/000001\.json/m);
 });
 
-Deno.test("ls lists only the sessions that its filters choose", async () => {
+test("ls lists only the sessions that its filters choose", async () => {
   await using place = await threeSessions();
   assert.deepEqual(await idsOf(place), ["docs", "lexer", "parser"]);
   assert.deepEqual(await idsOf(place, "--since", "1h", "--limit", "2"), ["docs", "lexer"]);
@@ -86,7 +87,7 @@ Deno.test("ls lists only the sessions that its filters choose", async () => {
   });
 });
 
-Deno.test("@last:any is the latest session of all workspaces", async () => {
+test("@last:any is the latest session of all workspaces", async () => {
   await using place = await threeSessions();
   const shown = async (selector: string) =>
     JSON.parse((await place.call(["show", selector, "--json"])).stdout);
@@ -105,7 +106,7 @@ Deno.test("@last:any is the latest session of all workspaces", async () => {
   });
 });
 
-Deno.test("new sessions whose prompts begin alike get ids that tell them apart", async () => {
+test("new sessions whose prompts begin alike get ids that tell them apart", async () => {
   await using place = new Place(() => answer([message("Hello.")]));
   for (const what of ["parser", "lexer", "build"]) {
     const { code, stderr } = await place.call(["run", `Fix the failing ${what}`]);

@@ -1,7 +1,8 @@
 import { answer } from "../support/responses_server.ts";
+import { test } from "../support/test.ts";
 import { assertError, Place, readsThenAnswers } from "./harness.ts";
 
-Deno.test("repair refuses, with what to do next: a session that another process writes to", async () => {
+test.process("repair refuses, with what to do next: a session that another process writes to", async () => {
   await using place = new Place(() => answer([], { end: { kind: "stall" } }));
   const writer = place.start(["run", "--json", "--new", "-s", "s", "hi"]);
   await writer.printed("turn.saved");
@@ -14,7 +15,7 @@ Deno.test("repair refuses, with what to do next: a session that another process 
   }
 });
 
-Deno.test("repair refuses, with what to do next: a session that is not there", async () => {
+test("repair refuses, with what to do next: a session that is not there", async () => {
   await using place = new Place(readsThenAnswers);
   assertError(await place.call(["repair", "none", "--json"]), { code: "no_such_session", exit: 2 });
 });

@@ -1,4 +1,5 @@
 /** Verbs on fixtures that were recorded over a WebSocket. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { sealFixture } from "../../src/fixture/seal.ts";
@@ -22,13 +23,13 @@ class SocketSession extends Sandbox {
   }
 }
 
-Deno.test("a session test plays a fixture that was recorded over a WebSocket, with the same turns", async () => {
+test.process("a session test plays a fixture that was recorded over a WebSocket, with the same turns", async () => {
   await using sandbox = new SocketSession();
   const { code, stdout, stderr } = await sandbox.call(["test", sandbox.test]);
   assert.equal(code, 0, `${stdout}${stderr}`);
 });
 
-Deno.test("a session test reports a request that a message did not ask for, and --update records it as a message", async () => {
+test.process("a session test reports a request that a message did not ask for, and --update records it as a message", async () => {
   await using sandbox = new SocketSession();
   const file = `${sandbox.test}/session.json`;
   Deno.writeTextFileSync(file, Deno.readTextFileSync(file).replace("Be brief.", "Be long."));
@@ -45,7 +46,7 @@ Deno.test("a session test reports a request that a message did not ask for, and 
   assert.equal((await sandbox.call(["test", sandbox.test])).code, 0);
 });
 
-Deno.test("run --fixture plays a fixture that was recorded over a WebSocket, and misses a changed prompt", async () => {
+test("run --fixture plays a fixture that was recorded over a WebSocket, and misses a changed prompt", async () => {
   await using sandbox = new SocketSession();
   const run = (prompt: string) => {
     const args = ["run", "--new", "-m", "gpt-5.6", "--instructions", "Be brief."];

@@ -1,4 +1,5 @@
 /** The verbs that look: ls, show, fsck, doctor, and how a session is named to them. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
 import { answer, message } from "../support/responses_server.ts";
@@ -14,7 +15,7 @@ async function listed(place: Place, args: readonly string[] = [], through: reado
 /** A place with the session "s". */
 const one = begun(readsThenAnswers, (place) => place.session("s"));
 
-Deno.test("ls lists sessions, newest first: each with what its manifest says", async () => {
+test.process("ls lists sessions, newest first: each with what its manifest says", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("older", "First   words\nof it");
   await place.session("newer");
@@ -42,7 +43,7 @@ Deno.test("ls lists sessions, newest first: each with what its manifest says", a
   assert.deepEqual((await listed(place)).map(({ id }) => id), ["older", "newer"]);
 });
 
-Deno.test("show prints what is on disk: the transcript has each turn with what was said, called and found", async () => {
+test("show prints what is on disk: the transcript has each turn with what was said, called and found", async () => {
   await using place = await one();
   const { code, stdout, stderr } = await place.call(["show", "s"]);
   assert.deepEqual([code, stderr], [0, ""]);
@@ -59,7 +60,7 @@ Deno.test("show prints what is on disk: the transcript has each turn with what w
   assert.ok(places.every((at, index) => at > (places[index - 1] ?? -1)), `${places} in ${stdout}`);
 });
 
-Deno.test("show prints what is on disk: --turns and --events print a line each", async () => {
+test("show prints what is on disk: --turns and --events print a line each", async () => {
   await using place = await one();
   const turns = await place.call(["show", "s", "--turns"]);
   assert.deepEqual(turns.stdout.trimEnd().split("\n").map((line) => line.split(/\s+/)[3]), [
@@ -73,7 +74,7 @@ Deno.test("show prints what is on disk: --turns and --events print a line each",
   assert.deepEqual(json.events, place.sandbox.turns("s").flatMap((turn) => turn.events));
 });
 
-Deno.test("show prints what is on disk: --raw N is the file of turn N, byte for byte", async () => {
+test("show prints what is on disk: --raw N is the file of turn N, byte for byte", async () => {
   await using place = new Place([answer([message("é€😀 \u202e \x1b[31m")])]);
   await place.session("s");
   for (const turn of [1, 2, 3]) {
@@ -85,7 +86,7 @@ Deno.test("show prints what is on disk: --raw N is the file of turn N, byte for 
   assert.equal(missing.code, 2, missing.stdout);
 });
 
-Deno.test("show prints what is on disk: a session in use can be shown", async () => {
+test.process("show prints what is on disk: a session in use can be shown", async () => {
   await using place = new Place([answer([message("Hello.")], { end: { kind: "stall" } })]);
   const run = place.start(["run", "--json", "--new", "-s", "s", "Hi"]);
   await run.printed('"type":"item"');
@@ -96,7 +97,7 @@ Deno.test("show prints what is on disk: a session in use can be shown", async ()
   await run.ended();
 });
 
-Deno.test("a session is named by its id, by the start of it, or as the latest of its workspace: an unambiguous prefix serves, an ambiguous one is exit 2 and lists what it fits", async () => {
+test("a session is named by its id, by the start of it, or as the latest of its workspace: an unambiguous prefix serves, an ambiguous one is exit 2 and lists what it fits", async () => {
   await using place = new Place(readsThenAnswers);
   for (const id of ["fix-ci", "fix-docs", "fix"]) await place.session(id);
   assert.equal(JSON.parse((await place.call(["show", "fix-c", "--json"])).stdout).session, "fix-ci");
@@ -113,7 +114,7 @@ Deno.test("a session is named by its id, by the start of it, or as the latest of
   assert.deepEqual(error.details, { candidates: ["fix-ci", "fix-docs"] });
 });
 
-Deno.test("a session is named by its id, by the start of it, or as the latest of its workspace: @last is the latest of the working directory, whatever ran elsewhere since", async () => {
+test("a session is named by its id, by the start of it, or as the latest of its workspace: @last is the latest of the working directory, whatever ran elsewhere since", async () => {
   await using place = new Place(readsThenAnswers);
   const other = `${place.sandbox.directory}/other`;
   Deno.mkdirSync(other);
@@ -133,7 +134,7 @@ Deno.test("a session is named by its id, by the start of it, or as the latest of
   assert.equal(JSON.parse(flagged.stdout.split("\n")[0] ?? "").id, "there");
 });
 
-Deno.test("below the workspace of a session, @last is that session, and run -c and -s continue it in its workspace", async () => {
+test("below the workspace of a session, @last is that session, and run -c and -s continue it in its workspace", async () => {
   await using place = new Place(readsThenAnswers);
   const { workspace, directory } = place.sandbox;
   const below = `${workspace}/src/deep`;
@@ -168,7 +169,7 @@ Deno.test("below the workspace of a session, @last is that session, and run -c a
   assert.equal((await last(directory)).code, 2, "a directory above the workspace");
 });
 
-Deno.test("doctor shows where each setting comes from, and never the key: from environment, configuration and default", async () => {
+test("doctor shows where each setting comes from, and never the key: from environment, configuration and default", async () => {
   await using place = new Place([]);
   Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
   const config = JSON.stringify({
@@ -196,7 +197,7 @@ Deno.test("doctor shows where each setting comes from, and never the key: from e
   assert.equal(place.server.requests.length, 0);
 });
 
-Deno.test("doctor shows where each setting comes from, and never the key: the key is said to be there, and is not shown", async () => {
+test("doctor shows where each setting comes from, and never the key: the key is said to be there, and is not shown", async () => {
   await using place = new Place([HELLO]);
   for (const args of [["doctor"], ["doctor", "--json"], ["doctor", "--json", "--debug"]]) {
     const { code, stdout, stderr } = await place.call(args);
