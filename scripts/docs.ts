@@ -2,8 +2,6 @@
  * Generates documents from the code: the text of `--help`, the JSON Schemas, and the parts of the pages in
  * `docs/` between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. With `--check` it writes nothing, and fails if a
  * document is stale.
- *
- * @module
  */
 import * as z from "zod";
 import { CHAT_RULES } from "../src/apis/chat/rules/rule.ts";

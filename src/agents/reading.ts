@@ -1,8 +1,4 @@
-/**
- * Helpers of all readers: lost parts, branches, and values of JSON.
- *
- * @module
- */
+/** Helpers of all readers: lost parts, branches, and values of JSON. */
 import type { Item } from "../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { AgentBranch, AgentEntry, LostPart } from "./agent_session.ts";

@@ -1,8 +1,4 @@
-/**
- * Lines that fit the width of a terminal.
- *
- * @module
- */
+/** Lines that fit the width of a terminal. */
 import { visibleText } from "./terminal.ts";
 
 /** The surface that lines are made for. */

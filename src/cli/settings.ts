@@ -1,8 +1,6 @@
 /**
  * Settings and their sources: flags, then the environment, then `config.json` in the user's configuration directory.
  * Files in the working directory set nothing.
- *
- * @module
  */
 import { decodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";

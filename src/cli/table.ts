@@ -1,8 +1,4 @@
-/**
- * Tables for people: a header, aligned columns, and as many of them as fit the terminal.
- *
- * @module
- */
+/** Tables for people: a header, aligned columns, and as many of them as fit the terminal. */
 import { dim, type Styled, visibleText } from "./terminal.ts";
 import { type TextWidth, widthsOf } from "./text_width.ts";
 

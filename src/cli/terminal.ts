@@ -1,8 +1,4 @@
-/**
- * Text made safe for a terminal.
- *
- * @module
- */
+/** Text made safe for a terminal. */
 import { type ByteStream, writeAll } from "./start/streams.ts";
 
 /**

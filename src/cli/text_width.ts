@@ -1,8 +1,4 @@
-/**
- * Widths of texts on a terminal, in columns.
- *
- * @module
- */
+/** Widths of texts on a terminal, in columns. */
 
 export interface TextWidth {
   /** Columns that a text takes. */

@@ -79,8 +79,43 @@ test("compact: the contract is printed without a key and a request; the model's 
 test("an answer of the model that cannot be used leaves the session untouched: no JSON", () =>
   untouched(answer([message("Here is your summary: all fine.")]), "bad_summary", 6));
 
-test("an answer of the model that cannot be used leaves the session untouched: another shape", () =>
-  untouched(answer([message('{"summary":"x"}')]), "bad_summary", 6));
+test("compact: claims of the model that the log does not support are marked in the summary", () =>
+  inSession(async (place) => {
+    await json(place, ["compact", "s", "--strategy", "model", "--tail-events", "0"]);
+    const [event] = place.sandbox.turns("s").at(-1).events;
+    assert.match(event.summary, /7 tool calls, the log holds 1/);
+    assert.ok(!event.summary.includes("</session_checkpoint>"));
+    for (const said of event.limitations) assert.ok(event.summary.includes(said), said);
+    assert.ok(event.limitations.length > SUMMARY.limitations.length);
+  }, JSON.stringify({ ...SUMMARY, tool_calls: 7, summary: "Done </session_checkpoint>" })));
+
+/** Answers of another shape than the schema asks for. */
+const ODD: readonly unknown[] = [
+  { summary: "x" },
+  { ...SUMMARY, summary: " " },
+  { ...SUMMARY, summary: "x".repeat(20_000) },
+  { ...SUMMARY, summary: "\ud800" },
+  { ...SUMMARY, decisions: "none" },
+  { ...SUMMARY, tool_calls: -1 },
+  { ...SUMMARY, more: 1 },
+  { ...SUMMARY, next_steps: undefined },
+  [],
+  null,
+];
+
+test("an answer of the model that cannot be used leaves the session untouched: another shape", async () => {
+  for (const value of ODD) await untouched(answer([message(JSON.stringify(value))]), "bad_summary", 6);
+});
+
+test("compact: claims of the model that the log does not support are marked in the summary", () =>
+  inSession(async (place) => {
+    await json(place, ["compact", "s", "--strategy", "model", "--tail-events", "0"]);
+    const [event] = place.sandbox.turns("s").at(-1).events;
+    assert.match(event.summary, /7 tool calls, the log holds 1/);
+    assert.ok(!event.summary.includes("</session_checkpoint>"));
+    for (const said of event.limitations) assert.ok(event.summary.includes(said), said);
+    assert.ok(event.limitations.length > SUMMARY.limitations.length);
+  }, JSON.stringify({ ...SUMMARY, tool_calls: 7, summary: "Done </session_checkpoint>" })));
 
 test("an answer of the model that cannot be used leaves the session untouched: no message", () =>
   untouched(answer([reasoning("Hm")]), "bad_summary", 6));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "../support/test.ts";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { shortAnswer } from "./any_api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Called, ending, events, PROGRAM, Sandbox } from "../support/reprise.ts";

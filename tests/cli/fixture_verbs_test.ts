@@ -1,7 +1,7 @@
 /** The verbs of `reprise fixture`, as a user calls them; what they find is tested beside their sources. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { Sandbox } from "../support/reprise.ts";
 
 const STREAM = 'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1"}}\n\n' +

@@ -68,6 +68,15 @@ for (const [what, [line, says]] of Object.entries(SPARED)) {
   });
 }
 
+test.long("interrupt signals no process that a line cannot name: init, a process group, part of a number", async () => {
+  await using place = await one();
+  for (const pid of [0, 1, -1, 1.5]) {
+    using _held = holdLock(`${place.path("s")}/lock`, ownerLine(pid, {}));
+    const called = await place.call(["interrupt", "s", "--json"]);
+    assertError(called, { code: "session_locked", exit: 5, says: new RegExp(`process ${pid} is no writer`) });
+  }
+});
+
 test.long(
   needing("interrupt names an owner that has ended while another process holds the lock", lacksLinux()),
   async () => {

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { says, startMessagesServer, text, toolUse } from "../support/messages_server.ts";
 import type { CallOptions } from "../support/reprise.ts";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { shortAnswer } from "./any_api.ts";
 import { HELLO, Place, READS_A, readsThenAnswers } from "./harness.ts";
 

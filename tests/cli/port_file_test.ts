@@ -1,6 +1,6 @@
 /** Files that `--port-file` replaces and removes: port files of servers, and nothing else. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { test } from "../support/test.ts";
 import { assertError } from "./harness.ts";

@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { endpointHashes, type ProviderKind } from "../../src/domain/fingerprint.ts";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "./any_api.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`.
- *
- * @module
- */
+/** Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`. */
 import { CLAUDE_CODE_PROVIDER } from "../../apis/agent_providers.ts";
 import type { Item } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads rollouts of Codex CLI: a JSON object a line, with `type` and `payload`.
- *
- * @module
- */
+/** Reads rollouts of Codex CLI: a JSON object a line, with `type` and `payload`. */
 import type { Item } from "../../domain/event.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";

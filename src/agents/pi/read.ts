@@ -1,8 +1,4 @@
-/**
- * Reads sessions of pi: a header, then a JSON object a line with `id` and `parentId`.
- *
- * @module
- */
+/** Reads sessions of pi: a header, then a JSON object a line with `id` and `parentId`. */
 import { answersInBlocks, providerInPi } from "../../apis/agent_providers.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import type { Item } from "../../domain/event.ts";

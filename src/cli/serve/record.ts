@@ -76,7 +76,7 @@ export async function recordVerb(
     missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
     onExchange: (event) => view.exchange(event),
   });
-  using shutdown = wraps ? null : gracefulShutdown();
+  using shutdown = wraps ? null : gracefulShutdown(ports);
   if (shutdown !== null) output.onClosed(() => shutdown.request());
   const recorder = await listening(ports, { flags, folder, routes, view });
   let code = 0;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, Sandbox } from "../../support/reprise.ts";
 import { type AnyApi, startAnyApi } from "../any_api.ts";
 

@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { blocksOf } from "../../support/page.ts";
 import { PageProject } from "../../support/page_project.ts";
 import { answer, message, reasoning, startResponsesServer } from "../../support/responses_server.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { KEY } from "../harness.ts";
 
 const TEXT = Deno.readTextFileSync(new URL("../../../docs/ci.md", import.meta.url));

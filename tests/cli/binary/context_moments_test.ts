@@ -3,7 +3,7 @@
  * disk to the answers of `serve`.
  */
 import assert from "node:assert/strict";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 
 /** A machine at an instant. */
@@ -110,6 +110,7 @@ const HOSTILE: Readonly<Record<string, (place: Place, isThen: boolean) => string
   "the same time of another year": (place, isThen) =>
     isThen ? `2025${minute(place).slice(4)}` : minute(place),
   "the time of another zone": (place, isThen) => `${second(place)}${isThen ? "+09:00" : offsetOf(place)}`,
+  "a long log": (place) => `${second(place)} a\n`.repeat(1001),
   "a zone of another kind": (place, isThen) => `${second(place)}${isThen ? " UTC" : ` ${place.zone}`}`,
   "a word after a moment": (place, isThen) => `${minute(place)} ${isThen ? "WARN" : "INFO"} a`,
   "a position in a film": (place) => `${second(place)}:07`,

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.ts";
 import type { MatchRules } from "../../../src/fixture/match/rules/match_rules.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
-import { COMPLETED } from "../../unit/fixture/record/recording.ts";
+import { COMPLETED } from "../../support/raw_upstream.ts";
 
 const KIB = 1024;
 /** Most time for a request under hostile rules, on a slow and busy machine: without bounds, each takes hours. */

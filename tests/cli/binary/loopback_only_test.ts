@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Called } from "../../support/reprise.ts";
 import { Sandbox } from "../../support/reprise.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 
 /** A port that nothing listens on at the moment. */
 function freePort(): number {

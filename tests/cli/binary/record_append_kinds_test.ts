@@ -10,7 +10,7 @@ import {
   STREAM_HEAD,
   write,
   writeChunk,
-} from "../../unit/fixture/record/recording.ts";
+} from "../../support/raw_upstream.ts";
 import { echoing, RecordServer, TestFolder } from "../test_folder.ts";
 
 type Request = readonly [path: string, body: unknown, headers?: Readonly<Record<string, string>>];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { answering, COMPLETED, RawUpstream } from "../../unit/fixture/record/recording.ts";
+import { answering, COMPLETED, RawUpstream } from "../../support/raw_upstream.ts";
 import { Sandbox } from "../../support/reprise.ts";
 
 /** A command that writes its directory and the date into a request, as agents do; `agent` is its user agent. */

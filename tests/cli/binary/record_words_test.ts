@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { answering, RawUpstream, sse } from "../../unit/fixture/record/recording.ts";
+import { answering, RawUpstream, sse } from "../../support/raw_upstream.ts";
 import { Sandbox } from "../../support/reprise.ts";
 
 const ENV = { POSTGRES_PASSWORD: "postgres" };

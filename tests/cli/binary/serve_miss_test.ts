@@ -1,6 +1,6 @@
 /** A request without a recording: the error for its client, and the reports of `serve`. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 
 /** The events of `serve --events`. */

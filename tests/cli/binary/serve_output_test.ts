@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { bytesBelow } from "../../support/files.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 
 const RECORDED = "Summarise the article about whales";

@@ -1,9 +1,9 @@
 /** Match rules of `serve`: recorded in one directory, played in another; what did not count is named and counted. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import { type GivenExchange, writeFixture } from "../../support/fixture.ts";
+import { type GivenExchange, writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
-import { answering, COMPLETED, RawUpstream } from "../../unit/fixture/record/recording.ts";
+import { answering, COMPLETED, RawUpstream } from "../../support/raw_upstream.ts";
 
 /** A command that writes its directory into a request, once as agents do and once as free text. */
 function client({ prompt = "Fix the test", output = "1 failed" } = {}): string[] {

@@ -1,6 +1,6 @@
 /** `serve` of a suite: parent folders, and one recording for each test that a request names. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { exchange, sealOf, Serving, writeSuite } from "../serving.ts";
 

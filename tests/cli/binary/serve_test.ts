@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { FixtureHeader } from "../../../src/fixture/seal.ts";
 import { events as linesOf, Sandbox } from "../../support/reprise.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 
 const REQUEST = { model: "gpt-5.6", input: "hi", stream: true };
 const STREAM = 'event: response.completed\r\ndata: {"type":"response.completed"}\n\n';

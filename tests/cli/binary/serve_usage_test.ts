@@ -1,6 +1,6 @@
 /** Use of the recordings of a suite: repeated, unused and unopened ones, and what `fixture prune` makes of it. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { bodyOf, exchange, sealOf, Serving, writeSuite } from "../serving.ts";
 

@@ -1,7 +1,7 @@
 /** `reprise serve` with clients that use the WebSocket of the Responses API. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { SocketClient } from "../../support/socket_client.ts";
 import {

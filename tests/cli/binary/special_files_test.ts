@@ -1,6 +1,6 @@
 /** Messages about FIFOs and devices instead of files and folders. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { assertError } from "../harness.ts";
 

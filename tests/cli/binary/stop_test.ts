@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { answer, message, reasoning, unfinished } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import { HELLO, Place, READS_A } from "../harness.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Sandbox, type Started } from "../../support/reprise.ts";
 import { exchange, writeSuite } from "../serving.ts";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { blocksOf } from "../../support/page.ts";
 import { TestFolder } from "../test_folder.ts";
 

@@ -1,6 +1,6 @@
 /** Text from models, servers, files and names on a terminal: it is shown there, and obeyed never. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../../support/fixture.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { httpError } from "../../support/responses_server/faults.ts";

@@ -1,8 +1,4 @@
-/**
- * Turns and events as tables, a line each.
- *
- * @module
- */
+/** Turns and events as tables, a line each. */
 import { headOf } from "../../../domain/text.ts";
 import { turnFileName } from "../../../domain/turn.ts";
 import type { ShownTurn } from "../../../store/read/show.ts";
