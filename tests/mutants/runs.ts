@@ -139,7 +139,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "(code !== 0 ? code : error?.exitCode ?? 0) as ExitCode",
     replacement: "(error?.exitCode ?? code) as ExitCode",
     promise: "ci.md: record exits with the code of the command, and with its own only if that is 0",
-    area: ["cli/record_unfit_test.ts"],
+    area: ["cli/binary/loopback_only_test.ts"],
   },
   {
     file: "src/cli/serve/served_fixtures.ts",
