@@ -1,11 +1,18 @@
-import type { JsonObject, JsonValue } from "../../../../../src/domain/json.ts";
-import type { ResponsesChecks } from "../../../../support/rule_checks.ts";
+/**
+ * Requests of Responses that break one rule each, and what the API says to them.
+ *
+ * @module
+ */
+import type { Json } from "./recording_files.ts";
+import type { Broken } from "./broken_rules.ts";
+import { sent } from "./served.ts";
+import { responseStream } from "./shapes.ts";
 
-export const user: JsonObject = { role: "user", content: "go" };
-export const thought: JsonObject = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "blob" };
-export const call: JsonObject = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
-export const result: JsonObject = { type: "function_call_output", call_id: "call_1", output: "done" };
-export const reply: JsonObject = {
+export const user: Json = { role: "user", content: "go" };
+export const thought: Json = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "blob" };
+export const call: Json = { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" };
+export const result: Json = { type: "function_call_output", call_id: "call_1", output: "done" };
+export const reply: Json = {
   type: "message",
   id: "msg_1",
   role: "assistant",
@@ -14,7 +21,7 @@ export const reply: JsonObject = {
   content: [{ type: "output_text", text: "hi", annotations: [] }],
 };
 
-export const stateless = (input: JsonValue, extra: JsonObject = {}): JsonObject => ({
+export const stateless = (input: Json, extra: Json = {}): Json => ({
   model: "gpt-test",
   store: false,
   stream: true,
@@ -24,84 +31,55 @@ export const stateless = (input: JsonValue, extra: JsonObject = {}): JsonObject 
   ...extra,
 });
 
-/** A request that breaks one rule, and what the API says to it. */
-export interface Row {
-  readonly rule: string;
-  readonly body: JsonValue;
-  readonly message: string;
-  readonly param: string | null;
-  readonly code: string | null;
-  readonly status?: number;
-  readonly options?: Partial<ResponsesChecks>;
-}
-
 /** At least one request for each rule. */
-export const ROWS: readonly Row[] = [
+export const RESPONSES: readonly Broken[] = [
   {
     rule: "reasoning_following",
     body: stateless([user, thought]),
     message: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
-    param: "input",
-    code: null,
   },
   {
     rule: "reasoning_following",
     body: stateless([thought, user]),
     message: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
-    param: "input",
-    code: null,
   },
   {
     // Captured, where responses are stored: the reply was rewritten manually and lost its id.
     rule: "reasoning_following",
     body: stateless([user, thought, { role: "assistant", content: "hi" }, user], { store: true }),
     message: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
-    param: "input",
-    code: null,
   },
   {
     rule: "reasoning_required",
     body: stateless([user, { ...call, id: "fc_1" }, result]),
     message:
       "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
-    param: "input",
-    code: null,
-    options: { reasoningOf: (id) => id === "fc_1" ? "rs_1" : undefined },
+    recorded: [sent(stateless([user]), { answer: responseStream(thought, { ...call, id: "fc_1" }) })],
   },
   {
     rule: "call_without_output",
     body: stateless([user, call]),
     message: "No tool output found for function call call_1.",
-    param: "input",
-    code: null,
   },
   {
     rule: "output_without_call",
     body: stateless([user, result]),
     message: "No tool call found for function call output with call_id call_1.",
-    param: "input",
-    code: null,
   },
   {
     rule: "output_without_call",
     body: stateless([user, call, result, result]),
     message: "No tool call found for function call output with call_id call_1.",
-    param: "input",
-    code: null,
   },
   {
     rule: "output_without_call",
     body: stateless([user, { type: "shell_call_output", call_id: "call_9", output: [] }]),
     message: "No tool call found for shell call output with call_id call_9.",
-    param: "input",
-    code: null,
   },
   {
     rule: "duplicate_id",
     body: stateless([user, thought, reply, thought, reply]),
     message: "Duplicate item found with id rs_1. Remove duplicate items from your input and try again.",
-    param: "input",
-    code: null,
   },
   {
     rule: "missing_parameter",
@@ -116,14 +94,13 @@ export const ROWS: readonly Row[] = [
     message: "Unknown parameter: 'input[1].status'.",
     param: "input[1].status",
     code: "unknown_parameter",
-    options: { mode: "azure" },
+    header: { provider: "azure" },
   },
   {
     rule: "unknown_parameter",
     body: stateless([user, { ...call, parsed_arguments: {} }, result]),
     message: "Unknown parameter: 'input[1].parsed_arguments'.",
-    param: "input[1].parsed_arguments",
-    code: "unknown_parameter",
+    warns: true,
   },
   {
     rule: "id_prefix",
@@ -134,38 +111,17 @@ export const ROWS: readonly Row[] = [
   },
   {
     rule: "encrypted_content",
-    body: stateless([user, thought, reply]),
+    body: stateless([user, { ...thought, encrypted_content: "other" }, reply]),
     message: "The encrypted content for item rs_1 could not be verified. " +
       "Reason: Encrypted content could not be decrypted or parsed.",
     param: null,
     code: "invalid_encrypted_content",
-    options: { decode: () => "undecodable" },
-  },
-  {
-    rule: "encrypted_content",
-    body: stateless([user, thought, reply]),
-    message: "The encrypted content for item rs_1 could not be verified. " +
-      "Reason: Encrypted content organization_id did not match the target organization.",
-    param: null,
-    code: "invalid_encrypted_content",
-    options: { decode: () => "other_organization" },
-  },
-  {
-    rule: "encrypted_content_model",
-    body: stateless([user, thought, reply]),
-    message: "The encrypted content for item rs_1 could not be verified. " +
-      "Reason: Encrypted content could not be decrypted or parsed.",
-    param: null,
-    code: "invalid_encrypted_content",
-    options: { decode: ({ model }) => model === "gpt-other" ? "ok" : "other_model" },
   },
   {
     rule: "item_reference",
     body: stateless([user, { type: "item_reference", id: "rs_1" }]),
     message: "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. " +
       "Try again with `store` set to true, or remove this item from your input.",
-    param: "input",
-    code: null,
     status: 404,
   },
   {
@@ -173,8 +129,6 @@ export const ROWS: readonly Row[] = [
     body: stateless([user, { type: "reasoning", id: "rs_1", summary: [] }, reply]),
     message: "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. " +
       "Try again with `store` set to true, or remove this item from your input.",
-    param: "input",
-    code: null,
     status: 404,
   },
   {
@@ -189,14 +143,12 @@ export const ROWS: readonly Row[] = [
     body: stateless([user], { temperature: 0 }),
     message: "Unsupported parameter: 'temperature' is not supported with this model.",
     param: "temperature",
-    code: null,
   },
   {
     rule: "stream_options",
     body: stateless([user], { stream: false, stream_options: { include_obfuscation: false } }),
     message: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
     param: "stream_options",
-    code: null,
   },
   {
     rule: "include_value",
@@ -232,9 +184,9 @@ export const ROWS: readonly Row[] = [
   },
   {
     rule: "id_length",
-    body: stateless([user, { ...thought, id: `rs_${"x".repeat(70)}` }, reply]),
+    body: stateless([user, { ...reply, id: `msg_${"x".repeat(70)}` }]),
     message:
-      "Invalid 'input[1].id': string too long. Expected a string with maximum length 64, but got a string with length 73 instead.",
+      "Invalid 'input[1].id': string too long. Expected a string with maximum length 64, but got a string with length 74 instead.",
     param: "input[1].id",
     code: "string_above_max_length",
   },
@@ -250,6 +202,5 @@ export const ROWS: readonly Row[] = [
     body: stateless([{ role: "user", content: [{ type: "input_text", text: "half \ud83d" }] }]),
     message: "We could not parse the JSON body of your request: it is not valid Unicode.",
     param: null,
-    code: null,
   },
 ];
