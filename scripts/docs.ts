@@ -169,8 +169,8 @@ function verbsHelp(): string {
     let help = "";
     verb.configureOutput({ writeOut: (text) => help += text, getOutHelpWidth: () => 100 });
     verb.outputHelp();
-    // The last line of a help names the flags of all verbs.
-    const text = help.trimEnd().replace(/\n\n[^\n]*$/, "");
+    // Guides have examples; the page has the flags of all verbs.
+    const text = help.replace(/\n\nExample:\n[^]*$/, "");
     const others = nearest?.same.map((flag) => code(/--[\w-]+/.exec(flag)?.[0] ?? flag)).join(", ");
     const note = nearest === undefined
       ? ""
