@@ -1,5 +1,5 @@
 /**
- * The tests of `tests/unit`, `tests/doors` and `tests/support` in one isolate: most of the time of a small test file goes to loading the
+ * The tests of `tests/unit` and `tests/doors` in one isolate: most of the time of a small test file goes to loading the
  * program's modules.
  *
  * With `REPRISE_SUITE=fast` it runs those that are quick, and holds them to it: a test that takes more than 200 ms of
@@ -19,7 +19,7 @@ const MEMORY = "/dev/shm";
 
 if (exists(MEMORY)) Deno.env.set("TMPDIR", MEMORY);
 if (Deno.env.get("REPRISE_SUITE") === "fast") keepFast();
-for (const folder of ["unit", "support", "doors"]) {
+for (const folder of ["unit", "doors"]) {
   for (const file of testFiles(new URL(`./${folder}/`, import.meta.url))) await import(file);
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
 import { bytesBelow } from "../support/files.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { ended, fixtureOf, inputsOf, useOf, writeEvents } from "../unit/fixture/prune/pruning.ts";
+import { ended, fixtureOf, inputsOf, useOf, writeEvents } from "../doors/recordings/prune_lists.ts";
 import { assertError, LACKS_MODES, WITH_MODES } from "./harness.ts";
 
 /** Calls `fixture prune` on fixtures in the folder `suite`. */

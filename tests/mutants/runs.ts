@@ -12,21 +12,21 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: 'const answers = messages.filter((item) => item.phase !== "commentary");',
     replacement: "const answers = messages;",
     promise: "run.md: run prints only the final answer",
-    area: ["unit/cli/run", "unit/run"],
+    area: ["unit/cli/run", "doors/wire"],
   },
   {
     file: "src/run/outcome.ts",
     text: "const tokens = usage.input_tokens + usage.output_tokens;",
     replacement: "const tokens = usage.output_tokens;",
     promise: "run.md: --max-tokens counts input and output",
-    area: ["unit/cli/run", "unit/run"],
+    area: ["unit/cli/run", "doors/wire"],
   },
   {
     file: "src/run/tool_batch.ts",
     text: 'decision.allowed && tool.group === "read" ? null : decisionEvent',
     replacement: "decision.allowed ? null : decisionEvent",
     promise: "guarantees.md: every decision is on disk before a call that changes something starts",
-    area: ["unit/cli/run", "unit/run"],
+    area: ["unit/cli/run", "doors/wire"],
   },
   {
     file: "src/run/permission_gate.ts",
@@ -34,21 +34,21 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "return JSON.stringify([subject.tool, subject.target]);",
     promise:
       "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
-    area: ["unit/run", "unit/cli/run"],
+    area: ["doors/wire", "unit/cli/run"],
   },
   {
     file: "src/run/refusals.ts",
     text: 'action: guilty.includes(item) ? "quarantined" : "left_out",',
     replacement: 'action: guilty.length > 0 ? "quarantined" : "left_out",',
     promise: "reasoning.md: an item that is not accepted at its place is quarantined alone",
-    area: ["unit/run", "unit/cli/run"],
+    area: ["doors/wire", "unit/cli/run"],
   },
   {
     file: "src/run/recover.ts",
     text: "total = event.run_usage ?? total;",
     replacement: "total = NO_USAGE;",
     promise: "format.md: a checkpoint in an open run carries the usage of that run so far",
-    area: ["unit/run", "doors/sessions"],
+    area: ["unit/run", "doors/sessions", "doors/wire", "unit/compaction"],
   },
   {
     file: "src/transport/live.ts",
@@ -147,6 +147,6 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "if (job.starts() && waiting.length > 9)",
     promise:
       "format.md: in a batch that makes changes a finished result is durable before the next call starts",
-    area: ["unit/run/tool_playback_test.ts"],
+    area: ["doors/wire"],
   },
 ];

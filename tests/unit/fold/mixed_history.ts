@@ -4,6 +4,7 @@
  *
  * @module
  */
+import assert from "node:assert/strict";
 import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { EventDraft, Item } from "../../../src/domain/event.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../../src/domain/fingerprint.ts";
@@ -12,7 +13,8 @@ import type { Pins, Turn, TurnDraft } from "../../../src/domain/turn.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
 import { eventOfItem } from "../../../src/run/request_step.ts";
 import { Dice } from "./dice.ts";
-import { turnAfter } from "./turn_after.ts";
+import { brokenMessagesRules, brokenResponsesRules } from "../../doors/wire/rules.ts";
+import { turnAfter } from "./random_history.ts";
 
 /** A session and where its next request goes. */
 export interface MixedCase {
@@ -268,4 +270,16 @@ class Maker {
   #add(draft: TurnDraft): void {
     this.#turns.push(turnAfter(this.#turns, draft));
   }
+}
+
+/** Fails unless the target's API would take a case's request. */
+export function requireAcceptedAnywhere(text: string, { turns, target }: MixedCase): void {
+  const body = JSON.parse(text);
+  const { provider } = target.fingerprint;
+  const newest = turns.findLast(({ kind }) => kind === "model");
+  const isPaused = newest?.kind === "model" && newest.response.paused === true;
+  const broken = provider === "anthropic"
+    ? brokenMessagesRules(body, { isPaused })
+    : brokenResponsesRules(body, { isLenient: provider === "compatible" });
+  assert.deepEqual(broken, []);
 }

@@ -4,15 +4,17 @@
  *
  * @module
  */
+import assert from "node:assert/strict";
 import { foldNeedsOf } from "../../../src/apis/apis.ts";
+import { familyOf } from "../../../src/domain/models.ts";
 import type { EventDraft, Item, Omission, ReplayAction, SessionEvent } from "../../../src/domain/event.ts";
-import type { Pins, Turn, TurnDraft } from "../../../src/domain/turn.ts";
+import { type Pins, type Turn, TURN_FORMAT, type TurnDraft } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../../../src/fold/guard.ts";
 import { eventOfItem } from "../../../src/run/request_step.ts";
 import { retryEventOf } from "../../../src/run/refusals.ts";
 import { Dice } from "./dice.ts";
-import { turnAfter } from "./turn_after.ts";
+import { brokenResponsesRules } from "../../doors/wire/rules.ts";
 
 /** A history, the target of its next request, and the state of the server that issued its items. */
 export interface RandomCase {
@@ -367,5 +369,37 @@ class Maker {
 
   #add(draft: TurnDraft): void {
     this.#turns.push(turnAfter(this.#turns, draft));
+  }
+}
+
+/** The next turn of a history in memory: numbered, and without real sums. */
+export function turnAfter(turns: readonly Turn[], draft: TurnDraft): Turn {
+  const first = (turns.at(-1)?.seq[1] ?? 0) + 1;
+  return {
+    format: TURN_FORMAT,
+    session: "s",
+    turn: turns.length + 1,
+    seq: [first, first + draft.events.length - 1],
+    prev: null,
+    at: "2026-11-21T20:18:00.000Z",
+    ...draft,
+    events: draft.events.map((event, index) => ({ seq: first + index, ...event })),
+    sum: "0".repeat(64),
+  } as Turn;
+}
+
+/** Fails unless the server that issued the items of a case would take this request. */
+export function requireAccepted(text: string, { target, reasoningOf, followingOf }: RandomCase): void {
+  const body = JSON.parse(text);
+  assert.deepEqual(brokenResponsesRules({ store: false, ...body }, { reasoningOf, followingOf }), []);
+  const { endpoint, account } = target.fingerprint;
+  for (const { id, encrypted_content: blob } of body.input) {
+    if (blob === undefined) continue;
+    const [madeAt, madeFor, model = "", madeId] = blob.split("|");
+    assert.equal(madeAt, endpoint, blob);
+    if (id !== undefined) assert.equal(madeId, id);
+    assert.ok(madeFor === "?" || account === null || madeFor === account, blob);
+    const family = target.replay === "family" ? familyOf(model) : null;
+    assert.ok(model === target.model || family !== null && family === familyOf(target.model), blob);
   }
 }

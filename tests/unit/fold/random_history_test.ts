@@ -1,15 +1,23 @@
+/** Random histories: their requests hold what the API takes, all of it, and nothing that was made elsewhere. */
 import assert from "node:assert/strict";
-import type { Item, SessionEvent } from "../../../src/domain/event.ts";
+import type { Item, SessionEvent, StandingOmission } from "../../../src/domain/event.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import type { ModelTurn, Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import type { Folded } from "../../../src/fold/history_fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { fallbackResult, openCalls } from "../../../src/run/recover.ts";
-import { type RandomCase, randomCase } from "./random_history.ts";
-import { requireAccepted } from "./accepted.ts";
+import { type RandomCase, randomCase, requireAccepted } from "./random_history.ts";
 import { test } from "../../support/test.ts";
 import { samples } from "../../support/scale.ts";
+import { PROVIDER_KINDS } from "../../../src/domain/fingerprint.ts";
+import { apiOf } from "../../../src/apis/apis.ts";
+import { markOf, type MixedCase, mixedCase, requireAcceptedAnywhere } from "./mixed_history.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
+import type { FoldTarget } from "../../../src/fold/guard.ts";
+import { readOverrides } from "../../../src/fold/overrides.ts";
+import { compacted, recent, withdrawn, withEvent } from "../compaction/support.ts";
+import { Dice } from "./dice.ts";
 
 const HISTORIES = samples(20_000);
 
@@ -177,4 +185,179 @@ function requireClosable({ turns }: RandomCase): void {
     events,
   };
   assert.deepEqual(openCalls([...turns, closing as unknown as Turn]), []);
+}
+
+const SESSIONS = samples(10_000);
+const MARK = /OPAQUE\.[\w.-]*?\.[\w.-]*?\.[\w-]+?\./g;
+
+test.long(`in ${SESSIONS} random sessions that change providers, no opaque byte goes where it was not made, and every request passes its API's rules`, () => {
+  const met = new Map<string, number>();
+  const count = (name: string) => met.set(name, (met.get(name) ?? 0) + 1);
+  for (let seed = 0; seed < SESSIONS; seed++) {
+    const made = mixedCase(seed);
+    try {
+      const body = requestOf(made);
+      requireOwn(body, made, count);
+      requireAcceptedAnywhere(body, made);
+      assert.equal(requestOf({ ...made, turns: fromDisk(made.turns) }), body, "memory and disk fold alike");
+      count(made.target.fingerprint.provider);
+    } catch (error) {
+      throw new Error(`Seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  }
+  // Sessions in which some of this never happens would prove little.
+  for (const kind of PROVIDER_KINDS) {
+    assert.ok((met.get(kind) ?? 0) > SESSIONS / 10, kind);
+    assert.ok((met.get(`own ${kind}`) ?? 0) > SESSIONS / 50, `own ${kind}: ${met.get(`own ${kind}`)}`);
+    assert.ok((met.get(`foreign kept from ${kind}`) ?? 0) > SESSIONS / 10, `foreign ${kind}`);
+  }
+});
+
+function requestOf({ turns, target }: MixedCase): string {
+  const { entries } = foldHistory(turns, target);
+  return apiOf(target.fingerprint.provider).buildRequest({
+    model: target.model,
+    instructions: "Be careful.",
+    tools: [],
+    entries,
+    cacheKey: "s",
+  }).body;
+}
+
+/** Every opaque payload in the request is one of the target's own. */
+function requireOwn(body: string, { turns, target }: MixedCase, count: (name: string) => void): void {
+  const { provider, endpoint, account } = target.fingerprint;
+  for (const [mark] of body.matchAll(MARK)) {
+    const [, kind, madeAt, madeFor] = mark.split(".");
+    const accounts = [madeFor, account ?? "none"];
+    assert.equal(kind, provider);
+    assert.equal(madeAt, endpoint);
+    assert.ok(accounts[0] === accounts[1] || accounts.includes("none"), mark);
+  }
+  if (body.includes(markOf(target))) count(`own ${provider}`);
+  const issued = JSON.stringify(turns);
+  for (const kind of PROVIDER_KINDS) {
+    if (kind !== provider && issued.includes(`OPAQUE.${kind}.`)) count(`foreign kept from ${kind}`);
+  }
+}
+
+function fromDisk(turns: readonly Turn[]): Turn[] {
+  return turns.map((turn) => JSON.parse(JSON.stringify(turn)));
+}
+
+const OMITTED = samples(10_000);
+const ITEM_KINDS: ReadonlySet<string> = new Set([
+  "user_message",
+  "assistant_message",
+  "reasoning",
+  "tool_call",
+  "tool_result",
+  "provider_item",
+]);
+
+test.long(`random items of ${OMITTED} random histories are omitted: the request is valid, and undone byte for byte`, () => {
+  const met = { omitted: 0, part: 0, several: 0, compacted: 0 };
+  for (let seed = 0; seed < OMITTED; seed++) {
+    const random = seed % 2 === 0 ? randomCase(seed) : null;
+    const made = random ?? mixedCase(seed);
+    const dice = new Dice(seed + 2_000_000);
+    try {
+      const first = omittedAtRandom(made.turns, dice);
+      if (first === null) continue;
+      const second = dice.chance(0.3) ? omittedAtRandom(first.turns, dice) : null;
+      met.omitted++;
+      met.part += first.event.part === undefined ? 0 : 1;
+      met.several += first.event.seqs.length > 1 ? 1 : 0;
+      const { turns } = second ?? first;
+      const { target } = made;
+      const body = omittedBody(turns, target);
+      if (random !== null) requireAccepted(body, random);
+      else requireAcceptedAnywhere(body, { turns, target });
+      requireGone(turns, target, first);
+      assert.equal(omittedBody(JSON.parse(JSON.stringify(turns)), target), body, "folds otherwise from disk");
+      const undone = [first, ...second === null ? [] : [second]].reduce(
+        (all, { seq }) => withEvent(all, { type: "omission_withdrawn", omission: seq }),
+        turns,
+      );
+      assert.equal(
+        omittedBody(undone, target),
+        omittedBody(made.turns, target),
+        "undoing changed the request",
+      );
+      if (requireSameFromCheckpoint(turns, target, dice)) met.compacted++;
+    } catch (error) {
+      throw new Error(`Seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  }
+  // Histories in which some of this never happens would prove little.
+  for (const [name, count] of Object.entries(met)) assert.ok(count > OMITTED / 20, `${name}: ${count}`);
+});
+
+interface Omitted {
+  readonly turns: readonly Turn[];
+  readonly event: Pick<StandingOmission, "seqs" | "part">;
+  readonly seq: number;
+}
+
+/** The turns with one more that omits items after the checkpoint; `null` if there are none. */
+function omittedAtRandom(turns: readonly Turn[], dice: Dice): Omitted | null {
+  const after = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
+  const events = turns.flatMap((turn) => turn.events).filter(({ seq, type }) =>
+    seq > after && ITEM_KINDS.has(type)
+  );
+  if (events.length === 0) return null;
+  const one = dice.pick(events);
+  const part = one.type === "user_message" && dice.chance(0.7)
+    ? { part: dice.count(1, one.content.length) }
+    : {};
+  const more = "part" in part || dice.chance(0.6) ? [] : [dice.pick(events).seq, dice.pick(events).seq];
+  const event = { seqs: [...new Set([one.seq, ...more])], ...part };
+  const seq = (turns.at(-1)?.seq[1] ?? 0) + 1;
+  return { turns: withEvent(turns, { type: "items_omitted", ...event, reason: "user_request" }), event, seq };
+}
+
+function requireGone(turns: readonly Turn[], target: FoldTarget, { event }: Omitted): void {
+  const { entries, seqs } = foldHistory(turns, target);
+  entries.forEach((entry, index) => {
+    if (!event.seqs.includes(seqs[index] ?? 0)) return;
+    const text = entry.kind === "user_message" ? JSON.stringify(entry.content[(event.part ?? 1) - 1]) : "";
+    assert.match(text, /\[omitted (message|text, \d+ bytes)\]/, `seq ${seqs[index]} is sent`);
+  });
+}
+
+/** A checkpoint opens to the same request as the whole history, and its withdrawal brings back no omitted item. */
+function requireSameFromCheckpoint(turns: readonly Turn[], target: FoldTarget, dice: Dice): boolean {
+  try {
+    const { turns: shorter, event } = compacted(turns, { tailEvents: dice.pick([0, 1, 2, 5]), target });
+    const body = omittedBody(shorter, target);
+    assert.equal(
+      omittedBody(recent(shorter, event), target),
+      body,
+      "opening from the checkpoint folds otherwise",
+    );
+    assert.equal(
+      omittedBody(withdrawn(shorter), target),
+      omittedBody(turns, target),
+      "uncompact changed the request",
+    );
+    const [omission] = event.omitted ?? [];
+    if (omission === undefined) return false;
+    const undo = (all: readonly Turn[]) =>
+      omittedBody(withEvent(all, { type: "omission_withdrawn", omission: omission.seq }), target);
+    assert.equal(undo(recent(shorter, event)), undo(shorter), "the copy in a checkpoint cannot be withdrawn");
+    return true;
+  } catch (error) {
+    if (error instanceof RepriseError && error.code === "nothing_to_compact") return false;
+    throw error;
+  }
+}
+
+function omittedBody(turns: readonly Turn[], target: FoldTarget): string {
+  return apiOf(target.fingerprint.provider).buildRequest({
+    model: target.model,
+    instructions: "",
+    tools: [],
+    entries: foldHistory(turns, target).entries,
+    cacheKey: "s",
+  }).body;
 }
