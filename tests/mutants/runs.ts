@@ -34,7 +34,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "return JSON.stringify([subject.tool, subject.target]);",
     promise:
       "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
-    area: ["doors/wire", "unit/cli/run"],
+    area: ["cli/long/ask_test.ts"],
   },
   {
     file: "src/run/refusals.ts",
@@ -48,7 +48,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "total = event.run_usage ?? total;",
     replacement: "total = NO_USAGE;",
     promise: "format.md: a checkpoint in an open run carries the usage of that run so far",
-    area: ["unit/run", "doors/sessions", "doors/wire", "unit/compaction"],
+    area: ["doors/wire"],
   },
   {
     file: "src/transport/live.ts",
@@ -90,28 +90,35 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "if (!isSame(before, factsOf(name))) throw",
     replacement: "if (factsOf(name) === null && before !== null) throw",
     promise: "guarantees.md: a file that another program changes before the rename is left alone",
-    area: ["unit/tools"],
+    area: ["doors/tools"],
   },
   {
     file: "src/tools/permission/policy.ts",
     text: 'STARTERS.has(programName(target.argv[0] ?? ""))',
     replacement: 'STARTERS.has(target.argv[0] ?? "")',
     promise: "guarantees.md: a deny pattern also denies programs that start others, by any path",
-    area: ["unit/tools"],
+    area: ["doors/tools"],
   },
   {
     file: "src/tools/permission/shell_words.ts",
     text: 'program === "" || program.includes("=") ||',
     replacement: 'program === "" ||',
     promise: "guarantees.md: a line with an assignment matches no pattern",
-    area: ["unit/tools"],
+    area: ["doors/tools"],
   },
   {
     file: "src/tools/shell/shell.ts",
     text: '.filter((directory) => directory.startsWith("/"))',
     replacement: '.filter((directory) => directory !== "")',
     promise: "guarantees.md: the PATH of a command has absolute entries only",
-    area: ["unit/tools"],
+    area: ["doors/tools"],
+  },
+  {
+    file: "src/tools/writing/write_target.ts",
+    text: '["head", "objects", "refs"], ["head", "commondir"]]',
+    replacement: '["head", "objects", "refs"]]',
+    promise: "guarantees.md: no write makes a directory that git takes its configuration from",
+    area: ["doors/tools"],
   },
   {
     file: "src/cli/settings.ts",
@@ -132,7 +139,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "(code !== 0 ? code : error?.exitCode ?? 0) as ExitCode",
     replacement: "(error?.exitCode ?? code) as ExitCode",
     promise: "ci.md: record exits with the code of the command, and with its own only if that is 0",
-    area: ["cli/record_unfit_test.ts"],
+    area: ["cli/binary/loopback_only_test.ts"],
   },
   {
     file: "src/cli/serve/served_fixtures.ts",
@@ -147,6 +154,41 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "if (job.starts() && waiting.length > 9)",
     promise:
       "format.md: in a batch that makes changes a finished result is durable before the next call starts",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/run/socket_send.ts",
+    text: "new Set([1001, 1005, 1006, 1011, 1012, 1013, 1015])",
+    replacement: "new Set([1000, 1001, 1005, 1006, 1011, 1012, 1013, 1015])",
+    promise: "run.md: a WebSocket that the server closes on purpose is not opened again in that run",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/apis/responses/socket/conversation.ts",
+    text: 'stringMember(error, "param") === "previous_response_id" ||',
+    replacement: "",
+    promise: "protocol.md: a response that a connection no longer knows is no failure",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/apis/responses/api.ts",
+    text: 'rawArgumentsAt: endpointHashes(new URL("https://api.openai.com/v1")).endpoint,',
+    replacement: "rawArgumentsAt: null,",
+    promise: "reasoning.md: OpenAI's own endpoint gets the arguments of a call verbatim",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/fold/response_plan.ts",
+    text: '(prefixChanged && isPrefixBound(turn) ? "prefix_changed" : null);',
+    replacement: "null;",
+    promise: "format.md: an item that is bound to the items before it stays out after those changed",
+    area: ["doors/wire"],
+  },
+  {
+    file: "src/fold/history_fold.ts",
+    text: "if (!this.#target.needs.needsUserLast || this.#paused) return;",
+    replacement: "if (!this.#target.needs.needsUserLast) return;",
+    promise: "reasoning.md: a response that its server paused goes back with nothing after it",
     area: ["doors/wire"],
   },
 ];
