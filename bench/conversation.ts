@@ -1,6 +1,6 @@
 /** The requests of an agent whose history grows, where it was recorded and in another place. */
 import type { JsonObject } from "../src/domain/json.ts";
-import type { GivenExchange } from "../tests/support/fixture.ts";
+import type { GivenExchange } from "../tests/doors/recordings/recording_files.ts";
 import { responseStream } from "../tests/unit/fixture/serve/given.ts";
 import { MODEL } from "./session.ts";
 

@@ -1,11 +1,10 @@
 /** Requests that `reprise serve` matches by rules, and in a large suite. */
-import { writeFixture } from "../tests/support/fixture.ts";
+import { writeFixture } from "../tests/doors/recordings/recording_files.ts";
 import { makeBinaries } from "./binaries.ts";
 import { sendAll } from "./clients.ts";
 import { agentExchange, agentRequest, ELSEWHERE, MATCH } from "./conversation.ts";
 import { bench, type Candidate, interleave, sized, timed } from "./report.ts";
 import { startReprise } from "./servers.ts";
-import { filesWithoutSync } from "./session.ts";
 import { PATH, requestBody, syntheticStream } from "./stream.ts";
 
 /** Exchanges in the recording of each test. */
@@ -58,7 +57,7 @@ function writeSuite(directory: string, tests: number): string {
   const requests = Array.from({ length: PER_TEST }, (_, index) => JSON.parse(requestBody(index)));
   const exchanges = requests.map((request) => ({ request: { body: request }, body }));
   for (let test = 0; test < tests; test++) {
-    writeFixture(`${directory}/test-${test}`, exchanges, {}, filesWithoutSync);
+    writeFixture(`${directory}/test-${test}`, exchanges);
   }
   return directory;
 }

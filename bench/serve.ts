@@ -1,5 +1,5 @@
 /** `reprise serve` with its checks on, against a server that only sends the same bytes, and against aimock. */
-import { writeFixture } from "../tests/support/fixture.ts";
+import { writeFixture } from "../tests/doors/recordings/recording_files.ts";
 import { makeBinaries } from "./binaries.ts";
 import { sendAll } from "./clients.ts";
 import { NOT_INSTALLED, npmPackage } from "./programs.ts";

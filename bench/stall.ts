@@ -2,7 +2,7 @@
  * The longest stall of a server's event loop: small requests of another client, one after the other, while the server
  * works on something large, against their median while it does not.
  */
-import { writeFixture } from "../tests/support/fixture.ts";
+import { writeFixture } from "../tests/doors/recordings/recording_files.ts";
 import { readLongStream, startLongStream } from "../tests/support/long_stream.ts";
 import { makeBinaries } from "./binaries.ts";
 import { sendAll } from "./clients.ts";

@@ -1,5 +1,5 @@
 /** Calls from the shell, against an empty binary. */
-import { writeFixture } from "../tests/support/fixture.ts";
+import { writeFixture } from "../tests/doors/recordings/recording_files.ts";
 import { makeBinaries } from "./binaries.ts";
 import { meterOf, outputOf, pairOf, type Start } from "./programs.ts";
 import { bench, interleave, sized } from "./report.ts";

@@ -97,8 +97,8 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
       check: () => "Has more than 400 lines: split it by idea",
     },
     leaks: leaks(machine),
-    citations: citations(textOf("docs/protocol.md")),
-    links: links(texts),
+    citations: citations(textOf("src/apis/protocol.md")),
+    ...links(texts),
     "tests run": testsRun(textOf),
   };
 }
@@ -137,13 +137,15 @@ function citations(protocol: string): Rule {
     find: /(?<!RFC \d+ )§(\d+(?:\.\d+)*)(?:[–-](\d+(?:\.\d+)*))?/g,
     check: ([, first, last = first]) => {
       const missing = [first, last].find((number) => !sections.has(number));
-      return missing === undefined ? null : `Cites section ${missing}, which docs/protocol.md does not have`;
+      return missing === undefined
+        ? null
+        : `Cites section ${missing}, which src/apis/protocol.md does not have`;
     },
   };
 }
 
-/** Links of pages lead to files, folders and headings of the checkout. */
-function links(texts: ReadonlyMap<string, string>): Rule {
+/** Links of pages, and pages that the program and its scripts name, lead to files, folders and headings of the checkout. */
+function links(texts: ReadonlyMap<string, string>): Record<"links" | "links of messages", Rule> {
   const blank = (text: string) => text.replace(/[^\n]/g, " ");
   const withoutFences = (text: string) => text.replace(/^( *)(```+)[^]*?^\1\2 *$/gm, blank);
   const paths = [...texts.keys()];
@@ -151,17 +153,25 @@ function links(texts: ReadonlyMap<string, string>): Rule {
     [...withoutFences(texts.get(path) ?? "").matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = ""]) =>
       heading.toLowerCase().replace(/[^\p{L}\p{N}\p{M} _-]/gu, "").replaceAll(" ", "-")
     );
+  const missing = (target: string, anchor: string | undefined) => {
+    if (!paths.some((each) => `${each}/`.startsWith(`${target}/`))) {
+      return `Links ${target}, which does not exist`;
+    }
+    if (anchor === undefined || !target.endsWith(".md") || anchorsOf(target).includes(anchor)) return null;
+    return `Links #${anchor}: ${target} has no such heading`;
+  };
   return {
-    files: /^(?!fixtures\/|tests\/).*\.md$/,
-    view: (text) => withoutFences(text).replace(/`[^`\n]*`/g, blank),
-    find: /\]\((?![a-z][a-z+.-]*:)([^()\s#]*)(?:#([^()\s]*))?\)/g,
-    check: ([, file = "", anchor], path) => {
-      const target = file === "" ? path : posix.join(posix.dirname(path), file).replace(/\/$/, "");
-      if (!paths.some((each) => `${each}/`.startsWith(`${target}/`))) {
-        return `Links ${file}, which does not exist`;
-      }
-      if (anchor === undefined || !target.endsWith(".md") || anchorsOf(target).includes(anchor)) return null;
-      return `Links ${file}#${anchor}: ${target} has no such heading`;
+    links: {
+      files: /^(?!fixtures\/|tests\/).*\.md$/,
+      view: (text) => withoutFences(text).replace(/`[^`\n]*`/g, blank),
+      find: /\]\((?![a-z][a-z+.-]*:)([^()\s#]*)(?:#([^()\s]*))?\)/g,
+      check: ([, file = "", anchor], path) =>
+        missing(file === "" ? path : posix.join(posix.dirname(path), file).replace(/\/$/, ""), anchor),
+    },
+    "links of messages": {
+      files: /^(?!fixtures\/|tests\/).*\.(?:ts|c?js|py|sh|ya?ml|json)$/,
+      find: /(?<![\w./-])(docs\/[\w/-]+(?:\.\w+)+)(?:#([\w-]+))?/g,
+      check: ([, target = "", anchor]) => missing(target, anchor),
     },
   };
 }

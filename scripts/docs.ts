@@ -1,38 +1,32 @@
 /**
- * Generates documents from the code: `docs/cli.md`, `docs/rules.md` and the text of `--help` whole, the
- * tables of docs/faults.md, docs/providers.md, docs/scripting.md and docs/upstreams.md between their markers, and the
- * schemas of `docs/schemas`. With `--check` it writes nothing, and fails if a document is stale.
- *
- * @module
+ * Generates documents from the code: the text of `--help`, the JSON Schemas, and the parts of the pages in
+ * `docs/` between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. With `--check` it writes nothing, and fails if a
+ * document is stale.
  */
+import * as z from "zod";
+import { CHAT_RULES } from "../src/apis/chat/rules/rule.ts";
+import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
+import { MESSAGES_RULES } from "../src/apis/messages/rules/rule.ts";
+import { PROVIDERS } from "../src/apis/providers.ts";
+import { RESPONSES_RULES } from "../src/apis/responses/rules/rule.ts";
+import { type ApiRule, isAnswered } from "../src/apis/rule.ts";
+import { type Flag, isOffSwitch, memberOf, variablesOf } from "../src/cli/declare.ts";
 import { COMMON_FLAGS } from "../src/cli/flags.ts";
 import { rootHelp } from "../src/cli/help.ts";
-import { helpText as flagHelp } from "../src/cli/parser.ts";
-import { buildProgram } from "../src/cli/program.ts";
-import { FIXTURE_VERBS, VERBS } from "../src/cli/verbs.ts";
-import { type Flag, isOffSwitch, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
-import { CLIENTS_READ, KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
-import { PROVIDERS } from "../src/apis/providers.ts";
-import { PROVIDER_KINDS, type ProviderKind } from "../src/domain/fingerprint.ts";
-import { CONFIG_NAMES } from "../src/cli/config_file.ts";
-import { type Documented, jsonSchema, type SchemaName, SCHEMAS } from "../src/cli/schemas/schemas.ts";
-import * as z from "zod";
+import { buildProgram } from "../src/cli/program.ts";
+import { jsonSchema, type SchemaName, SCHEMAS } from "../src/cli/schemas/schemas.ts";
+import { FIXTURE_VERBS, VERBS } from "../src/cli/verbs.ts";
 import { EXIT_CODE_OF, EXIT_CODES } from "../src/domain/errors.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "../src/domain/fingerprint.ts";
 import { faultTables } from "../src/fixture/faults/plan.ts";
 import { fileSchemas } from "../src/fixture/file_schemas.ts";
 import { SessionTestFile } from "../src/fixture/session/session_file.ts";
 import { ToolsFile } from "../src/fixture/session/tools_file.ts";
-import { rulesPage } from "./rules_page.ts";
 import { complain, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url);
 const declarations = { top: VERBS, fixture: FIXTURE_VERBS };
-const program = buildProgram(
-  livePorts(),
-  declarations,
-  [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name),
-);
 
 /** Names of the providers, for people. */
 const PROVIDER_NAMES: Readonly<Record<ProviderKind, string>> = {
@@ -42,32 +36,39 @@ const PROVIDER_NAMES: Readonly<Record<ProviderKind, string>> = {
   compatible: "any other server that speaks Responses",
 };
 
-/** The text of each document, from the one that is there. */
-const documents: Readonly<Record<string, (now: string) => string>> = {
-  "docs/cli.md": cliReference,
-  "src/cli/start/help_text.ts": helpText,
-  "docs/rules.md": rulesPage,
-  "docs/fixture.schema.json": fixtureSchema,
-  "docs/providers.md": (now) => between(now, "providers", providersTable()),
-  "docs/scripting.md": (now) =>
-    between(between(now, "schemas", schemasTable()), "error-codes", errorCodesTable()),
-  "docs/faults.md": (now) => between(now, "faults", faultTables()),
-  "docs/upstreams.md": (now) => between(now, "upstreams", upstreamsTable()),
-  ...Object.fromEntries(
-    (Object.keys(SCHEMAS) as SchemaName[]).map((name) => [`docs/schemas/${name}.json`, () => schema(name)]),
-  ),
+/** Rules that no recording can decide: about accounts, and about models that read each other's reasoning. */
+const NOT_CHECKED: ReadonlySet<string> = new Set(["signature_bound", "encrypted_content_model"]);
+
+/** Number of flags that a verb shares with an earlier verb, from which the page explains them there only. */
+const MANY_FLAGS = 3;
+
+/** The generated parts of pages. Each is on one page, which may be any. */
+const parts: Readonly<Record<string, () => string>> = {
+  verbs: verbsHelp,
+  "common-flags": () =>
+    table(
+      ["flag", "effect"],
+      Object.values<Flag>(COMMON_FLAGS).map(({ spec, about }) => [code(spec), about]),
+    ),
+  settings: settingsTable,
+  "exit-codes": exitCodesTable,
+  schemas: () => Object.keys(SCHEMAS).map((name) => `[\`${name}\`](schemas/${name}.json)`).join(" · "),
+  providers: providersTable,
+  upstreams: upstreamsTable,
+  faults: faultTables,
+  "rules-responses": () => rulesTable(RESPONSES_RULES),
+  "rules-chat": () => rulesTable(CHAT_RULES),
+  "rules-messages": () => rulesTable(MESSAGES_RULES),
 };
 
 const isCheck = Deno.args.includes("--check");
-for (const [path, write] of Object.entries(documents)) {
-  const now = read(path);
-  const wanted = write(now);
-  if (now === wanted) continue;
+for (const [path, text] of Object.entries({ ...files(), ...pages() })) {
+  if (read(path) === text) continue;
   if (isCheck) {
     complain(`${path} is stale: run "deno task docs"`);
     Deno.exitCode = 1;
   } else {
-    Deno.writeTextFileSync(new URL(path, root), wanted);
+    Deno.writeTextFileSync(new URL(path, root), text);
     say(`wrote ${path}`);
   }
 }
@@ -81,232 +82,183 @@ function read(path: string): string {
   }
 }
 
-/** Replaces the text between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
-function between(text: string, name: string, content: string): string {
-  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from === -1 || to < from) throw new Error(`A document lacks the markers ${begin} … ${end}`);
-  return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
-}
-
-/** Every verb with its full name; the verbs of a group one by one. */
-function leaves() {
-  return program.commands.flatMap((verb) => {
-    const inner = verb.commands.filter((command) => command.name() !== "help");
-    return inner.length === 0
-      ? [{ name: verb.name(), verb }]
-      : inner.map((each) => ({ name: `${verb.name()} ${each.name()}`, verb: each }));
-  });
-}
-
-/** The help of the whole program as a constant, which is printed without building the parser. */
-function helpText(): string {
-  const lines = rootHelp({ top: VERBS, fixture: FIXTURE_VERBS }).split("\n").map((line) =>
-    line.replaceAll(/[\\`$]/g, "\\$&")
-  );
-  return `/** The text of \`--help\`, generated by \`deno task docs\`. */\nexport const HELP = \`${
-    lines.join("\n")
-  }\`;\n`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
-}
-
-function verbsTable(): string {
-  const rows = leaves().map(({ name, verb }) => {
-    const words = verb.registeredArguments.map((argument) =>
-      argument.required ? `<${argument.name()}>` : `[${argument.name()}]`
-    );
-    return [`\`${[name, ...words].join(" ")}\``, verb.description()];
-  });
-  return table(["verb", "what it does"], rows);
-}
-
-function schemasTable(): string {
-  const rows = Object.entries<Documented>(SCHEMAS)
-    .map(([name, { about }]) => [`[\`${name}\`](schemas/${name}.json)`, about]);
-  return table(["schema", "document"], rows);
-}
-
-function schema(name: SchemaName): string {
-  return `${JSON.stringify(jsonSchema(name), null, 2)}\n`;
-}
-
-/** The codes of errors, a row for each exit code. */
-function errorCodesTable(): string {
-  const codes = Object.entries(EXIT_CODE_OF);
-  const rows = [...Map.groupBy(codes, ([, exitCode]) => exitCode)]
-    .map(([exitCode, same]) => [`${exitCode}`, same.map(([code]) => `\`${code}\``).join(", ")]);
-  return table(["exit code", "`code`"], rows);
-}
-
-function exitCodesTable(): string {
-  return table(["code", "meaning"], Object.entries(EXIT_CODES));
-}
-
-/** One schema whose definitions are the files of a fixture folder. */
-function fixtureSchema(): string {
-  const files = {
-    "fixture.json": fileSchemas().FixtureFile,
-    "request.json": fileSchemas().RequestFile,
-    "response.json": fileSchemas().ResponseFile,
-    "tools.json": ToolsFile,
-    "session.json": SessionTestFile,
+/** The documents that are generated as a whole. */
+function files(): Record<string, string> {
+  const schemas = (Object.keys(SCHEMAS) as SchemaName[])
+    .map((name) => [`docs/schemas/${name}.json`, json(jsonSchema(name))]);
+  return {
+    "src/cli/start/help_text.ts": helpText(),
+    "docs/fixture.schema.json": json(fixtureSchema()),
+    ...Object.fromEntries(schemas),
   };
-  const schema = {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "The files of a fixture folder of reprise, by name",
-    $defs: Object.fromEntries(
-      Object.entries(files).map(([name, file]) => {
-        const { $schema: _, ...definition } = z.toJSONSchema(file);
-        return [name, definition];
-      }),
-    ),
-  };
-  return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** A row for each provider; its variables in the order in which they count. */
-function providersTable(): string {
-  const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", else ");
-  const rows = PROVIDER_KINDS.map((kind) => {
-    const { urlVariables, defaultUrl, keyVariables, keylessOnLoopback } = PROVIDERS[kind];
-    const key = `${list(keyVariables.map(({ name }) => name))}${
-      keylessOnLoopback ? "; optional on this machine" : ""
-    }`;
-    const url = `${list(urlVariables)}${defaultUrl === null ? "" : `, else \`${defaultUrl}\``}`;
-    return [`\`${kind}\``, PROVIDER_NAMES[kind], key, url];
-  });
-  return table(["`-p`", "API provider", "key", "base URL"], rows);
+/**
+ * The pages of `docs/`, each with its generated parts.
+ *
+ * @throws {Error} if a part is on no page or on two, or if a page names another part.
+ */
+function pages(): Record<string, string> {
+  const placed: string[] = [];
+  const texts = [...Deno.readDirSync(new URL("docs/", root))].filter(({ name }) => name.endsWith(".md"))
+    .map(({ name }) => [
+      `docs/${name}`,
+      read(`docs/${name}`).replace(
+        /(<!-- ([a-z-]+):begin -->\n)[^]*?(<!-- \2:end -->)/g,
+        (_, begin: string, part: string, end: string) => {
+          placed.push(part);
+          return `${begin}${parts[part]?.()}\n${end}`;
+        },
+      ),
+    ]);
+  const [expected, found] = [Object.keys(parts), placed].map((names) => names.toSorted().join(", "));
+  if (expected !== found) {
+    throw new Error(`The pages of docs/ need these parts: ${expected}; they have: ${found}`);
+  }
+  return Object.fromEntries(texts);
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** The anchor of a heading of one or two words. */
+function anchor(heading: string): string {
+  return heading.replace(" ", "-");
 }
 
 function code(text: string): string {
   return `\`${text}\``;
 }
 
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** The help of the whole program as a constant, which is printed without building the parser. */
+function helpText(): string {
+  const text = rootHelp(declarations).replaceAll(/[\\`$]/g, "\\$&");
+  return `/** The text of \`--help\`, generated by \`deno task docs\`. */\nexport const HELP = \`${text}\`;\n`;
+}
+
+/** The help of each verb under its full name; the verbs of a group one by one. Many shared flags are explained once. */
+function verbsHelp(): string {
+  const program = buildProgram(
+    livePorts(),
+    declarations,
+    [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name),
+  );
+  const verbs = program.commands.flatMap((verb) => {
+    const inner = verb.commands.filter((command) => command.name() !== "help");
+    return inner.length === 0
+      ? [{ name: verb.name(), verb }]
+      : inner.map((each) => ({ name: `${verb.name()} ${each.name()}`, verb: each }));
+  });
+  const earlier: { readonly name: string; readonly flags: ReadonlyMap<string, string> }[] = [];
+  const helps = verbs.map(({ name, verb }) => {
+    const helper = verb.createHelp();
+    const shown = helper.visibleOptions(verb);
+    const flags = new Map(shown.map((each) => [each.flags, helper.optionDescription(each)]));
+    const [nearest] = earlier.map((other) => ({
+      name: other.name,
+      same: [...flags.keys()].filter((flag) => other.flags.get(flag) === flags.get(flag)),
+    })).filter(({ same }) => same.length >= MANY_FLAGS).toSorted((a, b) => b.same.length - a.same.length);
+    earlier.push({ name, flags });
+    const own = shown.filter((each) => !nearest?.same.includes(each.flags));
+    verb.configureHelp({ ...verb.configureHelp(), visibleOptions: () => own });
+    let help = "";
+    verb.configureOutput({ writeOut: (text) => help += text, getOutHelpWidth: () => 100 });
+    verb.outputHelp();
+    // Guides have examples; the page has the flags of all verbs.
+    const text = help.replace(/\n\nExample:\n[^]*$/, "");
+    const others = nearest?.same.map((flag) => code(/--[\w-]+/.exec(flag)?.[0] ?? flag)).join(", ");
+    const note = nearest === undefined
+      ? ""
+      : `\n\nAs in [${nearest.name}](#${anchor(nearest.name)}): ${others}.`;
+    return `## ${name}\n\n\`\`\`text\n${text}\n\`\`\`${note}`;
+  });
+  const index = verbs.map(({ name }) => `[${name}](#${anchor(name)})`).join(" · ");
+  return [index, ...helps].join("\n\n");
+}
+
+/** The flags that variables or members of `config.json` set, a row for each flag. */
+function settingsTable(): string {
+  const flags: readonly Flag[] = VERBS.flatMap(({ flags }) => Object.values(flags))
+    .filter((flag) => variablesOf(flag).length > 0 || memberOf(flag) !== null);
+  const rows = [...new Map(flags.map((flag) => [flag.spec, flag])).values()].map((flag) => {
+    const variables = variablesOf(flag).map((name) =>
+      `${code(name)}${isOffSwitch(flag, name) ? " (off)" : ""}`
+    );
+    const spelled = flag.spec.replace(/^.*(?=--)/, "").replace(/ .*$/, "");
+    const member = memberOf(flag);
+    return [code(spelled), variables.join(", "), member === null ? "" : code(member), flag.about];
+  });
+  return table(["flag", "variable", "`config.json`", "meaning"], rows);
+}
+
+function exitCodesTable(): string {
+  const rows = Object.entries(EXIT_CODES).map(([exitCode, meaning]) => {
+    const codes = Object.entries(EXIT_CODE_OF).filter(([, each]) => `${each}` === exitCode);
+    return [exitCode, meaning, codes.map(([name]) => code(name)).join(", ")];
+  });
+  return table(["exit code", "meaning", "`code`"], rows);
+}
+
+/** One schema whose definitions are the files of a fixture folder. */
+function fixtureSchema() {
+  const { FixtureFile, RequestFile, ResponseFile } = fileSchemas();
+  const definitions = {
+    "fixture.json": FixtureFile,
+    "request.json": RequestFile,
+    "response.json": ResponseFile,
+    "tools.json": ToolsFile,
+    "session.json": SessionTestFile,
+  };
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "The files of a fixture folder of reprise, by name",
+    $defs: Object.fromEntries(
+      Object.entries(definitions).map(([name, file]) => {
+        const { $schema: _, ...definition } = z.toJSONSchema(file);
+        return [name, definition];
+      }),
+    ),
+  };
+}
+
+/** A row for each provider; its variables in the order in which they count. */
+function providersTable(): string {
+  const list = (names: readonly string[]) => names.map(code).join(", else ");
+  const rows = PROVIDER_KINDS.map((kind) => {
+    const { urlVariables, defaultUrl, keyVariables, keylessOnLoopback } = PROVIDERS[kind];
+    const key = `${list(keyVariables.map(({ name }) => name))}${
+      keylessOnLoopback ? "; optional on this machine" : ""
+    }`;
+    const url = `${list(urlVariables)}${defaultUrl === null ? "" : `, else \`${defaultUrl}\``}`;
+    return [code(kind), PROVIDER_NAMES[kind], key, url];
+  });
+  return table(["`-p`", "API provider", "key", "base URL"], rows);
+}
+
 /** The variables that lead clients to common APIs. */
 function upstreamsTable(): string {
-  const opening = { always: "always", key: "its URL or a key is set", set: "its URL is set" };
-  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source }) => [
+  const opening = { always: "always", key: "URL or key is set", set: "URL is set" };
+  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, opens }) => [
     api,
     code(variable),
     keys.map((key) => code(key.variable)).join(", "),
     defaultUrl ?? "",
-    code(adds),
     opening[opens],
-    `${source}, ${CLIENTS_READ}`,
   ]);
-  return table(["API", "base URL", "keys", "default", "clients append", "has a port if", "read in"], rows);
+  return table(["API", "base URL", "keys", "default", "has a port if"], rows);
 }
 
-/** The variables that set flags, a row for each flag. */
-function flagVariableRows(): string {
-  const flags: readonly Flag[] = VERBS.flatMap(({ flags }) => Object.values(flags))
-    .filter((flag) => variablesOf(flag).length > 0);
-  return [...new Map(flags.map((flag) => [flag.spec, flag])).values()].map((flag) => {
-    const names = variablesOf(flag).map((name) => `\`${name}\``).join(", ");
-    const spelled = flag.spec.replace(/^.*(?=--)/, "").replace(/ .*$/, "");
-    const off = variablesOf(flag).some((name) => isOffSwitch(flag, name)) ? "off: " : "";
-    return `| ${names} | ${off}as \`${spelled}\`: ${flag.about} |`;
-  }).join("\n");
-}
-
-function cliReference(): string {
-  const verbs = leaves().map(({ name, verb }) => {
-    let help = "";
-    verb.configureOutput({ writeOut: (text) => help += text, getOutHelpWidth: () => 100 });
-    verb.outputHelp();
-    return `## ${name}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`;
+function rulesTable(rules: readonly ApiRule[]): string {
+  const rows = rules.map((rule) => {
+    const { name, summary, grade, exactText } = rule;
+    const answer = NOT_CHECKED.has(name) ? "does not check" : isAnswered(rule) ? "refuses" : "warns";
+    const text = exactText && answer === "refuses" ? ", exact" : "";
+    return [code(name), summary, `${code(grade)}: ${answer}${text}`];
   });
-  return `<!-- deno-fmt-ignore-file -->
-
-# The command line
-
-Generated from the parser by \`deno task docs\`; the gate fails if this page is stale.
-
-- [Verbs](#verbs) · [Flags of all verbs](#flags-of-all-verbs) · [Output](#output) · [Settings](#settings) · [Providers](#providers) · [Variables](#variables) · [Exit codes](#exit-codes) · then each verb
-
-## Verbs
-
-<!-- verbs:begin -->
-${verbsTable()}
-<!-- verbs:end -->
-
-## Flags of all verbs
-
-${
-    table(
-      ["flag", "effect"],
-      Object.values<Flag>(COMMON_FLAGS).map((flag) => [code(flag.spec), flagHelp(flag)]),
-    )
-  }
-
-## Output
-
-stdout is data, stderr is for people. \`--json\` prints one JSON document, or JSON Lines for verbs that stream
-(\`run\`, \`record\`, \`serve\`). An error in \`--json\` mode is an object \`{"type":"error","code":…,"exit_code":…,"message":…}\`: the
-only document, or the last line. In \`run\` it comes just before \`run.ended\` if a run had begun. The hint names a command to run.
-
-\`--dry-run --json\` prints one object, of the same shape for every verb: \`type\` (\`dry_run\`), \`dry_run\` (\`true\`), \`verb\`, and
-\`changes\`, a list of \`{action, what, name}\` in the order in which they would happen, empty if nothing would change. Further members are
-the facts of the verb.
-
-Flags may also come before the verb: \`reprise --json ls\`. [Structured answers](structured.md) explains \`--output-schema\`.
-
-## Settings
-
-Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\`, which
-\`reprise config\` prints and changes. Nothing in the working directory changes a setting. Its members, all optional:
-
-| member | value |
-| --- | --- |
-| ${
-    CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")
-  } | a string; \`base_url\` counts only if the provider is the one that the file names, or \`openai\`; \`stdin\` is a switch: off leaves stdin unread, as \`--no-stdin\` |
-| \`models\` | the default model of each provider, such as \`{"anthropic": "…"}\`; precedes \`model\` |
-| \`allow\`, \`deny\` | lists of permissions, as the flags take them; \`run.started\` names them |
-| \`profiles\` | named sets of \`provider\`, \`base_url\`, \`model\`, \`effort\`, \`summary\`, \`transport\`, \`allow\`, \`deny\`. No keys: these come from the environment |
-| \`prices\` | prices of models, see [costs](cost.md) |
-
-\`--profile NAME\` gives the flags of the profile that are not given. \`REPRISE_PROFILE\`, or \`profile\` in the file, replaces
-members of the file. The base URL and the model of one provider are never used with another.
-
-A session keeps the provider, model, effort and summary of its last run, before environment and configuration. If \`-m\`
-names a model, the provider comes from the settings again. A session never decides where requests go: if flags and environment
-do not name an endpoint either, a run that would ask another endpoint than the last one exits with 2. Under \`--fixture\` only flags, the session and the fixture count.
-
-## Providers
-
-[providers.md](providers.md) lists the variables of each provider: base URL and key.
-
-## Variables
-
-A switch is on (\`1\`, \`true\`, \`on\`, \`yes\`) or off (\`0\`, \`false\`, \`off\`, \`no\`); any other value is refused.
-\`REPRISE_BASE_URL\` wins over the variables of a provider, and \`--replay\` over \`REPRISE_REASONING_REPLAY\`.
-
-| variable | meaning |
-| --- | --- |
-${flagVariableRows()}
-| \`AZURE_OPENAI_API_VERSION\`, \`OPENAI_API_VERSION\` | for an Azure base URL of the resource alone: a date such as \`2025-04-01-preview\` selects that version, anything else v1 |
-| \`REPRISE_REASONING_REPLAY\`, \`LLM_REASONING_REPLAY\` | off: as \`--replay none\` |
-| \`REPRISE_STRICT_DRIFT\` | on: a resumed run whose pins differ exits with 2, unless --accept-drift is given |
-| \`REPRISE_REPLAY\` | set to 1 by \`serve\` and the helpers of test runners for the program under test: its requests are answered from recordings |
-| \`REPRISE_REPRESENTS\` | set by \`serve\` and \`record\` for the commands that they start: the base URLs that their loopback URLs represent, as a JSON object. It decides fingerprints only (docs/replay.md) |
-| \`REPRISE_BEFORE\` | set by the helpers of test runners while they record: the base URLs that they replaced, for the processes of tests |
-| \`REPRISE_RESPONSE_TIMEOUT\` | seconds within which a server must begin to answer (120) |
-| \`REPRISE_IDLE_TIMEOUT\` | seconds of silence inside a stream (300) |
-| \`NO_COLOR\` | no colour |
-| \`PAGER\` | the program that shows a session longer than the terminal (less; empty: none) |
-
-## Exit codes
-
-<!-- exit-codes:begin -->
-${exitCodesTable()}
-<!-- exit-codes:end -->
-
-The runtime itself ends with 101 and a line with "panicked" if the working directory was removed, or if an argument is not UTF-8:
-it ends before the program begins.
-
-${verbs.join("\n")}`;
+  return table(["rule", "requirement", "grade: `serve`"], rows);
 }

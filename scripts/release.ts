@@ -1,6 +1,6 @@
 /**
  * `deno task release --repository OWNER/NAME`: writes the files of a release to dist/release: an archive for each
- * platform, the npm packages, `install.sh`, an SBOM and checksums. Needs GNU tar and npm. docs/releasing.md has the steps
+ * platform, the npm packages, `install.sh`, an SBOM and checksums. Needs GNU tar and npm. CONTRIBUTING.md has the steps
  * around it.
  *
  * `--binaries DIR` names the folder of the executables (default: dist/binaries), `--out DIR` that of the files.

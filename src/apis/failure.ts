@@ -1,15 +1,12 @@
 /**
  * The meaning of a failure: one code for each kind, from HTTP status, error code, type and text
  * (protocol §3.5, §6.2, §6.3, §11).
- *
- * @module
  */
 import type { ApiFailure, ErrorCode } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../domain/json.ts";
 import { excerptOf, oneLine, quoted } from "./message.ts";
 import { errorBodySchema, mismatchOf } from "./wire.ts";
 
-/** The members of an error in any shape. */
 export interface ErrorFacts {
   readonly message: string | null;
   readonly code: string | null;
@@ -19,64 +16,63 @@ export interface ErrorFacts {
 
 const NO_FACTS: ErrorFacts = { message: null, code: null, type: null, param: null };
 
-/** Errors that waiting does not fix: a plan, a credit or a spend limit is exhausted (§6.3). */
-const QUOTA_WORDS: ReadonlySet<string> = new Set([
-  "insufficient_quota",
-  "credit_balance_exhausted",
-  "organization_spend_limit_exceeded",
-  "organization_usage_limit_exceeded",
-  "project_spend_limit_exceeded",
-  "billing_hard_limit_reached",
-  "billing_error",
-  "billing_not_active",
-  "usage_limit_reached",
-  "usage_not_included",
-  "402",
-]);
-const RATE_WORDS: ReadonlySet<string> = new Set([
-  "rate_limit_exceeded",
-  "rate_limit_error",
-  "slow_down",
-  "too_many_requests",
-  "429",
-]);
-const ACCESS_WORDS: ReadonlySet<string> = new Set([
-  "authentication_error",
-  "invalid_api_key",
-  "invalid_authentication",
-  "ip_not_authorized",
-  "permission_denied",
-  "permission_error",
-  "unsupported_country",
-  "unsupported_country_region_territory",
-  "401",
-  "403",
-]);
-const SERVER_WORDS: ReadonlySet<string> = new Set([
-  "api_error",
-  "internal_error",
-  "internal_server_error",
-  "overloaded_error",
-  "server_error",
-  "server_is_overloaded",
-  "service_unavailable",
-  "service_unavailable_error",
-  "timeout_error",
-]);
-const REFUSAL_WORDS: ReadonlySet<string> = new Set([
-  "conflict_error",
-  "invalid_encrypted_content",
-  "invalid_prompt",
-  "invalid_request_error",
-  "invalid_value",
-  "missing_required_parameter",
-  "model_not_found",
-  "not_found_error",
-  "previous_response_not_found",
-  "request_too_large",
-  "unknown_parameter",
-  "unsupported_parameter",
-]);
+/** The codes and types of errors by what they mean (§6.3). Waiting does not fix an exhausted quota. */
+const WORDS: { readonly [code in ErrorCode]?: readonly string[] } = {
+  quota_exhausted: [
+    "insufficient_quota",
+    "credit_balance_exhausted",
+    "organization_spend_limit_exceeded",
+    "organization_usage_limit_exceeded",
+    "project_spend_limit_exceeded",
+    "billing_hard_limit_reached",
+    "billing_error",
+    "billing_not_active",
+    "usage_limit_reached",
+    "usage_not_included",
+    "402",
+  ],
+  rate_limited: ["rate_limit_exceeded", "rate_limit_error", "slow_down", "too_many_requests", "429"],
+  unauthorized: [
+    "authentication_error",
+    "invalid_api_key",
+    "invalid_authentication",
+    "ip_not_authorized",
+    "permission_denied",
+    "permission_error",
+    "unsupported_country",
+    "unsupported_country_region_territory",
+    "401",
+    "403",
+  ],
+  provider_failed: [
+    "api_error",
+    "internal_error",
+    "internal_server_error",
+    "overloaded_error",
+    "server_error",
+    "server_is_overloaded",
+    "service_unavailable",
+    "service_unavailable_error",
+    "timeout_error",
+  ],
+  request_refused: [
+    "conflict_error",
+    "invalid_encrypted_content",
+    "invalid_prompt",
+    "invalid_request_error",
+    "invalid_value",
+    "missing_required_parameter",
+    "model_not_found",
+    "not_found_error",
+    "previous_response_not_found",
+    "request_too_large",
+    "unknown_parameter",
+    "unsupported_parameter",
+  ],
+};
+const CODES: ReadonlyMap<string | null, ErrorCode> = new Map(
+  Object.entries(WORDS).flatMap(([code, words]) => words.map((word) => [word, code as ErrorCode])),
+);
 /** Texts of servers that send no code. */
 const CONTEXT_OVERFLOW =
   /context window|maximum context|context[ _]length|context[ _]size|prompt is too long|exceeds? context limit/i;
@@ -193,7 +189,7 @@ function codeOfStatus(status: number, facts: ErrorFacts): ErrorCode {
 
 /** True if code or type says that the server failed, so that the text refuses nothing. */
 export function isServerFault({ providerCode, providerType }: ApiFailure): boolean {
-  return [providerCode, providerType].some((word) => word !== null && SERVER_WORDS.has(word));
+  return [providerCode, providerType].some((word) => CODES.get(word) === "provider_failed");
 }
 
 /** The error code for a code, type and text; `undefined` if all are unknown. */
@@ -202,18 +198,9 @@ export function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
   // A miss of `serve` names a place of the request, and the name of a place may read as anything.
   if (code === "fixture_miss" || type === "fixture_miss") return "fixture_miss";
   if (code === "context_length_exceeded") return "context_overflow";
-  for (const word of [code, type]) {
-    if (word === null) continue;
-    if (QUOTA_WORDS.has(word)) return "quota_exhausted";
-    if (RATE_WORDS.has(word)) return "rate_limited";
-    if (ACCESS_WORDS.has(word)) return "unauthorized";
-    if (SERVER_WORDS.has(word)) return "provider_failed";
-    if (REFUSAL_WORDS.has(word)) break;
-  }
-  if (message !== null && CONTEXT_OVERFLOW.test(message)) return "context_overflow";
-  return [code, type].some((word) => word !== null && REFUSAL_WORDS.has(word))
-    ? "request_refused"
-    : undefined;
+  const known = CODES.get(code) ?? CODES.get(type);
+  if (known !== undefined && known !== "request_refused") return known;
+  return message !== null && CONTEXT_OVERFLOW.test(message) ? "context_overflow" : known;
 }
 
 function errorFactsOf(bodyText: string): ErrorFacts | undefined {

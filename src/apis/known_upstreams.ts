@@ -1,8 +1,6 @@
 /**
  * Environment variables that lead the clients of common APIs to a base URL. A row is here only if the source or the
  * documentation of the named client shows that the client reads the variable.
- *
- * @module
  */
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import { PROVIDERS } from "./providers.ts";
@@ -28,7 +26,6 @@ export interface UpstreamKey {
 export interface KnownUpstream {
   /** Variable with the base URL. */
   readonly variable: string;
-  /** Name of the API. */
   readonly api: string;
   /** Provider that clients of this variable expect; without one, host and path decide. */
   readonly provider?: ProviderKind;
@@ -43,14 +40,11 @@ export interface KnownUpstream {
    * key variables is set. `set`: the variable is set; other clients read it in another form, or expect a local server.
    */
   readonly opens: "always" | "key" | "set";
-  /** Client whose source or documentation was read, with its version. */
+  /** Client whose source or documentation was read on 2026-11-23, with its version. */
   readonly source: string;
   /** Variable that the same clients read first. */
   readonly hiddenBy?: string;
 }
-
-/** Day on which the clients of all rows were read. */
-export const CLIENTS_READ = "2026-11-23";
 
 /** All rows, in the order of their ports. */
 export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [

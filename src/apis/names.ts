@@ -1,9 +1,4 @@
-/**
- * Ids, names and keys in the form that APIs accept.
- *
- * @module
- */
-import { RepriseError } from "../domain/errors.ts";
+/** Ids, names and keys in the form that APIs accept. */
 import { sha256Hex } from "../domain/hash.ts";
 import { VERSION } from "../domain/version.ts";
 import type { ApiKey } from "./api.ts";
@@ -27,9 +22,6 @@ export function wireToolName(name: string): string {
 /**
  * The headers of a request for an event stream. A key is `Authorization: Bearer`, or the API's own `keyHeader`; without
  * one there is no such header.
- *
- * @throws {RepriseError} `bad_configuration` when the key cannot be a header value. The runtime's own error would
- * quote the key.
  */
 export function requestHeaders(key: ApiKey | null, keyHeader: string): Record<string, string> {
   return {
@@ -42,12 +34,5 @@ export function requestHeaders(key: ApiKey | null, keyHeader: string): Record<st
 
 function keyHeaders(key: ApiKey | null, header: string): Record<string, string> {
   if (key === null) return {};
-  if (!/^[\x21-\x7e]+$/.test(key.value)) {
-    throw new RepriseError(
-      "bad_configuration",
-      "Cannot use the API key: it is empty or holds a character that a header cannot carry",
-      { hint: "Set the key again, without spaces, quotes or line ends" },
-    );
-  }
   return key.scheme === "bearer" ? { authorization: `Bearer ${key.value}` } : { [header]: key.value };
 }

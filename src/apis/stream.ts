@@ -14,7 +14,6 @@ export interface ItemPart {
   readonly index: number;
 }
 
-/** Members of every event. */
 interface EventBase {
   /** Its data, as received; `undefined` if that is no JSON object. */
   readonly data: JsonObject | undefined;
@@ -42,7 +41,6 @@ export interface ResponseEvent extends EventBase {
   readonly items: readonly JsonValue[];
 }
 
-/** One item. */
 export interface ItemEvent extends EventBase {
   readonly kind: "item";
   readonly item: JsonValue | undefined;
@@ -55,7 +53,6 @@ export interface ItemEndEvent extends EventBase {
   readonly kind: "item_end";
 }
 
-/** A piece of an item. */
 export interface DeltaEvent extends EventBase {
   readonly kind: "delta";
   /** Kind of visible text; `hidden` for arguments and all other pieces. */
@@ -73,7 +70,6 @@ export interface StopEvent extends EventBase {
   readonly usage: JsonObject | undefined;
 }
 
-/** The last event of a response. */
 export interface EndEvent extends EventBase {
   readonly kind: "end";
   /** The whole response, if the API repeats it. */
@@ -85,7 +81,6 @@ export interface EndEvent extends EventBase {
   readonly error?: JsonObject | undefined;
 }
 
-/** An error inside the stream. */
 export interface ErrorEvent extends EventBase {
   readonly kind: "error";
   /** `{message, code, type, …}`, from any place in the event. */
@@ -128,7 +123,6 @@ export type MissingPart = "events" | "usage" | "encrypted_content";
 
 /** Watches the events of a stream for its end. */
 export interface EndWatch {
-  /** Takes the next event. */
   take(event: StreamEvent): void;
   /** True if no event is missing at the end of the stream. */
   readonly ended: boolean;

@@ -1,11 +1,6 @@
-/**
- * Changes of texts as lines. Load it on use only: the library takes longer than a short call.
- *
- * @module
- */
+/** Changes of texts as lines. Load it on use only: the library takes longer than a short call. */
 import { structuredPatch } from "diff";
 
-/** Lines around a change. */
 const CONTEXT = 3;
 /** Longest edit script that is looked for; texts that differ more are removed and added as a whole. */
 const MAX_EDITS = 2000;
@@ -25,7 +20,6 @@ export interface Hunk {
   readonly lines: readonly ChangedLine[];
 }
 
-/** Options of {@linkcode hunksOf}. */
 export interface HunkOptions {
   /** @default {3} */
   readonly context?: number;

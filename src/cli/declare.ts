@@ -1,14 +1,11 @@
 /**
  * Declarations of verbs, their arguments and their flags. Types, help, docs, settings, the check of session tests and
  * the parser (in `program.ts`) derive from these values.
- *
- * @module
  */
 import type { ProgramPorts } from "./live_ports.ts";
 
 /** A source of a flag's value when the flag is not given. */
 export type ValueSource =
-  /** An environment variable. */
   | { readonly variable: string }
   /** A member of `config.json`. */
   | { readonly member: string }
@@ -21,7 +18,6 @@ export type ValueSource =
  */
 export type StepUse = boolean | "recorded";
 
-/** One flag; `T` is the type of its value. */
 export interface Flag<T = unknown> {
   /** Spelling and value, such as `-m, --model <model>`. */
   readonly spec: string;
@@ -53,7 +49,6 @@ export interface Flag<T = unknown> {
 /** Flags by the names of their values in code: `maxSteps` for `--max-steps`. */
 export type FlagTable = Readonly<Record<string, Flag>>;
 
-/** The type of the value of a flag. */
 type ValueOf<Declared> = Declared extends Flag<infer T> ? T : never;
 
 /** The values of the flags in a table. Flags that may be absent are optional members. */
@@ -124,7 +119,6 @@ export function value<T>(
   return { ...declared<T | undefined>(spec, about, more), ...fallbackOf(more), read };
 }
 
-/** A flag with one of several values. */
 export function choice<const T extends string>(
   spec: string,
   about: string,
@@ -261,7 +255,6 @@ type Performed<Arguments extends readonly Positional[], Table extends FlagTable>
   ...call: [ProgramPorts, ...ValuesOf<Arguments>, FlagsOf<Table>]
 ) => number | Promise<number>;
 
-/** A verb of the command line. */
 export interface Verb {
   readonly name: string;
   readonly about: string;

@@ -1,15 +1,8 @@
-/**
- * Loads the declarations that a call needs: building the parser of every verb takes longer than most verbs.
- *
- * @module
- */
+/** Loads the declarations that a call needs: building the parser of every verb takes longer than most verbs. */
 import type { Verb } from "./declare.ts";
 
-/** Declarations that a call needs. */
 export interface Verbs {
-  /** Top-level verbs. */
   readonly top: readonly Verb[];
-  /** Verbs of `fixture`. */
   readonly fixture: readonly Verb[];
 }
 

@@ -1,8 +1,4 @@
-/**
- * Signals that ask the program to end.
- *
- * @module
- */
+/** Signals that ask the program to end. */
 import type { ExitCode } from "../domain/errors.ts";
 import type { Stop } from "../run/outcome.ts";
 import type { ProgramPorts } from "./live_ports.ts";
@@ -68,13 +64,14 @@ export function stopOnSignals(ports: ProgramPorts, stop: Stop, timeoutMs: number
   });
   const timer = setTimeout(() => stop.request("timeout"), timeoutMs);
   let lastResort: ReturnType<typeof setTimeout> | undefined;
-  const ignoreStop = stop.watch(() => {
+  const onStop = () => {
     lastResort = setTimeout(() => ports.exit(stop.error?.exitCode ?? 1), LAST_RESORT_MS);
-  });
+  };
+  stop.signal.addEventListener("abort", onStop);
   return () => {
     clearTimeout(timer);
     clearTimeout(lastResort);
-    ignoreStop();
+    stop.signal.removeEventListener("abort", onStop);
     ignoreSignals();
   };
 }

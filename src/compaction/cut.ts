@@ -1,8 +1,4 @@
-/**
- * The place of a checkpoint: the end of a turn, never between a call and its result.
- *
- * @module
- */
+/** The place of a checkpoint: the end of a turn, never between a call and its result. */
 import type { Turn } from "../domain/turn.ts";
 
 /** A place for a checkpoint. */
@@ -14,16 +10,13 @@ export interface Cut {
   readonly why: string;
 }
 
-/** Bounds of a cut. */
-interface CutBounds {
+/** The newest place that keeps the tail and splits no group; `null` when there is none. */
+export function findCut(turns: readonly Turn[], { tailEvents, after }: {
   /** Least number of newest events that stay. */
   readonly tailEvents: number;
   /** Last `seq` of the checkpoint in force, which the cut follows; 0 without one. */
   readonly after: number;
-}
-
-/** The newest place that keeps the tail and splits no group; `null` when there is none. */
-export function findCut(turns: readonly Turn[], { tailEvents, after }: CutBounds): Cut | null {
+}): Cut | null {
   const head = turns.at(-1)?.seq[1] ?? 0;
   const limit = head - tailEvents;
   const groups = callGroups(turns);

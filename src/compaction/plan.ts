@@ -1,8 +1,6 @@
 /**
  * Plans a compaction: which events the checkpoint replaces, what stays, and what that saves. A checkpoint cuts at the
  * end of a turn, never between a call and its result. Pure.
- *
- * @module
  */
 import { attachmentIn } from "../domain/attachment.ts";
 import type {
@@ -38,13 +36,6 @@ export interface CheckpointText {
   readonly limitations: readonly string[];
   readonly verification?: JsonObject;
   readonly request?: JsonObject;
-}
-
-/** Request for a plan. */
-interface PlanRequest {
-  readonly tailEvents: number;
-  /** The next request, whose history is to become smaller; `run` where a run is open or may be continued. */
-  readonly target: FoldTarget;
 }
 
 /** A place for a checkpoint, and its surroundings. */
@@ -83,7 +74,11 @@ export interface CompactionPlan {
  *
  * @throws {RepriseError} `nothing_to_compact` when everything that a new checkpoint could replace is in the tail already.
  */
-export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequest): CompactionScope {
+export function scopeOf(turns: readonly Turn[], { tailEvents, target }: {
+  readonly tailEvents: number;
+  /** The next request, whose history is to become smaller; `run` where a run is open or may be continued. */
+  readonly target: FoldTarget;
+}): CompactionScope {
   const { checkpoint } = readOverrides(turns, undefined, target);
   const after = checkpoint?.to_seq ?? 0;
   const cut = findCut(turns, { tailEvents, after });

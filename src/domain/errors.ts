@@ -1,11 +1,7 @@
-/**
- * The only error class that users meet, and the only table of exit codes.
- *
- * @module
- */
+/** The only error class that users meet, and the only table of exit codes. */
 import type { JsonObject } from "./json.ts";
 
-/** Meaning of each exit code. `--help` and `docs/cli.md` are generated from this table. */
+/** Meaning of each exit code. `--help` and `docs/configuration.md` are generated from this table. */
 export const EXIT_CODES = {
   0: "completed",
   1: "unexpected error",
@@ -32,7 +28,7 @@ export const EXIT_CODES = {
 /** A process exit code of reprise. */
 export type ExitCode = keyof typeof EXIT_CODES;
 
-/** The exit code that each error code ends the process with. `docs/scripting.md` is generated from this table. */
+/** The exit code that each error code ends the process with. `docs/configuration.md` is generated from this table. */
 export const EXIT_CODE_OF = {
   unexpected: 1,
   usage: 2,

@@ -1,14 +1,12 @@
 /**
  * A history whose omitted items have lost their content, for `export --redact`: numbers, kinds and ids stay, so that every
  * rule over turns still holds.
- *
- * @module
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
-import type { AttachmentEvent, Item, SessionEvent } from "../domain/event.ts";
+import type { Item, SessionEvent } from "../domain/event.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { Turn } from "../domain/turn.ts";
-import { isOmittedPart, omittedCount, type OmittedItems, omittedItems } from "./omissions.ts";
+import { isOmittedPart, messageAfter, omittedCount, type OmittedItems, omittedItems } from "./omissions.ts";
 
 /** Text in place of a content. */
 const OMITTED = "[omitted]";
@@ -16,17 +14,14 @@ const OMITTED = "[omitted]";
 const BYTES = encodeUtf8(OMITTED);
 const BLOB = { sha256: sha256Hex(BYTES), bytes: BYTES.length };
 
-/** A history without the content of its omitted items. */
-export interface EmptiedHistory {
+/** Takes the content out of each omitted item; turns without one stay the same objects. */
+export function withoutOmittedContent(turns: readonly Turn[]): {
   readonly turns: readonly Turn[];
   /** Blobs that only these turns name, by their sha256. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
   /** Number of omitted items, parts of messages included. */
   readonly omitted: number;
-}
-
-/** Takes the content out of each omitted item; turns without one stay the same objects. */
-export function withoutOmittedContent(turns: readonly Turn[]): EmptiedHistory {
+} {
   const omitted = omittedItems(turns);
   const first = Math.min(...omitted.whole, ...[...omitted.parts].map((part) => Number.parseInt(part)));
   let isNamed = false;
@@ -59,7 +54,7 @@ function emptiedEvent(event: SessionEvent, { turn, omitted, first }: Surrounding
       return content.some((part, index) => part !== event.content[index]) ? { ...event, content } : event;
     }
     case "attachment": {
-      const message = messageOf(turn, event);
+      const message = messageAfter(turn.events, turn.events.indexOf(event)) ?? event;
       const isOut = omitted.whole.has(event.seq) ||
         isOmittedPart(omitted, message.seq, filesBefore(turn, message) - (message.seq - event.seq));
       return isOut ? { ...event, name: "omitted", media_type: "text/plain", blob: BLOB } : event;
@@ -94,10 +89,6 @@ function filesBefore(turn: Turn, message: SessionEvent): number {
   let files = 0;
   while (turn.events[at - files - 1]?.type === "attachment") files++;
   return files;
-}
-
-function messageOf(turn: Turn, file: AttachmentEvent): SessionEvent {
-  return turn.events.slice(turn.events.indexOf(file)).find(({ type }) => type === "user_message") ?? file;
 }
 
 /** Members without content. */

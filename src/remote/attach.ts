@@ -1,8 +1,4 @@
-/**
- * Equality of a session and its copy on a remote.
- *
- * @module
- */
+/** Equality of a session and its copy on a remote. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -34,17 +30,6 @@ export interface LevelOptions extends AttachOptions {
   readonly keep?: (() => Promise<void>) | undefined;
 }
 
-/** Numbers of turns and blobs that were missing on a side. */
-export interface Leveled {
-  readonly remote: SessionRemote;
-  readonly put: number;
-  readonly fetched: number;
-  /** Fetched blobs. */
-  readonly blobs: number;
-  /** True if both had gone different ways. */
-  readonly followed: boolean;
-}
-
 /**
  * Fetches what is missing here, or puts what is missing there. Writes nothing if the two went different ways, unless the
  * turns of this home can be kept.
@@ -57,7 +42,15 @@ export async function levelSession(
   home: Home,
   store: ObjectStore,
   { id, takeOver, dryRun = false, keep, ...wait }: LevelOptions,
-): Promise<Leveled> {
+): Promise<{
+  readonly remote: SessionRemote;
+  readonly put: number;
+  readonly fetched: number;
+  /** Fetched blobs. */
+  readonly blobs: number;
+  /** True if both had gone different ways. */
+  readonly followed: boolean;
+}> {
   const paths = sessionPaths(home.sessions, id);
   const remote = new SessionRemote(store, id);
   const nothing = { remote, put: 0, fetched: 0, blobs: 0, followed: false };

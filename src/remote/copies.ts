@@ -1,8 +1,4 @@
-/**
- * Copies of turns on a remote: the turn itself and, if that is damaged, replacements that were put beside it.
- *
- * @module
- */
+/** Copies of turns on a remote: the turn itself and, if that is damaged, replacements that were put beside it. */
 import type { SessionId } from "../domain/ids.ts";
 import { checkSeal } from "../domain/seal.ts";
 import type { Turn } from "../domain/turn.ts";
@@ -59,14 +55,11 @@ export async function* ahead<T>(
   }
 }
 
-/** A turn on the remote and the bytes of its object. */
-export interface RemoteTurn {
+/** The newest intact copy of a turn; `null` without one. */
+export function intactOf({ bytes }: Copies): {
   readonly turn: Turn;
   readonly bytes: Uint8Array;
-}
-
-/** The newest intact copy of a turn; `null` without one. */
-export function intactOf({ bytes }: Copies): RemoteTurn | null {
+} | null {
   for (const file of bytes.toReversed()) {
     const parsed = parseTurn(file);
     if (parsed.status === "ok") return { turn: parsed.turn, bytes: file };

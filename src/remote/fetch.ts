@@ -1,8 +1,6 @@
 /**
  * Fetches turns and blobs of a session from a remote. Each turn is verified before it gets its number here, so that a
  * fetch that was interrupted leaves a shorter session, and the next one continues it.
- *
- * @module
  */
 import { RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
@@ -17,7 +15,6 @@ import { isTaken, storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../store/layout.ts";
 import { removeDirectory } from "../store/lifecycle/staging.ts";
-import { setAsideTurns } from "../store/lifecycle/set_aside.ts";
 import { findLineage, type Lineage, LineageSearch } from "../store/read/lineage.ts";
 import { lastTurnOf, readHistory } from "../store/read/session.ts";
 import { parseTurn } from "../store/read/turn.ts";
@@ -25,7 +22,14 @@ import { HistoryValidator } from "../store/read/validate.ts";
 import type { FileLock, LockOptions } from "../store/write/file_lock.ts";
 import { lockSession } from "../store/write/lock.ts";
 import { forgetSaves } from "../store/write/pending.ts";
-import { claimName, replaceCache, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
+import {
+  claimName,
+  orSyncFailed,
+  quarantineTurn,
+  replaceCache,
+  unlinkQuietly,
+  writeTemporary,
+} from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
 import { ahead, type Copies, copiesOf, intactOf } from "./copies.ts";
 import { blobKey } from "./keys.ts";
@@ -126,6 +130,37 @@ export async function followRemote(
   }
 }
 
+/**
+ * Moves the turns after turn `after` to `quarantine/`, the newest first, so that a kill leaves a whole session.
+ * The caller holds the session's lock. Throws `session_damaged`, and the runtime's errors.
+ */
+function setAsideTurns(
+  ports: Ports,
+  paths: SessionPaths,
+  { after }: { readonly after: number },
+): void {
+  const late = readHistory(ports, paths).turns.slice(after).reverse();
+  if (late.length === 0) return;
+  // It names the newest turn, and is made again from the turns.
+  if (ports.files.facts(paths.manifest) !== null) ports.files.unlink(paths.manifest);
+  orSyncFailed(() => ports.files.syncDirectory(paths.root));
+  for (const turn of late) {
+    setAside(ports, paths, turn);
+    orSyncFailed(() => ports.files.syncDirectory(paths.turns));
+  }
+}
+
+function setAside(ports: Ports, paths: SessionPaths, turn: { readonly turn: number; readonly sum: string }) {
+  const path = turnPath(paths, turn.turn);
+  try {
+    quarantineTurn(ports, paths, { turn, temporary: path });
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    // A killed call kept it: the name in quarantine holds the turn's sum.
+    ports.files.unlink(path);
+  }
+}
+
 async function fetchLocked(
   ports: Ports,
   store: ObjectStore,
@@ -160,20 +195,17 @@ interface MissingTurns {
   readonly last: number;
 }
 
-/** A turn that follows the one before, and whose blobs are here. */
-interface VerifiedTurn {
-  readonly turn: Turn;
-  readonly file: Uint8Array;
-  /** Number of blobs that were fetched for it. */
-  readonly blobs: number;
-}
-
 /** Reads the turns after those in `here` from the remote, and fetches their blobs. */
 async function* verifiedTurns(
   ports: Ports,
   store: ObjectStore,
   { paths, here, last }: MissingTurns,
-): AsyncGenerator<VerifiedTurn> {
+): AsyncGenerator<{
+  readonly turn: Turn;
+  readonly file: Uint8Array;
+  /** Number of blobs that were fetched for it. */
+  readonly blobs: number;
+}> {
   const first = here.length + 1;
   const lineage = await lineageOf(ports, store, { paths, here, last });
   const chain = new Chain(paths.id, store.name, { here, lineage });
@@ -250,13 +282,12 @@ async function lineageOf(
   if (here.some(({ session }) => session === paths.id)) return findLineage(ports, paths);
   const search = new LineageSearch(paths.id);
   for await (
-    const { number, bytes } of ahead(here.length + 1, last, (number) => copiesOf(store, paths.id, number))
+    const copies of ahead(here.length + 1, last, (number) => copiesOf(store, paths.id, number))
   ) {
     // Turns after a missing one are not fetched.
-    if (bytes.length === 0) break;
-    const intact = bytes.map(parseTurn).findLast(({ status }) => status === "ok");
-    const turn = intact?.status === "ok" ? intact.turn as unknown as JsonObject : null;
-    const found = search.look(number, turn);
+    if (copies.bytes.length === 0) break;
+    const turn = intactOf(copies)?.turn as unknown as JsonObject | undefined;
+    const found = search.look(copies.number, turn ?? null);
     if (found !== null) return found;
   }
   return search.end();

@@ -1,18 +1,6 @@
-/**
- * Pages of `ListObjectsV2`.
- *
- * @module
- */
+/** Pages of `ListObjectsV2`. */
 import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import type { ListedObject } from "./object_store.ts";
-
-/** One page of a list. */
-export interface Listing {
-  /** Keys with the prefix of the remote. */
-  readonly objects: readonly ListedObject[];
-  /** The token of the next page; `null` for the last one. */
-  readonly next: string | null;
-}
 
 /** Most objects of a page: S3 sends 1,000. */
 const MOST_OBJECTS = 10_000;
@@ -21,7 +9,12 @@ const MOST_OBJECTS = 10_000;
  * Parses a page that was requested with `encoding-type=url`, in which texts have no markup but entities. `null` if it is
  * no such page. Time is proportional to the length.
  */
-export function parseListing(bytes: Uint8Array): Listing | null {
+export function parseListing(bytes: Uint8Array): {
+  /** Keys with the prefix of the remote. */
+  readonly objects: readonly ListedObject[];
+  /** The token of the next page; `null` for the last one. */
+  readonly next: string | null;
+} | null {
   const xml = decodeUtf8Leniently(bytes);
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith("</ListBucketResult>")) return null;
   const objects: ListedObject[] = [];

@@ -1,8 +1,4 @@
-/**
- * Compares a session here with its copy on a remote.
- *
- * @module
- */
+/** Compares a session here with its copy on a remote. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -10,7 +6,7 @@ import { type SessionPaths, turnPath } from "../store/layout.ts";
 import { readTurn } from "../store/read/turn.ts";
 import { remoteSum } from "./copies.ts";
 import { parseKey, removedKey, turnKey, turnsPrefix } from "./keys.ts";
-import { localTurn } from "./local_turn.ts";
+import { localTurn } from "./push.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { removed } from "./session_remote.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Events that a run reports while it lasts: the JSON Lines of `run --json`.
- *
- * @module
- */
+/** Events that a run reports while it lasts: the JSON Lines of `run --json`. */
 import type {
   Item,
   Omission,
@@ -80,7 +76,6 @@ export type Notice =
     readonly path: string;
     readonly exchanges: number;
     readonly calls: number;
-    /** Number of replaced secrets. */
     readonly secrets: number;
     /** True if a replay had the same outcome and the same requests; its turns are kept as `expect/`. */
     readonly tested: boolean;

@@ -1,8 +1,4 @@
-/**
- * Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report.
- *
- * @module
- */
+/** Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report. */
 import { costText, roundedCost } from "../domain/cost.ts";
 import type { Item, RunState } from "../domain/event.ts";
 import { NO_USAGE, type Usage } from "../domain/usage.ts";
@@ -40,7 +36,6 @@ export interface RunProgress {
   /** Requests that were sent; retries of a request do not count. */
   readonly steps: number;
   readonly usage: Usage;
-  /** Calls that were denied. */
   readonly denials: number;
   /** Cost so far in US dollars; `null` if it is unknown. */
   readonly cost: number | null;
@@ -48,7 +43,6 @@ export interface RunProgress {
   readonly lastInput: number;
 }
 
-/** The start of a run. */
 export const NO_PROGRESS: RunProgress = {
   steps: 0,
   usage: NO_USAGE,
@@ -73,7 +67,6 @@ interface Budget {
   readonly whole: string;
   /** Description of what is used or left, for a message. */
   readonly state: string;
-  /** True if nothing is used yet. */
   readonly isFresh: boolean;
 }
 
@@ -176,7 +169,6 @@ export function outcomeOfResponse(
   );
 }
 
-/** The outcome of an error. */
 export function outcomeOfError(error: RepriseError): Outcome {
   return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
 }
@@ -318,7 +310,6 @@ const STOPS: Readonly<
 /** The stop of one run: requested at most once, and announced by `signal`. */
 export class Stop {
   readonly #controller = new AbortController();
-  readonly #watchers = new Set<() => void>();
   #cause: StopCause | null = null;
 
   /** Aborts when the run has to end. */
@@ -326,21 +317,10 @@ export class Stop {
     return this.#controller.signal;
   }
 
-  /**
-   * Calls `watcher` when a stop is requested, before `signal` aborts. Cheaper than a listener of the signal.
-   *
-   * @returns a function that undoes this.
-   */
-  watch(watcher: () => void): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
-  }
-
   /** Asks the run to end; only the first cause counts. */
   request(cause: StopCause): void {
     if (this.#cause !== null) return;
     this.#cause = cause;
-    for (const watcher of this.#watchers) watcher();
     this.#controller.abort(this.error);
   }
 

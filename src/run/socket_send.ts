@@ -1,15 +1,13 @@
 /**
  * Sends the requests of a run over one WebSocket. The rest of the run sees the HTTP equivalents: each request is the body
  * that HTTP would send, each answer an event stream or an error with its status (protocol §8.5).
- *
- * @module
  */
 import type { Conversation, ConversationStep, HttpError, SocketApi } from "../apis/socket.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { headOf } from "../domain/text.ts";
-import { fellSilent, unanswered } from "../transport/failure.ts";
+import { connectionError, fellSilent, unanswered } from "../transport/failure.ts";
 import {
   CONNECTION_HEADERS,
   discard,
@@ -26,7 +24,6 @@ import {
   type WebSocketOptions,
 } from "../transport/web_socket.ts";
 
-/** Options of {@linkcode createSocketSend}. */
 export interface SocketSendOptions extends LiveOptions {
   readonly ports: Ports;
   readonly api: SocketApi;
@@ -329,25 +326,21 @@ class Exchange {
   lost(close: Extract<SocketEvent, { kind: "close" }> | null): RepriseError {
     const { host } = this.#url;
     const { cause } = close ?? {};
-    const options = cause === undefined ? {} : { cause };
     if (/^WS_ERR_/.test(String((cause as { code?: unknown } | undefined)?.code))) {
       const message = `${host} broke the protocol of the WebSocket: ${cause?.message ?? ""}`;
       return new RepriseError("bad_stream", message, {
         hint: "Check the base URL, or use --transport sse",
-        ...options,
+        cause,
       });
     }
     const reason = close === null || close.reason === ""
       ? ""
       : `: ${JSON.stringify(headOf(close.reason, 200))}`;
     const why = close === null ? "its time limit is reached" : `code ${close.code}${reason}`;
-    return new RepriseError(
+    return connectionError(
       "stream_cut",
       `The WebSocket to ${host} closed before the end of the answer (${why})`,
-      {
-        hint: 'Continue with "reprise run -c"; nothing that was saved is lost',
-        ...options,
-      },
+      cause,
     );
   }
 }

@@ -1,8 +1,4 @@
-/**
- * From a tool's whole text to what the model sees: well-formed, and head and tail where it is too long.
- *
- * @module
- */
+/** From a tool's whole text to what the model sees: well-formed, and head and tail where it is too long. */
 import { decodeUtf8Exactly, decodeUtf8WithMark, encodeUtf8 } from "../domain/bytes.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 
@@ -96,7 +92,6 @@ export function shownPath(path: string): string {
 /** Number of first bytes of a file that are searched for a NUL byte: with one, the file is binary. */
 export const BINARY_PROBE_BYTES = 8 * 1024;
 
-/** Text made from bytes. */
 interface Decoded {
   readonly text: string;
   /** True when some bytes were not UTF-8 and became U+FFFD. */

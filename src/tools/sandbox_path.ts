@@ -39,7 +39,6 @@ export interface OpenedFile {
   close(): void;
 }
 
-/** An entry of a directory of the workspace. */
 interface SandboxEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "symlink" | "other";

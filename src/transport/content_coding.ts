@@ -1,8 +1,4 @@
-/**
- * Content codings (RFC 9110 §8.4) of bodies: whole ones, streams, and live answers. Decoded lengths are bounded.
- *
- * @module
- */
+/** Content codings (RFC 9110 §8.4) of bodies: whole ones, streams, and live answers. Decoded lengths are bounded. */
 import { pipeline, type Transform } from "node:stream";
 import zlib from "node:zlib";
 import { concatBytes } from "../domain/bytes.ts";
@@ -14,7 +10,6 @@ import { ZstdFrames, type ZstdPiece } from "./zstd_frames.ts";
 const MAX_RATIO = 200;
 /** Limits of any stream, in bytes. */
 const STREAM_LIMITS: DecodedLimits = { maxBytes: 1024 * 1024 * 1024, freeBytes: 16 * 1024 * 1024 };
-/** Most codings of one body. */
 const MAX_CODINGS = 5;
 /** Most frames of a whole body in zstd: each takes some time to decode, however short it is. */
 const MAX_FRAMES = 16 * 1024;

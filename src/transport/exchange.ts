@@ -1,8 +1,4 @@
-/**
- * One exchange up to its first event: status, content type and retries (protocol §6.4).
- *
- * @module
- */
+/** One exchange up to its first event: status, content type and retries (protocol §6.4). */
 import { type ApiFailure, RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { connectionFailure, failureError, withoutSecrets } from "./failure.ts";
@@ -14,7 +10,7 @@ import {
   readText,
   type Send,
 } from "./http.ts";
-import { readSse, type SseEvent, type SseLimits } from "./sse.ts";
+import { readSse, type SseEvent } from "./sse.ts";
 
 /** An answer whose first event has arrived. */
 export interface EventStream {
@@ -48,20 +44,16 @@ export interface ExchangeOptions {
   readonly random: () => number;
   /** Classifies an answer that is not an event stream, by the provider's rules. */
   readonly classify: (status: number, headers: Headers, bodyText: string) => ApiFailure;
-  /** @default {2} */
-  readonly maxRetries?: number;
   readonly onRetry?: (info: RetryInfo) => void;
-  readonly limits?: SseLimits;
 }
 
-/** Result of a reader of a stream. */
 export interface StreamRead<T> {
   readonly result: T;
   /** The failure that the server reported in the stream before it began an answer; `null` for none. */
   readonly failure: ApiFailure | null;
 }
 
-const DEFAULT_RETRIES = 2;
+const MAX_RETRIES = 2;
 /** Part of an error body that is read, in bytes. */
 const ERROR_BODY_BYTES = 256 * 1024;
 
@@ -77,10 +69,10 @@ export async function readEventStream<T>(
   options: ExchangeOptions,
   read: (stream: EventStream) => Promise<StreamRead<T>>,
 ): Promise<T> {
-  const { signal, clock, maxRetries = DEFAULT_RETRIES } = options;
+  const { signal, clock } = options;
   for (let attempt = 1;; attempt++) {
     const { finish, failure, headers } = await tryOnce(options, read);
-    const isLast = failure === null || attempt > maxRetries || signal.aborted;
+    const isLast = failure === null || attempt > MAX_RETRIES || signal.aborted;
     if (isLast || !mayRetry(failure, headers)) return finish();
     const delayMs = retryDelay(attempt, { headers, now: clock.now(), random: options.random() });
     options.onRetry?.({ attempt, delayMs, failure });
@@ -89,7 +81,6 @@ export async function readEventStream<T>(
   }
 }
 
-/** The outcome of one attempt. */
 interface Attempt<T> {
   /** Returns the result, or throws the error of an attempt without a stream. */
   readonly finish: () => T;
@@ -119,7 +110,7 @@ async function open(options: ExchangeOptions): Promise<EventStream | Attempt<nev
     if (response.status >= 300 || !isEventStreamType(headers.get("content-type"))) {
       return await refused(options, response);
     }
-    const events = await untilFirstEvent(readSse(response.body, options.limits));
+    const events = await untilFirstEvent(readSse(response.body));
     const { status, transport } = response;
     return { status, headers, events, ...(transport === undefined ? {} : { transport }) };
   } catch (error) {
@@ -209,7 +200,6 @@ export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boo
   return failure.retryable;
 }
 
-/** Facts for {@linkcode retryDelay}. */
 export interface RetryFacts {
   readonly headers: Headers | undefined;
   /** Wall time in milliseconds, for dates in `retry-after`. */

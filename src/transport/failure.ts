@@ -1,14 +1,10 @@
-/**
- * Failures of an exchange as errors: refusals of the API, connection errors, silence. No message quotes a header.
- *
- * @module
- */
+/** Failures of an exchange as errors: refusals of the API, connection errors, silence. No message quotes a header. */
 import { type ApiFailure, type ErrorCode, RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { headOf } from "../domain/text.ts";
 import { proxyFor } from "./proxy.ts";
 
-const HINTS: { readonly [code in ErrorCode]?: string } = {
+const HINTS = {
   unauthorized:
     'Check the key with "reprise doctor", and that its project may use this model, then continue with "reprise run -c"',
   rate_limited: 'Wait a little, then continue with "reprise run -c"',
@@ -22,14 +18,14 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
     'Shorten the history with "reprise compact @last", or use a model with a larger context window',
   fixture_miss: "The output of the server names the differences from the nearest recorded request",
   request_refused: 'See what was sent with "reprise run -c --dry-run --body"',
-};
+} as const satisfies { readonly [code in ErrorCode]?: string };
 
 /** Returns a failure as the error to throw or to report; `details` holds its facts in snake case. */
 export function failureError(
   failure: ApiFailure,
   options: { readonly requestId?: string | null } = {},
 ): RepriseError {
-  const hint = HINTS[failure.code];
+  const hint = (HINTS as { readonly [code in ErrorCode]?: string })[failure.code];
   return new RepriseError(failure.code, failure.message, {
     ...(hint === undefined ? {} : { hint }),
     details: {
@@ -106,22 +102,25 @@ export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env
   const proxy = proxyFor(url, env);
   const through = proxy === null ? "" : ` (through the proxy ${proxy.host} that ${proxy.variable} names)`;
   const why = known?.[1] ?? shortened(text);
-  return new RepriseError("network_failed", `Cannot reach ${url.host}${through}: ${why}`, {
-    hint: 'Check the network and the base URL, then continue with "reprise run -c"',
-    cause: error,
-  });
+  return connectionError("network_failed", `Cannot reach ${url.host}${through}: ${why}`, error);
 }
 
 /** Error for an answer that the other side broke off. */
 export function brokenOff(url: URL, cause?: unknown): RepriseError {
-  return new RepriseError(
+  return connectionError(
     "stream_cut",
     `The connection to ${url.host} broke off in the middle of the answer`,
-    {
-      hint: 'Continue with "reprise run -c"; nothing that was saved is lost',
-      ...(cause === undefined ? {} : { cause }),
-    },
+    cause,
   );
+}
+
+/** An error with the usual hint of its code. */
+export function connectionError(
+  code: "network_failed" | "stream_cut",
+  message: string,
+  cause?: unknown,
+): RepriseError {
+  return new RepriseError(code, message, { hint: HINTS[code], cause });
 }
 
 /** Deno 2.9 puts the reason into the cause of a general "fetch failed". */
@@ -137,18 +136,16 @@ function shortened(text: string): string {
 
 /** Error for a server that never answered. */
 export function unanswered(url: URL, milliseconds: number): RepriseError {
-  return new RepriseError(
+  return connectionError(
     "network_failed",
     `Cannot reach ${url.host}: no answer within ${milliseconds / 1000} s`,
-    { hint: 'Check the network and the base URL, then continue with "reprise run -c"' },
   );
 }
 
 /** Error for an answer that stopped in the middle. */
 export function fellSilent(url: URL, milliseconds: number): RepriseError {
-  return new RepriseError(
+  return connectionError(
     "stream_cut",
     `The answer of ${url.host} broke off: nothing came for ${milliseconds / 1000} s`,
-    { hint: 'Continue with "reprise run -c"; nothing that was saved is lost' },
   );
 }

@@ -1,8 +1,4 @@
-/**
- * Recorded exchanges played back in sequence: no socket is opened.
- *
- * @module
- */
+/** Recorded exchanges played back in sequence: no socket is opened. */
 import { RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
@@ -26,25 +22,13 @@ export interface PlayedAnswer {
   readonly cut?: true;
 }
 
-/** Options of {@linkcode createPlayer}. */
 export interface PlayerOptions {
   /** Sleeps for the waits of an exchange; without a clock, waits take no time. */
   readonly clock?: Pick<Clock, "sleep">;
-  /**
-   * Time for which a body may stay silent, in milliseconds, as in the live transport: a longer wait is a cut.
-   *
-   * @default {300_000}
-   */
-  readonly idleTimeoutMs?: number;
 }
 
+/** Time for which a body may stay silent, as in the live transport: a longer wait is a cut. */
 const IDLE_TIMEOUT_MS = 300_000;
-
-/** A {@linkcode Send} that answers from a recording. */
-export type RecordedSend = Send & {
-  /** Number of exchanges that were used so far. */
-  readonly used: number;
-};
 
 /**
  * Answers requests with the exchanges in order, whatever the requests contain. No message names the fixture's folder:
@@ -55,9 +39,9 @@ export type RecordedSend = Send & {
 export function createPlayer(
   exchanges: readonly PlayedAnswer[],
   options: PlayerOptions = {},
-): RecordedSend {
+): Send {
   let used = 0;
-  const send: Send = (request, signal) => {
+  return (request, signal) => {
     if (signal.aborted) return Promise.reject(signal.reason);
     const exchange = exchanges[used];
     if (exchange === undefined) {
@@ -74,7 +58,6 @@ export function createPlayer(
     used += 1;
     return Promise.resolve(playAnswer(exchange, { ...options, url: new URL(request.url), signal }));
   };
-  return Object.defineProperty(send, "used", { get: () => used, enumerable: true }) as RecordedSend;
 }
 
 /** Request that a recorded answer is played for. */
@@ -83,7 +66,6 @@ export interface PlayedRequest extends PlayerOptions {
   readonly signal: AbortSignal;
 }
 
-/** Plays one recorded answer. */
 export function playAnswer(answer: PlayedAnswer, request: PlayedRequest): HttpResponse {
   return {
     status: answer.status,
@@ -94,7 +76,7 @@ export function playAnswer(answer: PlayedAnswer, request: PlayedRequest): HttpRe
 
 async function* playBody(
   { chunks, cut }: PlayedAnswer,
-  { url, signal, clock, idleTimeoutMs = IDLE_TIMEOUT_MS }: PlayedRequest,
+  { url, signal, clock }: PlayedRequest,
 ): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
     signal.throwIfAborted();
@@ -102,9 +84,9 @@ async function* playBody(
     else if ("reset" in chunk) throw brokenOff(url);
     else if ("stall" in chunk) await aborted(signal);
     else {
-      await clock?.sleep(Math.min(chunk.waitMs, idleTimeoutMs), signal);
+      await clock?.sleep(Math.min(chunk.waitMs, IDLE_TIMEOUT_MS), signal);
       signal.throwIfAborted();
-      if (chunk.waitMs >= idleTimeoutMs) throw fellSilent(url, idleTimeoutMs);
+      if (chunk.waitMs >= IDLE_TIMEOUT_MS) throw fellSilent(url, IDLE_TIMEOUT_MS);
     }
   }
   if (cut === true) throw brokenOff(url);

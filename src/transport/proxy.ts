@@ -1,12 +1,9 @@
 /**
  * Finds the proxy of a request in the environment: the runtime reads the variables itself, and its errors name only the
  * target.
- *
- * @module
  */
 import { isLoopback } from "../domain/fingerprint.ts";
 
-/** Reads a variable of the environment. */
 type Env = (name: string) => string | undefined;
 
 /**

@@ -8,14 +8,7 @@ import assert from "node:assert/strict";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { type Called, type CallOptions, Sandbox } from "../support/reprise.ts";
-import {
-  answering,
-  RawUpstream,
-  sse,
-  STREAM_HEAD,
-  write,
-  writeChunk,
-} from "../unit/fixture/record/recording.ts";
+import { answering, RawUpstream, sse, STREAM_HEAD, write, writeChunk } from "../support/raw_upstream.ts";
 
 /** The key that the suite sends unless a test takes it away. */
 export const CANARY = "sk-canary-4f1c9be07d2a8365";

@@ -1,6 +1,7 @@
 /** Where a remote is, and its keys: variables of AWS, its two files, and what of them is refused; as `doctor` shows it. */
 import assert from "node:assert/strict";
 import { Sandbox } from "../support/reprise.ts";
+import { test } from "../support/test.ts";
 
 const KEYS = { AWS_ACCESS_KEY_ID: "id-1", AWS_SECRET_ACCESS_KEY: "secret-1" };
 const HERE = { ...KEYS, AWS_REGION: "us-west-2" };
@@ -106,6 +107,6 @@ const ROWS: readonly (readonly [env: Readonly<Record<string, string>>, says: Reg
   ].map((name) => [{ ...HERE, REPRISE_REMOTE: name }, /^failed: /] as const),
 ];
 
-Deno.test("doctor says where a remote is and that its keys are set, or what is wrong with them", async () => {
+test.long("doctor says where a remote is and that its keys are set, or what is wrong with them", async () => {
   for (const [env, says] of ROWS) assert.match(await remoteOf(env), says, JSON.stringify(env));
 });

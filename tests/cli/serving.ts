@@ -4,7 +4,7 @@
  * @module
  */
 import { sha256Hex } from "../../src/domain/hash.ts";
-import { writeFixture } from "../support/fixture.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
 import type { Called, Sandbox } from "../support/reprise.ts";
 
 /** The body of a request. */

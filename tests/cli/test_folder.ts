@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { type Fixture, readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { type CallOptions, Sandbox, type Started } from "../support/reprise.ts";
-import { answering, pause, RawUpstream } from "../unit/fixture/record/recording.ts";
+import { answering, pause, RawUpstream } from "../support/raw_upstream.ts";
 
 /** An upstream that answers with the path and the body that it got, up to `delayMs` later. */
 export function echoing({ delayMs = 0 } = {}): RawUpstream {

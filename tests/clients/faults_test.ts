@@ -1,5 +1,5 @@
 /**
- * The table of docs/faults.md says what clients do: each cell is compared with a client that meets the fault, our own
+ * The table of docs/rules.md says what clients do: each cell is compared with a client that meets the fault, our own
  * over the player and the official ones over HTTP, from a server with real waits, stalls and broken connections.
  *
  * @module
@@ -17,6 +17,7 @@ import { pacedBody } from "../../src/fixture/serve/pace.ts";
 import { createReplayer } from "../../src/fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../src/fixture/serve/serve_event.ts";
 import { startReplayServer } from "../../src/fixture/serve/server.ts";
+import { EXIT_CODE_OF } from "../../src/domain/errors.ts";
 import { executeRun } from "../../src/run/loop.ts";
 import { Stop } from "../../src/run/outcome.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
@@ -105,9 +106,13 @@ async function ownClient(api: Api, plan: FaultPlan): Promise<Observed> {
       const waits = events.flatMap((event) =>
         event.type === "notice" && event.kind === "retry" ? [event.delay_ms] : []
       );
-      const codes = events.flatMap((event) => event.type === "error" ? [`, ${event.code}`] : []);
+      const codes = events.flatMap((event) => event.type === "error" ? [event.code] : []);
+      assert.deepEqual(
+        codes.map((code) => EXIT_CODE_OF[code]),
+        ended.exit_code === 0 ? [] : [ended.exit_code],
+      );
       const said = ended.state === "completed" ? otherText(ended.text) : "";
-      const words = `${ended.state} ${ended.exit_code}${codes.join("")}${said}${after(waits.length)}`;
+      const words = `${codes[0] ?? ended.state}${said}${after(waits.length)}`;
       return { words, waits };
     } finally {
       clearTimeout(timer);
@@ -145,7 +150,7 @@ async function officialOutcome(api: Api, origin: string): Promise<string> {
       heard,
     );
     if (waited) return "waits";
-    if (ended === null) return "ends early, without an error";
+    if (ended === null) return "ends early";
     return ended === "completed" ? `completed${otherText(text)}` : ended;
   } catch (error) {
     return waited ? "waits" : `throws ${error instanceof Error ? error.constructor.name : String(error)}`;
@@ -205,13 +210,19 @@ function after(retries: number): string {
   return retries === 0 ? "" : ` after ${retries} ${retries === 1 ? "retry" : "retries"}`;
 }
 
-const TEXT = Deno.readTextFileSync(new URL("../../docs/faults.md", import.meta.url));
+const TEXT = Deno.readTextFileSync(new URL("../../docs/rules.md", import.meta.url));
 
-/** Lines with their four cells. */
-const ROWS = TEXT.slice(TEXT.indexOf("## What clients do")).split("\n")
+/** The faults of each line, each with the outcome for each client. */
+const ROWS = TEXT.slice(TEXT.indexOf("### What clients do")).split("\n")
   .filter((line) => line.startsWith("| `"))
-  .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))
-  .map(([fault = "", ...cells]) => ({ fault: fault.slice(1, -1), cells }));
+  .flatMap((line) => {
+    const [faults = "", ...clients] = line.split("|").slice(1, -1).map((cell) => cell.trim());
+    const cells = clients.flatMap((cell) => {
+      const [responses = "", messages = responses] = cell.split("; Messages: ");
+      return [responses, messages];
+    });
+    return [...faults.matchAll(/`([^`]+)`/g)].map(([, fault = ""]) => ({ fault, cells }));
+  });
 
 /** A server asks for the wait; without that, it is shorter. */
 const ASKED: Readonly<Record<string, number>> = { "429 retry-after 1": 1000, "429 retry-after-ms 900": 900 };
@@ -232,7 +243,7 @@ function kindOf(fault: Fault): string {
   return kind === "status" ? `${kind} ${fault.status} ${Object.keys(fault.headers)}` : kind;
 }
 
-Deno.test("docs/faults.md says for every form of a fault how clients react", () => {
+Deno.test("docs/rules.md says for every form of a fault how clients react", () => {
   const listed = ROWS.flatMap(({ fault }) =>
     fault.replace(/^[^:]*:/, "").split(",").filter((one) => one.trim() !== "ok")
       .map((one) => kindOf(parseFault(one)).split(" ")[0])
@@ -247,7 +258,7 @@ Deno.test("docs/faults.md says for every form of a fault how clients react", () 
   }
 });
 
-Deno.test("every client ends as docs/faults.md says, waits for as long as a server asks, and none hangs", async () => {
+Deno.test("every client ends as docs/rules.md says, waits for as long as a server asks, and none hangs", async () => {
   assert.ok(ROWS.length > 30);
   await Promise.all(ROWS.map(async ({ fault, cells }) => {
     const plan = parseFaults(fault);

@@ -4,7 +4,7 @@ import process from "node:process";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { Sandbox, SHELL_PROGRAM } from "../support/reprise.ts";
-import { answering, RawUpstream, write } from "../unit/fixture/record/recording.ts";
+import { answering, RawUpstream, write } from "../support/raw_upstream.ts";
 import { until } from "../cli/harness.ts";
 import { echoing } from "../cli/test_folder.ts";
 

@@ -32,10 +32,23 @@ const KEY = "sk-test-4f1d0c7ea9-never-recorded";
 /** APIs of ours, and the variables that lead to them. */
 type RecipeApis = AsyncDisposable & { readonly env: Readonly<Record<string, string>> };
 
+/** The commands of the page, for any client. */
+const [RECORD = "", SERVE = ""] = blocksOf(PAGE)[0]?.text.trimEnd().split("\n") ?? [];
+/** Lines that the page shows for Codex CLI. */
+const SHOWN = blocksOf(PAGE).find(({ language }) => language === "text")?.text.match(/^[^…\n]+$/gm) ?? [];
+/** Tests with SDKs, which need no setup. */
+const RIVER_TESTS = new URL("suites/river/", import.meta.url);
+
 /** A recipe, and what it needs here. */
 interface Recipe {
-  /** The heading of its section. */
-  readonly section: string;
+  /** Heading of its section, whose blocks are its files; `null` for an SDK. */
+  readonly section: string | null;
+  /** Tests of an SDK. @default {files of the section} */
+  readonly tests?: string;
+  /** Command in place of that of the page. */
+  readonly command?: string;
+  /** Flag that `serve` also needs. */
+  readonly flag?: string;
   readonly packages: Packages;
   /** The APIs that it is recorded from, by the variables with their base URLs. */
   readonly apis: () => RecipeApis | Promise<RecipeApis>;
@@ -48,7 +61,9 @@ interface Recipe {
 
 const RECIPES: readonly Recipe[] = [
   {
-    section: "httpx in pytest",
+    section: null,
+    tests: "test_river.py",
+    command: "python3 -m pytest tests",
     packages: [],
     apis: riverApis,
     exchanges: 1,
@@ -56,7 +71,9 @@ const RECIPES: readonly Recipe[] = [
     lacks: await lacksPython("httpx", "pytest"),
   },
   {
-    section: "SDKs in vitest",
+    section: null,
+    tests: "river.test.ts",
+    command: "npx vitest run",
     packages: [
       "vitest@4.1.12",
       "openai@6.49.0",
@@ -72,6 +89,7 @@ const RECIPES: readonly Recipe[] = [
   },
   {
     section: "openai over a WebSocket",
+    command: "node rivers.mjs",
     packages: ["openai@7.57.0", "ws@8.23.0"],
     apis: () => agentApi("OPENAI_BASE_URL", startResponsesSocket({ script: () => answer([message(RIVER)]) })),
     exchanges: 2,
@@ -87,6 +105,7 @@ const RECIPES: readonly Recipe[] = [
   },
   {
     section: "Claude Code",
+    flag: "--rewrite-context",
     packages: CLAUDE_CODE,
     apis: () => agentApi("ANTHROPIC_BASE_URL", claudeCodeApi()),
     // Five requests, and a retry of each process.
@@ -95,6 +114,8 @@ const RECIPES: readonly Recipe[] = [
   },
   {
     section: "Claude Agent SDK",
+    command: "node agent.mjs",
+    flag: "--rewrite-context",
     packages: CLAUDE_AGENT_SDK,
     apis: () => agentApi("ANTHROPIC_BASE_URL", claudeCodeApi()),
     // Four requests, and retries.
@@ -165,10 +186,20 @@ async function agentApi(variable: string, started: AgentApi | Promise<AgentApi>)
   return { env: { [variable]: url }, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }
 
-for (const { section, packages, apis, exchanges, prints, lacks = null } of RECIPES) {
+/** Files of a recipe, by their paths. */
+function filesOf({ section, tests = "" }: Recipe): readonly (readonly [path: string, text: string])[] {
+  if (section === null) return [[`tests/${tests}`, Deno.readTextFileSync(new URL(tests, RIVER_TESTS))]];
+  return blocksOf(sectionOf(PAGE, section)).flatMap(({ path, text }) => path === null ? [] : [[path, text]]);
+}
+
+for (const recipe of RECIPES) {
+  const { section, command = "sh agent.sh", flag = "", packages, apis, exchanges, prints, lacks = null } =
+    recipe;
   Deno.test({
     ...needing(
-      `docs/clients.md, ${section}: recorded in one directory, it replays after a move to another one`,
+      `docs/clients.md, ${
+        section ?? recipe.tests
+      }: recorded in one directory, it replays after a move to another one`,
       LACKS_AGENTS,
       lacks,
     ),
@@ -176,39 +207,41 @@ for (const { section, packages, apis, exchanges, prints, lacks = null } of RECIP
       await using project = new Project();
       const path = await pathWith(packages);
       if (packages.length > 1) project.link(await installed(packages));
-      const commands: string[] = [];
-      for (const block of blocksOf(sectionOf(PAGE, section))) {
-        if (block.path === null) commands.push(block.text);
-        else project.write(block.path, block.text);
-      }
-      const [record = "", ...replays] = commands;
-      assert.match(record, /^reprise record /);
+      const files = filesOf(recipe);
+      assert(files.length > 0);
+      for (const [name, text] of files) project.write(name, text);
+      assert(section === null || sectionOf(PAGE, section).includes(flag), `${section} names no ${flag}`);
+      const record = RECORD.replace("sh agent.sh", command);
+      const serve = SERVE.replace("-- sh agent.sh", flag);
+      let printed: string;
       {
         await using upstream = await apis();
         const keys = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
-        const recorded = await project.shell(record, path, { ...upstream.env, ...keys });
-        assert.match(recorded, new RegExp(`recorded ${exchanges} exchange`));
-        for (const line of prints) assert(recorded.includes(line), recorded);
+        printed = await project.shell(record, path, { ...upstream.env, ...keys });
+        assert.match(printed, new RegExp(`recorded ${exchanges} exchange`));
+        for (const line of prints) assert(printed.includes(line), printed);
+        printed = printed.replaceAll(project.root, "/srv/project");
       }
       project.moveTo(ELSEWHERE);
-      assert(replays.length > 0);
-      for (const replay of replays) {
-        assert.match(replay, /^reprise serve .*--strict-usage/);
-        const replayed = await project.shell(replay, path, {});
-        for (const line of prints) assert(replayed.includes(line), replayed);
+      const replayed = await project.shell(`${serve} -- ${command}`, path, {});
+      for (const line of prints) assert(replayed.includes(line), replayed);
+      if (section === "Codex CLI") {
+        for (const line of SHOWN) assert(`${printed}${replayed}`.includes(line), `${printed}${replayed}`);
       }
-      for (const block of blocksOf(sectionOf(PAGE, section))) {
-        if (block.path === null || !block.text.includes(PROMPT)) continue;
-        project.write(block.path, block.text.replace(PROMPT, "Delete the files here"));
-        const [serve = "", command = ""] = replays[0]?.split(" -- ") ?? [];
-        const { code, output } = await project.attempt(
-          `${serve} -- sh -c "${command.trim()} || true"`,
-          path,
-          {},
-        );
+      for (const [name, text] of files.filter(([, text]) => text.includes(PROMPT))) {
+        project.write(name, text.replace(PROMPT, "Delete the files here"));
+        const { code, output } = await project.attempt(`${serve} -- sh -c "${command} || true"`, path, {});
         assert.equal(code, 7, output);
         assert.match(output, /Delete the files here/);
       }
     },
   });
 }
+
+Deno.test("docs/clients.md names each client in the version that is tested", () => {
+  for (const { packages, section } of RECIPES.filter(({ section }) => section !== null)) {
+    const version = packages[0]?.split("@").at(-1) ?? "";
+    const row = PAGE.split("\n").find((line) => line.startsWith(`| [${section}]`)) ?? "";
+    assert.match(row, new RegExp(`\\| ${version.replaceAll(".", "\\.")} +\\|$`), `${section} ${version}`);
+  }
+});

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow } from "../../bench/servers.ts";
-import { type GivenExchange, writeFixture } from "../support/fixture.ts";
+import { type GivenExchange, writeFixture } from "../doors/recordings/recording_files.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { withServer } from "./listening.ts";
 import { scaled } from "../support/scale.ts";

@@ -64,10 +64,11 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["unit/fixture/secrets", "unit/fixture/record"],
   },
   {
-    file: "src/fixture/import/plan.ts",
+    file: "src/fixture/import/record_source.ts",
     text: "    scrubber.learnHeaders(Object.entries(requestHeaders));\n",
     replacement: "",
-    promise: "guarantees.md: no known secret gets into a recording, also if another exchange's body repeats it",
+    promise:
+      "guarantees.md: no known secret gets into a recording, also if another exchange's body repeats it",
     area: ["unit/fixture/import"],
   },
   {

@@ -1,7 +1,7 @@
 /** The object store on a real server with the API of S3. */
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
-import { probe } from "../../src/remote/probe.ts";
+import { probe } from "../../src/remote/open.ts";
 import { LACKS_CEPH, storeOn, withGateway } from "./place.ts";
 
 const WRITERS = 8;

@@ -15,6 +15,8 @@ export interface HereCall {
   readonly env: Readonly<Record<string, string>>;
   /** Content of stdin, then its end. */
   readonly stdin: Uint8Array<ArrayBuffer>;
+  /** Changes the file system of the call. */
+  readonly disk?: (files: ProgramPorts["files"]) => ProgramPorts["files"];
 }
 
 const HERE = Deno.cwd();
@@ -22,33 +24,75 @@ const OWN = Deno.env.toObject();
 let running = 0;
 
 /** Runs the program to its end in this process; resolves to its exit code and what it wrote. */
-export async function callHere(
-  { args, cwd, env, stdin }: HereCall,
-): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  const [out, err] = [new Written(), new Written()];
-  const ports: ProgramPorts = {
-    ...livePorts(() => import("../../src/prices/table.ts")),
-    env: (name) => env[name],
-    workingDirectory: () => cwd,
-    stdin: reading(stdin),
-    openTerminal: () => null,
-    stdout: out,
-    stderr: err,
-    terminalSize: () => null,
-    exit(code) {
-      throw new Error(`The program ends at once, with ${code}: that is a test for a process of its own`);
-    },
-  };
-  running++;
-  Deno.chdir(cwd);
-  setEnvironment(env);
-  try {
-    return { code: await main(args, ports, loadVerbs), stdout: out.text, stderr: err.text };
-  } finally {
-    if (--running === 0) {
-      Deno.chdir(HERE);
-      setEnvironment(OWN);
+export function callHere(call: HereCall): Promise<HereEnded> {
+  return new HereRun(call).ended;
+}
+
+/** Exit code of a call, and what it wrote. */
+export interface HereEnded {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running call. */
+export class HereRun {
+  readonly ended: Promise<HereEnded>;
+  readonly #out = new Written();
+  readonly #err = new Written();
+  #stop: Parameters<ProgramPorts["onStopSignals"]>[0] | null = null;
+
+  constructor(call: HereCall) {
+    this.ended = this.#run(call);
+  }
+
+  async #run({ args, cwd, env, stdin, disk = (files) => files }: HereCall): Promise<HereEnded> {
+    const live = livePorts(() => import("../../src/prices/table.ts"));
+    const ports: ProgramPorts = {
+      ...live,
+      files: disk(live.files),
+      env: (name) => env[name],
+      workingDirectory: () => cwd,
+      stdin: reading(stdin),
+      openTerminal: () => null,
+      stdout: this.#out,
+      stderr: this.#err,
+      onStopSignals: (act) => {
+        this.#stop = act;
+        return () => this.#stop = null;
+      },
+      exit(code) {
+        throw new Error(`The program ends at once, with ${code}: that is a test for a process of its own`);
+      },
+    };
+    running++;
+    Deno.chdir(cwd);
+    setEnvironment(env);
+    try {
+      const code = await main(args, ports, loadVerbs);
+      return { code, stdout: this.#out.text, stderr: this.#err.text };
+    } finally {
+      if (--running === 0) {
+        Deno.chdir(HERE);
+        setEnvironment(OWN);
+      }
     }
+  }
+
+  get stdout(): string {
+    return this.#out.text;
+  }
+
+  /** Waits until stdout fits, or until the call ends. */
+  async printed(fits: (stdout: string) => boolean): Promise<void> {
+    let done = false;
+    void this.ended.finally(() => done = true).catch(() => {});
+    while (!done && !fits(this.stdout)) await Promise.race([this.#out.next(), this.ended]);
+  }
+
+  /** Sends SIGTERM to the call, if it listens for it. */
+  stop(): void {
+    this.#stop?.("SIGTERM", 143);
   }
 }
 
@@ -61,12 +105,20 @@ function setEnvironment(env: Readonly<Record<string, string>>): void {
 /** Collects what the program writes. */
 class Written {
   readonly #decoder = new TextDecoder();
+  #written = Promise.withResolvers<void>();
   text = "";
+
+  /** Resolves at the next write. */
+  next(): Promise<void> {
+    return this.#written.promise;
+  }
 
   readonly isTerminal = () => false;
 
   writeSync(bytes: Uint8Array): number {
     this.text += this.#decoder.decode(bytes, { stream: true });
+    this.#written.resolve();
+    this.#written = Promise.withResolvers();
     return bytes.length;
   }
 }

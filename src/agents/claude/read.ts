@@ -1,8 +1,4 @@
-/**
- * Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`.
- *
- * @module
- */
+/** Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`. */
 import { CLAUDE_CODE_PROVIDER } from "../../apis/agent_providers.ts";
 import type { Item } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
@@ -25,13 +21,11 @@ const SILENT: ReadonlySet<JsonValue> = new Set([
   "system",
 ]);
 
-/** Types of lines that are messages. */
 const MESSAGES: ReadonlySet<JsonValue> = new Set(["user", "assistant"]);
 
 /** Model name of messages that the program wrote itself. */
 const SYNTHETIC = "<synthetic>";
 
-/** True for a line of a transcript of Claude Code. */
 export function isClaudeLine({ type, sessionId, leafUuid, messageId }: JsonObject): boolean {
   if (typeof type !== "string") return false;
   return [sessionId, type === "summary" && leafUuid, type === "file-history-snapshot" && messageId]
@@ -91,7 +85,6 @@ interface Answer {
   isEnded: boolean;
 }
 
-/** The answers of a transcript by their keys. */
 class Answers {
   readonly #byKey = new Map<string, Answer>();
   readonly #byCall = new Map<string, string>();
@@ -279,7 +272,6 @@ function answerKeyOf(json: JsonObject): string | null {
   return message === null ? null : textIn(message.id) ?? textIn(json.requestId) ?? textIn(json.uuid);
 }
 
-/** Results of calls in a line. */
 function resultsIn(
   json: JsonObject,
 ): (Pick<ResultEntry, "callId" | "isError" | "output"> & { readonly images: number })[] {

@@ -1,8 +1,4 @@
-/**
- * Reads rollouts of Codex CLI: a JSON object a line, with `type` and `payload`.
- *
- * @module
- */
+/** Reads rollouts of Codex CLI: a JSON object a line, with `type` and `payload`. */
 import type { Item } from "../../domain/event.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
@@ -31,10 +27,8 @@ const ITEMS: ReadonlySet<string> = new Set([
   "compaction",
 ]);
 
-/** Most branches that are kept. */
 const MOST_BRANCHES = 100;
 
-/** True for a line of a rollout of Codex CLI. */
 export function isCodexLine({ type, payload }: JsonObject): boolean {
   return TYPES.has(type ?? null) && isJsonObject(payload);
 }
@@ -79,7 +73,6 @@ export function readCodex(lines: readonly SourceLine[]): AgentSession {
 class CodexReader {
   readonly #entries: AgentEntry[] = [];
   readonly #lost = new LostParts();
-  /** Ids of items. */
   readonly #ids = new Set<string>();
   /** Ids of calls since the last message or compaction that have no result so far. */
   readonly #calls = new Set<string>();

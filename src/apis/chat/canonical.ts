@@ -1,8 +1,4 @@
-/**
- * Canonical form of Chat Completions requests.
- *
- * @module
- */
+/** Canonical form of Chat Completions requests. */
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
 import { type CanonicalForm, type CanonicalNames, mapMembers, sortedResults } from "../canonical.ts";
 import { objectsOf } from "../rule.ts";
@@ -19,7 +15,6 @@ const NULLABLE: ReadonlySet<string> = new Set(["content", "refusal", "audio", "f
 /** Marks of caches in a part; OpenRouter takes Anthropic's (§15.1). */
 const CACHE_MARKS: ReadonlySet<string> = new Set(["prompt_cache_breakpoint", "cache_control"]);
 
-/** Canonical form of Chat Completions requests. */
 export const chatCanonical: CanonicalForm = {
   list: "messages",
   ignored: IGNORED,
@@ -63,14 +58,12 @@ function inCallOrder(messages: readonly JsonValue[]): readonly JsonValue[] {
   return sortedResults(messages, callAnswered, (id) => (calls ??= callsIn(messages)).get(id));
 }
 
-/** Returns the id of the call that a message is the result of; `null` for other messages. */
 function callAnswered(message: JsonValue): string | null {
   return isJsonObject(message) && message.role === "tool"
     ? stringMember(message, "tool_call_id") ?? ""
     : null;
 }
 
-/** Numbers the calls in a history. */
 function callsIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
   const calls = new Map<string, number>();
   for (const { tool_calls: list } of objectsOf(messages)) {

@@ -1,8 +1,6 @@
 /**
  * Turns the events of one message into items (protocol §10). A content block becomes an item when it stops; its deltas
  * are for the screen only.
- *
- * @module
  */
 import * as z from "zod";
 import { exactly, isRawNumber, objectOf, withMembers } from "../../domain/exact_json.ts";
@@ -38,7 +36,6 @@ interface Message {
   newest: number;
 }
 
-/** Assembles one stream of Messages events. */
 export class MessagesAssembler implements Assembler {
   #message: Message = newMessage(null, null);
   #started = false;
@@ -251,7 +248,7 @@ function newMessage(id: string | null, model: string | null): Message {
 }
 
 function doneItem(block: OpenBlock, outputIndex: number): StreamUpdate {
-  return { kind: "item", outputIndex, item: block.close(), source: "done" };
+  return { kind: "item", outputIndex, item: block.close() };
 }
 
 /** True for deltas that leave only a text: most of a stream. */
@@ -318,7 +315,6 @@ const messageSchema = z.lazy(() =>
   })
 );
 
-/** A `message_delta` event. */
 const messageDeltaSchema = z.lazy(() =>
   z.looseObject({
     delta: z.looseObject({

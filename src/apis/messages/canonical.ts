@@ -1,8 +1,4 @@
-/**
- * Canonical form of Messages requests.
- *
- * @module
- */
+/** Canonical form of Messages requests. */
 import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
   type CanonicalForm,
@@ -12,7 +8,6 @@ import {
   withoutMember,
 } from "../canonical.ts";
 
-/** Canonical form of Messages requests. */
 export const messagesCanonical: CanonicalForm = {
   list: "messages",
   ignored: new Set(["metadata", "cache_control"]),
@@ -82,13 +77,11 @@ function inCallOrder(messages: readonly JsonValue[]): readonly JsonValue[] {
   return ordered.every((message, index) => message === messages[index]) ? messages : ordered;
 }
 
-/** Returns the id of the use that a block is the result of; `null` for other blocks. */
 function useAnswered(block: JsonValue): string | null {
   if (!isJsonObject(block) || block.type !== "tool_result") return null;
   return stringMember(block, "tool_use_id") ?? "";
 }
 
-/** Numbers the uses of tools in a history. */
 function usesIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const message of messages) {

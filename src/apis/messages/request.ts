@@ -1,8 +1,4 @@
-/**
- * The body of `POST /messages`.
- *
- * @module
- */
+/** The body of `POST /messages`. */
 import type { FoldedEntry } from "../../domain/folded.ts";
 import {
   isJsonObject,
@@ -58,7 +54,6 @@ function encodeMessage({ role, blocks }: SentMessage): string {
   return `{"role":"${role}","content":[${blocks.map(({ block }) => encodeBlock(block)).join(",")}]}`;
 }
 
-/** A pinned field in the shape of this API. */
 function ownField([name, value]: [string, JsonValue | undefined]): [string, JsonValue | undefined] {
   if (name === "instructions") {
     return ["system", [{ type: "text", text: value ?? "", cache_control: EPHEMERAL }]];

@@ -1,8 +1,6 @@
 /**
  * Turns the events of one response into items (protocol §3): whole items from `output_item.done` in arrival order, then
  * items that only the terminal event lists. All other events are for the screen.
- *
- * @module
  */
 import * as z from "zod";
 import type { Item } from "../../domain/event.ts";
@@ -58,7 +56,6 @@ const IGNORED: ReadonlySet<string> = new Set([
   "response.refusal.done",
 ]);
 
-/** Assembles one stream of Responses events. */
 export class ResponsesAssembler implements Assembler {
   readonly #ledger = new ItemLedger();
   readonly #deltas = new DeltaReader();
@@ -163,12 +160,12 @@ export class ResponsesAssembler implements Assembler {
       this.#notices.push(`Item ${quoted(item.type)} came twice, and was kept once`);
       return NOTHING;
     }
-    return this.#give(item, outputIndex, "done");
+    return this.#give(item, outputIndex);
   }
 
-  #give(item: Item, outputIndex: number, source: "done" | "terminal"): readonly StreamUpdate[] {
+  #give(item: Item, outputIndex: number): readonly StreamUpdate[] {
     if (refusesIn(item)) this.#refused = true;
-    return [...this.#deltas.unseen(item, outputIndex), { kind: "item", outputIndex, item, source }];
+    return [...this.#deltas.unseen(item, outputIndex), { kind: "item", outputIndex, item }];
   }
 
   /** The first error is the one reported. */
@@ -190,7 +187,7 @@ export class ResponsesAssembler implements Assembler {
     const updates: StreamUpdate[] = [];
     for (const { item, outputIndex } of this.#ledger.missing(final.output)) {
       this.#notices.push(`Item ${outputIndex} (${quoted(item.type)}) came only with the terminal event`);
-      updates.push(...this.#give(item, outputIndex, "terminal"));
+      updates.push(...this.#give(item, outputIndex));
     }
     this.#refused ||= final.reason === "content_filter";
     const failure = this.#failure ?? final.failure;

@@ -1,8 +1,4 @@
-/**
- * Canonical form of Responses requests.
- *
- * @module
- */
+/** Canonical form of Responses requests. */
 import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
   type CanonicalForm,
@@ -27,7 +23,6 @@ const OUTPUTS = new Set([
   ...["shell_call_output", "local_shell_call_output", "apply_patch_call_output"],
 ]);
 
-/** Canonical form of Responses requests. */
 export const responsesCanonical: CanonicalForm = {
   list: "input",
   ignored: IGNORED,
@@ -45,14 +40,12 @@ function inCallOrder(input: readonly JsonValue[]): readonly JsonValue[] {
   return sortedResults(input, callAnswered, (id) => (calls ??= callsIn(input)).get(id));
 }
 
-/** Returns the id of the call that an item is the output of; `null` for other items. */
 function callAnswered(item: JsonValue): string | null {
   if (!isJsonObject(item) || !OUTPUTS.has(plainText(item.type))) return null;
   // An output of the older local shell names its call by its own id (protocol §2.1).
   return stringMember(item, item.type === "local_shell_call_output" ? "id" : "call_id") ?? "";
 }
 
-/** Numbers the calls in a history. */
 function callsIn(input: readonly JsonValue[]): ReadonlyMap<string, number> {
   const calls = new Map<string, number>();
   for (const item of input) {

@@ -8,7 +8,7 @@ import {
   parseAnswer,
   verifyAnswer,
 } from "../../compaction/model_summary.ts";
-import { type CheckpointText, type CompactionScope, planOf, TOKEN_ESTIMATE } from "../../compaction/plan.ts";
+import { type CheckpointText, planOf, TOKEN_ESTIMATE } from "../../compaction/plan.ts";
 import { shrink, type Shrunk } from "../../compaction/shrink.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
@@ -27,7 +27,7 @@ import { requestOf, targetOf } from "../../run/next_request.ts";
 import { answerText, Stop } from "../../run/outcome.ts";
 import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
 import { standingOmissions } from "../../run/refusals.ts";
-import { type Asking, askOnce } from "../../run/request_step.ts";
+import { askOnce } from "../../run/request_step.ts";
 import { readSession, readSessionTail } from "../../store/read/session.ts";
 import { closing, openWriter } from "../remote/open_writer.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
@@ -62,16 +62,6 @@ interface CompactSource {
   /** The whole history. */
   readonly turns: readonly Turn[];
   readonly readBlob: ReadBlob;
-}
-
-/** The request for a checkpoint, before it is sent. */
-interface CompactRequest {
-  readonly target: FoldTarget;
-  readonly shrunk: Shrunk;
-  /** The packaged request for a model, or `null`. */
-  readonly contract: ModelContract | null;
-  /** The request that would be sent, or `null` for a checkpoint by rule. */
-  readonly built: BuiltRequest | null;
 }
 
 /** Performs `compact`. */
@@ -256,7 +246,13 @@ function planText({ checkpoint, elided, before, after }: Shrunk): string {
  *
  * @throws {RepriseError} `nothing_to_compact` when not even an empty summary would make the history smaller.
  */
-function compactRequest(settings: CompactSettings, source: CompactSource): CompactRequest {
+function compactRequest(settings: CompactSettings, source: CompactSource): {
+  readonly target: FoldTarget;
+  readonly shrunk: Shrunk;
+  /** The packaged request for a model, and the request that would be sent; `null` for a checkpoint by rule. */
+  readonly contract: ModelContract | null;
+  readonly built: BuiltRequest | null;
+} {
   const { strategy, tailEvents } = settings.call.flags;
   const { id, turns } = source;
   const base = targetSettings(settings, { id, turns });
@@ -289,61 +285,42 @@ async function makeSmaller(
   source: CompactSource,
   signal: AbortSignal,
 ): Promise<Shrunk> {
-  const request = compactRequest(settings, source);
-  const { shrunk, target, built } = request;
+  const { shrunk, target, built } = compactRequest(settings, source);
   if (shrunk.checkpoint === null || built === null) return shrunk;
   const { scope } = shrunk.checkpoint;
+  const { turns } = source;
   const { call: { context: { output }, ports, fixture, flags }, endpoint, key } = settings;
-  const text = await checkpointText(source, {
-    request: { scope, target, built },
-    asking: {
-      ports,
-      api: apiOf(endpoint.provider),
-      send: ports.wrapSend(
-        fixture === null
-          ? liveSend(ports, endpoint)
-          : (await fixtureSend(settings.call, fixture, flags))((report) =>
-            output.note(report.kind === "matched" ? matchNote(report) : report.message)
-          ),
-      ),
-      urlOf: (path) => endpoint.urlOf(path),
-      key,
-      signal,
-    },
-  });
-  const plan = planOf(source.turns, scope, { text, target });
-  return { ...shrunk, checkpoint: { scope, text, plan }, after: plan.after };
-}
-
-async function checkpointText(
-  { turns }: CompactSource,
-  { request, asking }: {
-    readonly request: {
-      readonly scope: CompactionScope;
-      readonly target: FoldTarget;
-      readonly built: BuiltRequest;
-    };
-    readonly asking: Asking;
-  },
-): Promise<CheckpointText> {
-  const { scope, target, built } = request;
-  const { model, fingerprint } = target;
-  const { items, response } = await askOnce(asking, built);
+  const { items, response } = await askOnce({
+    ports,
+    api: apiOf(endpoint.provider),
+    send: ports.wrapSend(
+      fixture === null
+        ? liveSend(ports, endpoint)
+        : (await fixtureSend(settings.call, fixture, flags))((report) =>
+          output.note(report.kind === "matched" ? matchNote(report) : report.message)
+        ),
+    ),
+    urlOf: (path) => endpoint.urlOf(path),
+    key,
+    signal,
+  }, built);
   if (response.refused) throw unanswered("refused", response.reason ?? "the model refused");
   if (response.status !== "completed") throw unanswered("incomplete", response.reason ?? response.status);
-  const text = answerText(items);
-  if (text === "") throw badSummary("the response holds no message");
-  const answer = parseAnswer(text);
+  const json = answerText(items);
+  if (json === "") throw badSummary("the response holds no message");
+  const answer = parseAnswer(json);
   const fromSeq = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
-  return modelText(answer, scope, {
+  const text = modelText(answer, scope, {
     verification: verifyAnswer(answer, turns, { toSeq: scope.cut.seq, fromSeq }),
     request: {
-      model: { asked: model, answered: response.model },
-      fingerprint: { ...fingerprint },
+      model: { asked: target.model, answered: response.model },
+      fingerprint: { ...target.fingerprint },
       body_sha256: sha256Hex(built.body),
       ...(response.usage === null ? {} : { usage: response.usage }),
     },
   });
+  const plan = planOf(turns, scope, { text, target });
+  return { ...shrunk, checkpoint: { scope, text, plan }, after: plan.after };
 }
 
 function unanswered(code: "refused" | "incomplete", why: string): RepriseError {

@@ -21,20 +21,17 @@ import { namingText } from "../run/session_name.ts";
 import { randomSuffix } from "../sessions.ts";
 import type { ImportFlags } from "./command.ts";
 
-/** The source of an import, and where it goes. */
-export interface AgentSource {
-  readonly reader: AgentReader;
-  /** The lines. */
-  readonly bytes: Uint8Array;
-  /** Name of the source, for messages. */
-  readonly name: string;
-  readonly home: Home;
-}
-
 /** Imports a session of another agent and reports what was kept and what was lost. */
 export async function importAgent(
   context: Context,
-  { reader, bytes, name, home }: AgentSource,
+  { reader, bytes, name, home }: {
+    readonly reader: AgentReader;
+    /** The lines. */
+    readonly bytes: Uint8Array;
+    /** Name of the source, for messages. */
+    readonly name: string;
+    readonly home: Home;
+  },
   flags: ImportFlags,
 ): Promise<void> {
   const { ports, output } = context;

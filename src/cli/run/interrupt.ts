@@ -19,7 +19,6 @@ import { dryRunOf, each } from "../dry_run.ts";
 /** Milliseconds between looks at the lock while its owner stops. */
 const POLL_MS = 50;
 
-/** Performs `interrupt`. */
 export async function interruptVerb(
   ports: ProgramPorts,
   selector: string,
@@ -127,7 +126,6 @@ interface Closing {
   readonly remote: RemoteSources;
 }
 
-/** The run and calls that were closed. */
 interface Closed {
   /** The number of the run that was closed, or `null` when none was open. */
   readonly run: number | null;

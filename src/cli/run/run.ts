@@ -59,7 +59,6 @@ interface CalledRun {
   readonly stop: Stop;
 }
 
-/** Performs `run`. */
 export async function runVerb(
   live: ProgramPorts,
   argument: string | undefined,
@@ -347,7 +346,6 @@ async function checkOf({ schema = null }: JsonObject): Promise<AnswerCheck> {
   return (await import("../../run/output_schema.ts")).answerCheck(schema);
 }
 
-/** The recording of `--record`; `null` without the flag. */
 async function startRecording(
   writer: SessionWriter,
   resolved: ResolvedRun,

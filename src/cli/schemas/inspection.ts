@@ -1,8 +1,4 @@
-/**
- * The documents of the verbs that inspect sessions and the environment.
- *
- * @module
- */
+/** The documents of the verbs that inspect sessions and the environment. */
 import * as z from "zod";
 import {
   anyJson,
@@ -30,7 +26,7 @@ const listedSession = z.object({
   updated_at: time.exactOptional(),
   turns: count.exactOptional(),
   runs: count.exactOptional(),
-  state: text.describe("completed, failed, running, killed, damaged, …: see ls --state in docs/cli.md"),
+  state: text.describe("completed, failed, running, killed, damaged, …: see ls --state in docs/cli.md#ls"),
   model: text.exactOptional(),
   provider: text.exactOptional(),
   workspace: text.exactOptional(),

@@ -1,8 +1,4 @@
-/**
- * The documents of the verbs that change sessions and the configuration.
- *
- * @module
- */
+/** The documents of the verbs that change sessions and the configuration. */
 import * as z from "zod";
 import {
   anyJson,
@@ -125,7 +121,7 @@ export const fork = z.union([
 /** A finding of `fsck`. */
 const finding = z.object({
   severity: z.enum(["error", "warning", "info"]),
-  code: text.describe("a stable name; docs/format.md lists all"),
+  code: text.describe("a stable name; docs/format.md#findings-of-fsck lists all"),
   path: text.describe("inside the session"),
   message: text,
   turn: ordinal.exactOptional(),

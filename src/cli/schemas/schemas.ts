@@ -1,8 +1,6 @@
 /**
  * The table of all JSON documents that the program prints. It loads zod: only `schema`, the generator of the docs and tests
  * import it; other code imports its types.
- *
- * @module
  */
 import * as z from "zod";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
@@ -118,14 +116,11 @@ export type JsonDocument<Name extends SchemaName> = {
   [Each in SchemaName]: Printed<z.output<(typeof SCHEMAS)[Each]["schema"]>>;
 }[Name];
 
-/** Options of {@linkcode jsonSchema}. */
-export interface SchemaOptions {
+/** The JSON Schema (2020-12) of a document. */
+export function jsonSchema(name: SchemaName, { closed = false }: {
   /** Refuses unknown members, as no reader should, to find out whether the schema names all. @default {false} */
   readonly closed?: boolean;
-}
-
-/** The JSON Schema (2020-12) of a document. */
-export function jsonSchema(name: SchemaName, { closed = false }: SchemaOptions = {}): JsonObject {
+} = {}): JsonObject {
   const { version, about, schema }: Documented = SCHEMAS[name];
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     // Objects are closed in the schema of the output only.

@@ -1,8 +1,4 @@
-/**
- * The verbs about recorded traffic: record it, and play it back.
- *
- * @module
- */
+/** The verbs about recorded traffic: record it, and play it back. */
 import { RULE_SETS } from "../../apis/rule.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { MATCH_MODES } from "../../fixture/match/modes.ts";
@@ -149,7 +145,7 @@ const SERVE_FLAGS = {
   maxAge: value("--max-age <days>", "exit with 7 if a fixture is older", days),
   fault: list(
     "--fault <line>",
-    'break answers on purpose: "fail, ok", "2: cut after 3 events" (docs/faults.md)',
+    'break answers on purpose: "fail, ok", "2: cut after 3 events" (docs/rules.md#faults)',
   ),
   websocket: negated(
     "--no-websocket",

@@ -3,7 +3,7 @@ import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
-import { checkPatterns } from "../../fixture/match/rules/patterns.ts";
+import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import type { RecordFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { isCi, unsetVariables } from "../environment.ts";
@@ -52,7 +52,7 @@ export async function recordVerb(
   }
   const out = absolute(ports, flags.out);
   const declared = parseFlags(flags);
-  await checkPatterns(declared, refusedFlag);
+  await compilePatterns(declared.replace ?? [], refusedFlag);
   const plays = flags.missing === true;
   const allowsLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true;
   const sends = !plays || allowsLive || !isCi(ports);
@@ -76,7 +76,7 @@ export async function recordVerb(
     missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
     onExchange: (event) => view.exchange(event),
   });
-  using shutdown = wraps ? null : gracefulShutdown();
+  using shutdown = wraps ? null : gracefulShutdown(ports);
   if (shutdown !== null) output.onClosed(() => shutdown.request());
   const recorder = await listening(ports, { flags, folder, routes, view });
   let code = 0;
@@ -177,12 +177,10 @@ async function endRecorded(
   return { ...report, notes: obsoleteNotes(ports, path, unused) };
 }
 
-/** The routes of a wrapped command with their servers. */
 function servedRoutes({ servers }: Recorder): ServedRoute[] {
   return servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
 }
 
-/** The address of a recorder, or the variables that lead clients to its ports. */
 function placesOf(recorder: Recorder): string {
   const variables = Object.entries(clientEnvironment(servedRoutes(recorder)));
   if (variables.length === 0) return recorder.origin;

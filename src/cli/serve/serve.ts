@@ -92,7 +92,7 @@ export async function serveVerb(
   };
 
   const { port = 0, host, token } = flags;
-  using shutdown = wraps ? null : gracefulShutdown();
+  using shutdown = wraps ? null : gracefulShutdown(ports);
   const { routes, elsewhere } = recordedRoutes(recordedPlaces(fixtures));
   const servers = startReplayServers(
     {

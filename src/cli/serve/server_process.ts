@@ -1,8 +1,4 @@
-/**
- * The process of `record` and `serve`: output of events, port file, and end by a signal.
- *
- * @module
- */
+/** The process of `record` and `serve`: output of events, port file, and end by a signal. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { FileFacts, Files, Ports } from "../../domain/ports.ts";
 import { writeNewFile } from "../../fixture/seal.ts";
@@ -10,8 +6,8 @@ import { fileError, orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
 import type { Output } from "../output.ts";
 import type { JsonDocument } from "../schemas/schemas.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { absolute } from "../settings.ts";
-import { onStopSignals } from "../signals.ts";
 import { Printer } from "../terminal.ts";
 
 /** The flags that choose the output of events. */
@@ -28,7 +24,6 @@ type EventName = "serve-event" | "record-event";
 export interface EventOutput<Name extends EventName> extends Disposable {
   /** True if stdout has the events, so that stderr need not repeat them. */
   readonly onStdout: boolean;
-  /** Writes one line. */
   write(event: JsonDocument<Name>): void;
 }
 
@@ -86,7 +81,7 @@ export interface GracefulShutdown extends Disposable {
  * Listens for SIGINT, SIGTERM and SIGHUP, the usual end of a server. Call it before the server reports that it is ready.
  * A second signal ends the process at once; files on disk are whole at any time.
  */
-export function gracefulShutdown(): GracefulShutdown {
+export function gracefulShutdown({ onStopSignals }: Pick<ProgramPorts, "onStopSignals">): GracefulShutdown {
   const { promise, resolve } = Promise.withResolvers<0>();
   let signalled = false;
   const ignoreSignals = onStopSignals((_signal, exitCode) => {

@@ -1,8 +1,4 @@
-/**
- * The lineage of a fork: the sessions whose turns it may hold. Found by reading up to its first own turn.
- *
- * @module
- */
+/** The lineage of a fork: the sessions whose turns it may hold. Found by reading up to its first own turn. */
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
@@ -72,19 +68,16 @@ function lineageIn(value: JsonObject): string[] | null {
   return first.lineage.filter((id) => typeof id === "string");
 }
 
-/** Turn files to read. */
-interface LineageOptions {
-  /** The numbers of the turn files, if known. */
-  readonly numbers?: readonly number[];
-  /** Otherwise, the number to start at. */
-  readonly from?: number;
-}
-
 /**
  * The lineage of a session, from its files. Reads up to the first turn of its own, so call it only for forks.
  * Throws the runtime's errors.
  */
-export function findLineage(ports: Ports, paths: SessionPaths, options: LineageOptions = {}): Lineage {
+export function findLineage(ports: Ports, paths: SessionPaths, options: {
+  /** The numbers of the turn files, if known. */
+  readonly numbers?: readonly number[];
+  /** Otherwise, the number to start at. */
+  readonly from?: number;
+} = {}): Lineage {
   const { from = 1, numbers = numbersFrom(ports, paths, from) } = options;
   const search = new LineageSearch(paths.id);
   let before = from - 1;

@@ -1,8 +1,6 @@
 /**
  * Reads the manifest. It is a cache that may be torn, old or missing: then `ls` and `show` rebuild it from unchecked
  * turns, which is never enough for a request.
- *
- * @module
  */
 import { decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { isJsonObject } from "../../domain/json.ts";
@@ -122,16 +120,13 @@ export function rebuildLoosely(ports: Ports, paths: SessionPaths): Manifest | nu
   return readOnLoosely(ports, paths, null).manifest;
 }
 
-/** A manifest that was advanced by the turns after it. */
-export interface ReadOn {
+/** Advances a manifest by at most {@linkcode MAX_TURNS} unchecked turns. Throws the runtime's errors. */
+export function readOnLoosely(ports: Ports, paths: SessionPaths, from: Manifest | null): {
   /** Without `bytes` if there was such a turn. */
   readonly manifest: Manifest | null;
   /** The damaged turn that ended the reading; `null` if it ended otherwise. */
   readonly damaged: { readonly turn: number; readonly message: string } | null;
-}
-
-/** Advances a manifest by at most {@linkcode MAX_TURNS} unchecked turns. Throws the runtime's errors. */
-export function readOnLoosely(ports: Ports, paths: SessionPaths, from: Manifest | null): ReadOn {
+} {
   let manifest = from;
   for (let count = 1; count <= MAX_TURNS; count++) {
     const turn = (manifest?.head.turn ?? 0) + 1;

@@ -1,8 +1,4 @@
-/**
- * Rules over `items_omitted` and `omission_withdrawn`: where they may be, and the events that they may name.
- *
- * @module
- */
+/** Rules over `items_omitted` and `omission_withdrawn`: where they may be, and the events that they may name. */
 import type { EventType, ItemsOmittedEvent, SessionEvent } from "../../domain/event.ts";
 import type { Turn } from "../../domain/turn.ts";
 
@@ -18,16 +14,6 @@ const OMITTABLE: ReadonlySet<EventType> = new Set([
   "branch_summary",
 ]);
 
-/** The surroundings of a turn. */
-export interface OmissionPlace {
-  /** `null` while unknown. */
-  readonly runEnded: boolean | null;
-  /** The last `seq` that the checkpoint in force replaces; 0 without one. */
-  readonly checkpointTo: number;
-  /** True for a `seq` whose event may be unread. */
-  readonly mayBeUnread: (seq: number) => boolean;
-}
-
 /** Follows the events of a history that can be omitted, and the omissions in force. */
 export class OmissionRules {
   /** Number of parts of each event that can be omitted, by `seq`; 0 if it is no message. */
@@ -35,7 +21,14 @@ export class OmissionRules {
   readonly #standing = new Set<number>();
 
   /** The findings about a turn as the next one. */
-  check(turn: Turn, { runEnded, checkpointTo, mayBeUnread }: OmissionPlace): string[] {
+  check(turn: Turn, { runEnded, checkpointTo, mayBeUnread }: {
+    /** `null` while unknown. */
+    readonly runEnded: boolean | null;
+    /** The last `seq` that the checkpoint in force replaces; 0 without one. */
+    readonly checkpointTo: number;
+    /** True for a `seq` whose event may be unread. */
+    readonly mayBeUnread: (seq: number) => boolean;
+  }): string[] {
     const changes = turn.events.filter(isOmission);
     if (changes.length === 0) return [];
     const found: string[] = [];

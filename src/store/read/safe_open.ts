@@ -1,8 +1,6 @@
 /**
  * Inspects a path before opening it: only regular files and directories of ours, never through a symbolic link, so that a
  * planted link, FIFO or device is refused instead of followed. Hard links are allowed.
- *
- * @module
  */
 import type { FileFacts, Ports } from "../../domain/ports.ts";
 import { isTemporaryName } from "../layout.ts";
@@ -40,15 +38,6 @@ export function isPrivate(directory: Looked): boolean {
   return mode !== null && (mode & WRITABLE_BY_OTHERS) === 0;
 }
 
-const ACCESSIBLE_TO_OTHERS = 0o077;
-
-/** True for a directory of ours that others cannot even enter, so that all that is in it comes from us. */
-export function isClosed(directory: Looked): boolean {
-  if (directory.status !== "ok") return false;
-  const { mode } = directory.facts;
-  return mode !== null && (mode & ACCESSIBLE_TO_OTHERS) === 0;
-}
-
 /** Inspects a path that should be a real directory of ours. Throws the runtime's errors. */
 export function lookForDirectory(ports: Ports, path: string): Looked {
   return look(ports, path, "directory");
@@ -82,21 +71,18 @@ type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused
   readonly status: "missing";
 };
 
-/** Options of {@linkcode readSafely}. */
-export interface ReadOptions {
+/** Memory for the small file that was read last: most turns fit. */
+export const BRIEF_BYTES = new Uint8Array(64 * 1024);
+
+/** Inspects and reads a regular file of ours. Throws the runtime's errors. */
+export function readSafely(ports: Ports, path: string, options: {
   /** The largest file that is read, in bytes. */
   readonly maxBytes: number;
   /** Result of an earlier inspection. */
   readonly looked?: Looked;
   /** Memory for a small file, whose bytes are then valid until it is used again: faster than memory of its own. */
   readonly into?: Uint8Array;
-}
-
-/** Memory for the small file that was read last: most turns fit. */
-export const BRIEF_BYTES = new Uint8Array(64 * 1024);
-
-/** Inspects and reads a regular file of ours. Throws the runtime's errors. */
-export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
+}): SafeBytes {
   const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
   if (looked.facts.size > maxBytes) {

@@ -1,8 +1,6 @@
 /**
  * Finds a text in what people, models and tools said in a session. Reads every turn file, and parses only those whose bytes
  * may hold the text.
- *
- * @module
  */
 import { decodeLatin1, decodeUtf8Leniently } from "../../domain/bytes.ts";
 import type { SessionId } from "../../domain/ids.ts";
@@ -39,13 +37,6 @@ export interface Unsearched {
   /** Inside the session. */
   readonly path: string;
   readonly why: string;
-}
-
-/** Result of the search in one session. */
-export interface SessionHits {
-  /** In the order of the events. */
-  readonly hits: readonly SearchHit[];
-  readonly skipped: readonly Unsearched[];
 }
 
 /** A text to find, prepared once for all files. Case does not count. */
@@ -103,7 +94,11 @@ export function searchSession(
     /** False for a turn that the named session wrote, and that is searched there. */
     readonly isOwn: (writer: string) => boolean;
   },
-): SessionHits {
+): {
+  /** In the order of the events. */
+  readonly hits: readonly SearchHit[];
+  readonly skipped: readonly Unsearched[];
+} {
   const paths = sessionPaths(home.sessions, id);
   const skipped: Unsearched[] = [];
   const inBlobs = excerptsOfBlobs(ports, paths, needle);

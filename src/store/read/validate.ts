@@ -1,8 +1,4 @@
-/**
- * Validates turns against the history before them: numbers, `prev`, `seq`, runs, and calls with their results.
- *
- * @module
- */
+/** Validates turns against the history before them: numbers, `prev`, `seq`, runs, and calls with their results. */
 import type { CheckpointRef, ToolCallEvent } from "../../domain/event.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { MAX_JSON_DEPTH } from "../../domain/json_depth.ts";
@@ -48,14 +44,6 @@ interface KnownCall extends OpenCall {
 
 const START: HistoryEnd = { turn: 0, seq: 0, sum: null, run: 0, runEnded: true };
 
-/** Start of a validation. */
-export interface ValidatorOptions {
-  /** Turn to start after: the first turn after it is trusted by its own sum. */
-  readonly after?: { readonly turn: number; readonly seq: number } | undefined;
-  /** Called at the first turn of another session, once at most; without it there is no lineage. */
-  readonly lineage?: () => Lineage;
-}
-
 /** Walks a session's turns in order and reports each rule that a turn breaks. */
 export class HistoryValidator {
   readonly #session: string;
@@ -82,7 +70,12 @@ export class HistoryValidator {
   /** True once any turn was unreadable: it may have held an unknown call. */
   #incomplete = false;
 
-  constructor(session: string, options: ValidatorOptions = {}) {
+  constructor(session: string, options: {
+    /** Turn to start after: the first turn after it is trusted by its own sum. */
+    readonly after?: { readonly turn: number; readonly seq: number } | undefined;
+    /** Called at the first turn of another session, once at most; without it there is no lineage. */
+    readonly lineage?: () => Lineage;
+  } = {}) {
     const { after, lineage = () => NO_LINEAGE } = options;
     this.#session = session;
     let known: Lineage | undefined;

@@ -1,8 +1,4 @@
-/**
- * Rebuilds a history from the turns that are left: kept turns at their numbers, replacements between them. Pure.
- *
- * @module
- */
+/** Rebuilds a history from the turns that are left: kept turns at their numbers, replacements between them. Pure. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
@@ -145,19 +141,6 @@ function firstViolation(validator: HistoryValidator, turns: readonly RebuiltTurn
   return null;
 }
 
-/** Lost turns in a row after the end of the history so far. */
-interface LostTurns {
-  /** The turn after them; `null` at the end of the history. */
-  readonly next: Turn | null;
-  readonly count: number;
-  /** Their last `seq`; `null` if unknown: then each replacement gets one event. */
-  readonly lastSeq: number | null;
-  /** The sum of the last lost turn, if known. */
-  readonly sum: string | null;
-  /** Number of lost turns that opened a run. */
-  readonly openings: number;
-}
-
 /** One attempt to build the history. */
 class Attempt {
   readonly #input: RepairInput;
@@ -210,7 +193,17 @@ class Attempt {
   }
 
   /** Adds a replacement for each lost turn, so that numbers, events, runs and hashes have no gap. */
-  #fill({ next, count, lastSeq: finalSeq, sum, openings }: LostTurns): void {
+  #fill({ next, count, lastSeq: finalSeq, sum, openings }: {
+    /** The turn after them; `null` at the end of the history. */
+    readonly next: Turn | null;
+    readonly count: number;
+    /** Their last `seq`; `null` if unknown: then each replacement gets one event. */
+    readonly lastSeq: number | null;
+    /** The sum of the last lost turn, if known. */
+    readonly sum: string | null;
+    /** Number of lost turns that opened a run. */
+    readonly openings: number;
+  }): void {
     const { session, at, manifest } = this.#input;
     const before = this.#end;
     const pins = nearestPins(this.#chain.map(({ turn }) => turn), before.number + 1, manifest);

@@ -1,34 +1,30 @@
 /**
  * Imports a session: only if every hash, every turn and all their links are valid. No text of the file becomes part of
  * a path, and the session is not visible before the end.
- *
- * @module
  */
-import { concatBytes } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { turnFileName } from "../../domain/turn.ts";
-import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES } from "../blobs.ts";
+import { addUsedBlobs, blobPath, lostBlobsIn, MAX_BLOB_BYTES, type UsedBlob } from "../blobs.ts";
 import { storageError } from "../fs_errors.ts";
 import { type Home, openHome } from "../home.ts";
 import { sessionPaths, turnPath } from "../layout.ts";
 import { Staging } from "../lifecycle/staging.ts";
 import { ANY_LINEAGE, type Lineage, LineageSearch, mayHold } from "../read/lineage.ts";
-import { MAX_TURN_BYTES } from "../read/turn_file.ts";
 import { parseTurn } from "../read/turn.ts";
 import { HistoryValidator } from "../read/validate.ts";
 import { BadExport } from "./format.ts";
 import {
   badExport,
-  blobNameOf,
   countOf,
   type ExportHeader,
   ExportReader,
+  nextBlob,
   readContent,
   readHeader,
+  readTurnFile,
 } from "./reader.ts";
 
 /** Options of {@linkcode importSession}. */
@@ -41,22 +37,19 @@ export interface ImportOptions {
   readonly dryRun: boolean;
 }
 
-/** Result of an import. */
-export interface ImportResult {
+/**
+ * Restores a session from an export. It is durable when this returns; a failure leaves nothing.
+ *
+ * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
+ */
+export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<{
   readonly id: SessionId;
   readonly path: string;
   readonly turns: number;
   readonly blobs: number;
   /** The header's report of the redaction; absent without one. */
   readonly redacted?: JsonObject;
-}
-
-/**
- * Restores a session from an export. It is durable when this returns; a failure leaves nothing.
- *
- * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
- */
-export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<ImportResult> {
+}> {
   const reader = new ExportReader(options.source);
   let staging: Staging | null = null;
   try {
@@ -111,25 +104,14 @@ async function readFiles(
   let blobs = 0;
   let lastBlob = "";
   for (let number = 1; number <= header.turns; number++) {
-    const { line } = await reader.next();
-    const path = `turns/${turnFileName(number)}`;
-    if (line.path !== path) throw new BadExport(`is not the file ${JSON.stringify(path)}, which comes next`);
-    const pieces: Uint8Array[] = [];
-    await readContent(reader, line, { most: MAX_TURN_BYTES, take: (piece) => pieces.push(piece) });
-    const bytes = concatBytes(pieces);
+    const bytes = await readTurnFile(reader, number);
     turns.add(bytes);
-    if (staging === null) continue;
-    staging.write(turnPath(staging.paths, number), bytes);
+    staging?.write(turnPath(staging.paths, number), bytes);
   }
   for (;;) {
-    const { line, before } = await reader.next();
-    if (line.end === true) {
-      if (line.sha256 !== before) throw new BadExport("does not fit the lines before it: they were altered");
-      const manifest = turns.finish();
-      await reader.requireEnd();
-      return { manifest, blobs };
-    }
-    const name = blobNameOf(line, { after: lastBlob });
+    const next = await nextBlob(reader, lastBlob);
+    if (next === null) break;
+    const { line, name } = next;
     turns.requireNamed(name, countOf(line, "bytes", { least: 0, most: MAX_BLOB_BYTES }));
     const file = staging?.newFile(blobPath(staging.paths, name)) ?? null;
     const take = (piece: Uint8Array) => file?.write(piece);
@@ -137,6 +119,9 @@ async function readFiles(
     lastBlob = name;
     blobs++;
   }
+  const manifest = turns.finish();
+  await reader.requireEnd();
+  return { manifest, blobs };
 }
 
 /** Fills a file, or abandons it. */
@@ -158,8 +143,9 @@ class ImportedTurns {
   readonly #search: LineageSearch;
   #lineage: Lineage | null = null;
   readonly #foreign: { readonly number: number; readonly writer: string }[] = [];
-  /** Blobs by name: whether one is needed, and the sizes that turns give. */
-  readonly #blobs = new Map<string, { needed: boolean; there: boolean; readonly sizes: Set<number> }>();
+  readonly #blobs = new Map<string, UsedBlob>();
+  /** Blobs that the export holds. */
+  readonly #there = new Set<string>();
   readonly #lost = new Set<string>();
   #manifest: Manifest | null = null;
 
@@ -188,12 +174,7 @@ class ImportedTurns {
     if (turn.session !== this.#id) this.#foreign.push({ number, writer: turn.session });
     this.#manifest = advanceManifest(this.#manifest, this.#id, turn);
     for (const sha256 of lostBlobsIn([turn])) this.#lost.add(sha256);
-    for (const use of blobsOf(turn)) {
-      const blob = this.#blobs.get(use.sha256) ?? { needed: false, there: false, sizes: new Set<number>() };
-      blob.needed ||= use.needed;
-      if (use.bytes !== undefined) blob.sizes.add(use.bytes);
-      this.#blobs.set(use.sha256, blob);
-    }
+    addUsedBlobs(this.#blobs, turn);
   }
 
   /** Refuses a blob that no turn names, or whose size differs from a turn's record. */
@@ -203,7 +184,7 @@ class ImportedTurns {
     if ([...blob.sizes].some((size) => size !== bytes)) {
       throw new BadExport("gives its blob another size than a turn does");
     }
-    blob.there = true;
+    this.#there.add(name);
   }
 
   /** Returns the manifest if nothing is missing and every turn is of this session or its lineage. */
@@ -213,8 +194,8 @@ class ImportedTurns {
     if (foreign !== undefined) {
       throw bad(foreign.number, `was written by session ${JSON.stringify(foreign.writer)}`);
     }
-    for (const [name, { needed, there }] of this.#blobs) {
-      if (needed && !there && !this.#lost.has(name)) {
+    for (const [name, { needed }] of this.#blobs) {
+      if (needed && !this.#there.has(name) && !this.#lost.has(name)) {
         throw new BadExport(`comes before the blob ${name}, which a turn names`);
       }
     }

@@ -1,14 +1,12 @@
-/**
- * Reads the lines of an export one after the other, and checks what they say about files: order, sizes and sums.
- *
- * @module
- */
+/** Reads the lines of an export one after the other, and checks what they say about files: order, sizes and sums. */
+import { concatBytes } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { GrowingSha256 } from "../../domain/hash.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import { type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
+import { turnFileName } from "../../domain/turn.ts";
 import { isBlobName } from "../layout.ts";
-import { formatVersion } from "../read/turn_file.ts";
+import { formatVersion, MAX_TURN_BYTES } from "../read/turn_file.ts";
 import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
 
 /** The bytes of an export. */
@@ -93,14 +91,32 @@ export function countOf(
   return value;
 }
 
-/** The name of the blob whose file a line begins. @throws {BadExport} if it begins no blob, or one out of order. */
-export function blobNameOf(line: JsonObject, { after }: { readonly after: string }): string {
+/** Reads the file of turn `number`, which comes next. @throws {BadExport} */
+export async function readTurnFile(reader: ExportReader, number: number): Promise<Uint8Array> {
+  const { line } = await reader.next();
+  const path = `turns/${turnFileName(number)}`;
+  if (line.path !== path) throw new BadExport(`is not the file ${JSON.stringify(path)}, which comes next`);
+  const pieces: Uint8Array[] = [];
+  await readContent(reader, line, { most: MAX_TURN_BYTES, take: (piece) => pieces.push(piece) });
+  return concatBytes(pieces);
+}
+
+/** Reads the line of the blob after blob `after`; `null` at the end of the export. @throws {BadExport} */
+export async function nextBlob(
+  reader: ExportReader,
+  after: string,
+): Promise<{ readonly line: JsonObject; readonly name: string } | null> {
+  const { line, before } = await reader.next();
+  if (line.end === true) {
+    if (line.sha256 !== before) throw new BadExport("does not fit the lines before it: they were altered");
+    return null;
+  }
   const path = stringMember(line, "path") ?? "";
   const name = path.slice("blobs/".length);
   if (!path.startsWith("blobs/") || !isBlobName(name)) throw new BadExport("is neither a blob nor the end");
   if (name <= after) throw new BadExport("is a blob out of order, or one that was there before");
   if (line.sha256 !== name) throw new BadExport("gives its blob another sha256 than its name");
-  return name;
+  return { line, name };
 }
 
 /** Reads the content lines of one file; throws if they do not fit the file's line. */

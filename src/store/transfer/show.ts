@@ -1,32 +1,21 @@
-/**
- * Reads an export for people. Loads no schema, so nothing that is read here may become part of a request.
- *
- * @module
- */
+/** Reads an export for people. Loads no schema, so nothing that is read here may become part of a request. */
 import { concatBytes } from "../../domain/bytes.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import { MAX_BLOB_BYTES } from "../blobs.ts";
 import { advanceLoosely } from "../read/manifest.ts";
 import { type ShownSession, type ShownTurn, shownTurn, type ShowProblem } from "../read/show.ts";
-import { MAX_TURN_BYTES, openEnvelope } from "../read/turn_file.ts";
+import { openEnvelope } from "../read/turn_file.ts";
 import { BadExport } from "./format.ts";
-import { badExport, blobNameOf, ExportReader, type ExportSource, readContent, readHeader } from "./reader.ts";
-
-/** An export for people. */
-export interface ShownExport {
-  readonly session: ShownSession;
-  /** The requested blobs, by name. */
-  readonly blobs: ReadonlyMap<string, Uint8Array>;
-}
-
-/** Options of {@linkcode readExportForShow}. */
-export interface ShowExportOptions {
-  /** Name of the export: the path of the session in the result. */
-  readonly name: string;
-  /** Chooses the blobs to keep in memory, when all turns are read. */
-  readonly blobsOf: (turns: readonly ShownTurn[]) => ReadonlySet<string>;
-}
+import {
+  badExport,
+  ExportReader,
+  type ExportSource,
+  nextBlob,
+  readContent,
+  readHeader,
+  readTurnFile,
+} from "./reader.ts";
 
 /**
  * Reads the turns of an export up to the first line that does not fit; that line becomes a problem of the session.
@@ -35,8 +24,17 @@ export interface ShowExportOptions {
  */
 export async function readExportForShow(
   source: ExportSource,
-  { name, blobsOf }: ShowExportOptions,
-): Promise<ShownExport> {
+  { name, blobsOf }: {
+    /** Name of the export: the path of the session in the result. */
+    readonly name: string;
+    /** Chooses the blobs to keep in memory, when all turns are read. */
+    readonly blobsOf: (turns: readonly ShownTurn[]) => ReadonlySet<string>;
+  },
+): Promise<{
+  readonly session: ShownSession;
+  /** The requested blobs, by name. */
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+}> {
   const reader = new ExportReader(source);
   const turns: ShownTurn[] = [];
   const problems: ShowProblem[] = [];
@@ -46,14 +44,10 @@ export async function readExportForShow(
     const header = await orBadExport(() => readHeader(reader, "show"), name, reader);
     try {
       for (let number = 1; number <= header.turns; number++) {
-        const path = `turns/${turnFileName(number)}`;
-        const { line } = await reader.next();
-        if (line.path !== path) {
-          throw new BadExport(`is not the file ${JSON.stringify(path)}, which comes next`);
-        }
-        const file = openEnvelope(await contentOfFile(reader, line, MAX_TURN_BYTES));
-        if (file.status === "damaged") problems.push({ path, message: file.message });
-        else {
+        const file = openEnvelope(await readTurnFile(reader, number));
+        if (file.status === "damaged") {
+          problems.push({ path: `turns/${turnFileName(number)}`, message: file.message });
+        } else {
           turns.push(shownTurn(number, file.value, file.newer));
           manifest = advanceLoosely(manifest, header.id, file) ?? manifest;
         }
@@ -84,25 +78,15 @@ async function readBlobs(
   wanted: ReadonlySet<string>,
   kept: Map<string, Uint8Array>,
 ): Promise<void> {
-  for (let after = "";;) {
-    const { line, before } = await reader.next();
-    if (line.end === true) {
-      if (line.sha256 !== before) throw new BadExport("does not fit the lines before it: they were altered");
-      return await reader.requireEnd();
-    }
-    after = blobNameOf(line, { after });
-    const bytes = await contentOfFile(reader, line, MAX_BLOB_BYTES, wanted.has(after));
-    if (wanted.has(after)) kept.set(after, bytes);
+  for (let blob = await nextBlob(reader, ""); blob !== null; blob = await nextBlob(reader, blob.name)) {
+    const { line, name } = blob;
+    const isWanted = wanted.has(name);
+    const pieces: Uint8Array[] = [];
+    await readContent(reader, line, {
+      most: MAX_BLOB_BYTES,
+      take: (piece) => isWanted && pieces.push(piece),
+    });
+    if (isWanted) kept.set(name, concatBytes(pieces));
   }
-}
-
-async function contentOfFile(
-  reader: ExportReader,
-  line: Parameters<typeof readContent>[1],
-  most: number,
-  isKept = true,
-): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  await readContent(reader, line, { most, take: (piece) => isKept && pieces.push(piece) });
-  return concatBytes(pieces);
+  await reader.requireEnd();
 }

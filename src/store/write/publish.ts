@@ -2,8 +2,6 @@
  * Turns bytes into files that a crash cannot tear: temporary file, write, fsync, then a name that no other file has, then
  * fsync of the directory. Only then may the file be acknowledged. Replaced and late files go to `quarantine/`, from which
  * nothing is ever deleted.
- *
- * @module
  */
 import type { Files, Ports, WritableFile } from "../../domain/ports.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
@@ -195,19 +193,16 @@ function syncFailed(cause: unknown): SyncFailed {
   });
 }
 
-/** Options of a new file. */
-export interface NewFileOptions {
-  /** False if {@linkcode syncFiles} will make it durable. @default true */
-  readonly sync?: boolean;
-}
-
 /** A new file that is written in chunks and durable once it is closed. Its name is not durable yet. */
 export class NewFile {
   readonly #file: ReturnType<Ports["files"]["createExclusive"]>;
   readonly #sync: boolean;
 
   /** Throws the runtime's errors. */
-  constructor(ports: Ports, path: string, { sync = true }: NewFileOptions = {}) {
+  constructor(ports: Ports, path: string, { sync = true }: {
+    /** False if {@linkcode syncFiles} will make it durable. @default true */
+    readonly sync?: boolean;
+  } = {}) {
     this.#sync = sync;
     this.#file = ports.files.createExclusive(path, FILE_MODE);
     try {

@@ -1,14 +1,11 @@
-/**
- * Gives a turn its number: here alone, or after a remote decided about the number.
- *
- * @module
- */
+/** Gives a turn its number: here alone, or after a remote decided about the number. */
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { isTaken } from "../fs_errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
+import { isTaken, storageError } from "../fs_errors.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import { linkPending, openPending, pendingPath } from "./pending.ts";
-import { claimName, unlinkQuietly, writeTemporary } from "./publish.ts";
+import { claimName, quarantineTurn, unlinkQuietly, writeTemporary } from "./publish.ts";
 import { namedBlobs } from "./turn_blobs.ts";
 import type { TurnRemote } from "./turn_remote.ts";
 
@@ -76,4 +73,27 @@ export async function publishTurnWith(
   } catch (error) {
     throw isTaken(error) ? new NumberTaken(path) : error;
   }
+}
+
+/** Keeps the late turn in quarantine, and returns the error that says so. */
+export function divergence(
+  ports: Ports,
+  paths: SessionPaths,
+  late: { readonly turn: Turn; readonly temporary: string },
+  tried: string,
+): RepriseError {
+  let kept: string;
+  try {
+    kept = `this turn is kept in ${quarantineTurn(ports, paths, late)}`;
+  } catch (error) {
+    kept = storageError(error, "keep this turn in quarantine/", late.temporary).message;
+  }
+  return new RepriseError(
+    "session_diverged",
+    `Cannot ${tried}: another writer has used that number; ${kept}`,
+    {
+      hint: `Look at both with "reprise show ${paths.id}", then run again`,
+      details: { session: paths.id, turn: late.turn.turn },
+    },
+  );
 }

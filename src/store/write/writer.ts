@@ -1,8 +1,4 @@
-/**
- * The only writer of a session: it appends turns and blobs, and everything that it returns is durable.
- *
- * @module
- */
+/** The only writer of a session: it appends turns and blobs, and everything that it returns is durable. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { BlobRef } from "../../domain/event.ts";
 import { sha256Hex } from "../../domain/hash.ts";
@@ -39,9 +35,8 @@ import { lockSession } from "./lock.ts";
 import { orSyncFailed, replaceCache, SyncFailed } from "./publish.ts";
 import { resolvePending } from "./pending.ts";
 import type { TurnRemote } from "./turn_remote.ts";
-import { divergence } from "./divergence.ts";
 import { requireBlobs } from "./turn_blobs.ts";
-import { NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
+import { divergence, NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
 
 /** The session to write to, and the wait for its lock. */
 export interface WriterOptions extends Partial<LockOptions> {

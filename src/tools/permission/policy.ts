@@ -1,15 +1,12 @@
 /**
  * Permissions of a run: rules from `--allow` and `--deny`, and the verdict on one call. Pure. Deny wins, and a doubt
  * is a denial.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { type CallSubject, type Target, ToolFailure, type ToolGroup } from "../tool.ts";
 import { parseGlob } from "../glob.ts";
 import { splitWords } from "./shell_words.ts";
 
-/** Reason why a call may run or not. */
 type VerdictReason =
   | "reading"
   | "allowed_by_rule"
@@ -47,7 +44,6 @@ export interface Policy {
   readonly ask: boolean;
 }
 
-/** Source of a policy. */
 interface PolicySource {
   /** Values as given: a name, names with commas, or one pattern with a colon. */
   readonly allow: readonly string[];

@@ -1,8 +1,4 @@
-/**
- * Splits a command line into the words that a program would get, if that is possible without a shell.
- *
- * @module
- */
+/** Splits a command line into the words that a program would get, if that is possible without a shell. */
 import { quotedWord, shellWord } from "../../domain/text.ts";
 
 /** Characters that mean something to a shell outside of quotes: operators, expansions, comments, globs. */
@@ -17,7 +13,6 @@ const SHELL_ONLY = new Set(
     "typeset ulimit umask unalias unset until wait while").split(" "),
 );
 
-/** One word of a command line or of a pattern for one. */
 interface Word {
   readonly text: string;
   /** True when some part of the word was in quotes. */

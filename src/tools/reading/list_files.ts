@@ -1,15 +1,10 @@
-/**
- * `list_files`: what is in a directory of the workspace.
- *
- * @module
- */
+/** `list_files`: what is in a directory of the workspace. */
 import * as z from "zod";
 import { listDirectory, locate, type Located, locateEntry } from "../sandbox_path.ts";
 import { type Glob, parseGlob } from "../glob.ts";
 import { shownPath } from "../output.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
 
-/** The most entries that one call lists. */
 const MAX_LISTED = 5000;
 
 /** Lists entries of a directory, one path a line. */
@@ -118,7 +113,6 @@ type Step =
   /** The walk ended early. */
   | { readonly kind: "stopped"; readonly visited: number };
 
-/** Limits of a walk. */
 interface WalkOptions {
   readonly root: string;
   readonly signal: AbortSignal;

@@ -1,8 +1,4 @@
-/**
- * `read_file`: a window of lines of one text file.
- *
- * @module
- */
+/** `read_file`: a window of lines of one text file. */
 import * as z from "zod";
 import { locate, type OpenedFile, openFile } from "../sandbox_path.ts";
 import { BINARY_PROBE_BYTES, cutLine, decodeContent, isBinary, shownPath, type ToolText } from "../output.ts";
@@ -108,7 +104,6 @@ const MAX_COUNTED_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
-/** A range of lines. */
 interface WindowOptions {
   /** The first line, from 1. */
   readonly first: number;

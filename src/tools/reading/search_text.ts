@@ -1,8 +1,4 @@
-/**
- * `search_text`: lines that hold a text.
- *
- * @module
- */
+/** `search_text`: lines that hold a text. */
 import * as z from "zod";
 import { locate, type Located, type OpenedFile, openFile } from "../sandbox_path.ts";
 import { decodeContent, isBinary, shownPath, type ToolText } from "../output.ts";
@@ -12,7 +8,6 @@ import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
 import { walk } from "./list_files.ts";
 import { Buffer } from "node:buffer";
 
-/** The most lines that one call reports. */
 const MAX_MATCHES = 1000;
 /** Larger files are not searched, and counted in a note. */
 const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
@@ -170,7 +165,6 @@ const BEFORE_CHARS = 100;
 const AFTER_CHARS = 300;
 const NON_ASCII = /[^\u0020-\u007e\t]/;
 
-/** A literal text, ready to be found. */
 interface TextMatcher {
   /** False when undecoded bytes cannot hold the text: saves decoding them. */
   readonly mayMatch: (bytes: Uint8Array) => boolean;
@@ -178,7 +172,6 @@ interface TextMatcher {
   readonly find: (line: string) => number;
 }
 
-/** A line that holds the text. */
 interface LineMatch {
   /** Counted from 1. */
   readonly line: number;

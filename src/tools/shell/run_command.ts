@@ -1,8 +1,4 @@
-/**
- * Runs one command in a process group of its own, within its caps, and ends all that is left of the group.
- *
- * @module
- */
+/** Runs one command in a process group of its own, within its caps, and ends all that is left of the group. */
 import { endGroup, isGroupAlive, rememberGroup } from "./process_group.ts";
 import { concatBytes, encodeUtf8 } from "../../domain/bytes.ts";
 import { withoutCutEnd, withoutCutStart } from "../output.ts";
@@ -20,7 +16,6 @@ const PIPE_GRACE_MS = 200;
 /** Timeout for the end of a killed command, in milliseconds. */
 const STATUS_GRACE_MS = 2000;
 
-/** Options of {@linkcode runCommand}. */
 interface CommandOptions {
   /** Working directory, absolute. */
   readonly directory: string;
@@ -36,7 +31,6 @@ interface CommandOptions {
   readonly onOutput?: (stream: number, chunk: Uint8Array) => void;
 }
 
-/** End of a command. */
 type CommandEnd =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "signalled"; readonly signal: string }
@@ -162,11 +156,9 @@ const KEPT_PART_BYTES = 8 * 1024 * 1024;
 const MAX_HELD_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** The kept parts of an output. */
 interface Collected {
   /** Everything, or beginning and end with a line between them that counts what is missing. */
   readonly bytes: Uint8Array;
-  /** Number of received bytes. */
   readonly total: number;
   /** Number of received bytes that are not in `bytes`. */
   readonly missing: number;
@@ -187,7 +179,6 @@ export class OutputCollector {
     this.#partBytes = partBytes;
   }
 
-  /** Number of bytes received so far. */
   get total(): number {
     return this.#total;
   }

@@ -1,8 +1,4 @@
-/**
- * `edit_file`: one text of a file replaced by another.
- *
- * @module
- */
+/** `edit_file`: one text of a file replaced by another. */
 import * as z from "zod";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { cutLine, decodeContent, isBinary, shownPath } from "../output.ts";
@@ -14,7 +10,6 @@ import { type WriteTarget, writeTarget } from "./write_target.ts";
 
 /** The largest file that is edited. */
 const MAX_EDITED_BYTES = 16 * 1024 * 1024;
-/** Number of places of an ambiguous text that are named. */
 const MAX_NAMED_PLACES = 10;
 
 /** Replaces a text that occurs once. */
@@ -107,14 +102,12 @@ function summary(target: WriteTarget, line: number, texts: { old_text: string; n
 
 /** Counting ends here. */
 const MAX_COUNTED = 100;
-/** Number of similar lines that are named. */
 const MAX_NEAR = 3;
 /** Part of a similar line that is shown, in UTF-16 units. */
 const MAX_NEAR_CHARS = 200;
 /** A line is like another when so much of the longer one is common to both, from their ends. */
 const LIKE_SHARE = 0.5;
 
-/** One place of a text. */
 interface Occurrence {
   /** In UTF-16 units. */
   readonly index: number;
@@ -122,7 +115,6 @@ interface Occurrence {
   readonly line: number;
 }
 
-/** Number of occurrences of a text, and the first places. */
 interface Occurrences {
   /** Overlapping ones included; stops at 100. */
   readonly count: number;

@@ -1,8 +1,4 @@
-/**
- * Writes one file of the workspace as a whole: readers see the old content or the new, never a part.
- *
- * @module
- */
+/** Writes one file of the workspace as a whole: readers see the old content or the new, never a part. */
 import {
   closeSync,
   constants,
@@ -35,7 +31,6 @@ const KEPT_MODE = 0o777;
 export interface CurrentFile {
   /** Length in bytes. */
   readonly size: number;
-  /** The whole content. */
   read(): Uint8Array;
 }
 
@@ -171,7 +166,6 @@ function factsOf(name: string): Stats | null {
   }
 }
 
-/** A directory of the workspace, and the path that failures show. */
 interface InsideOptions {
   /** The workspace, canonical. */
   readonly root: string;

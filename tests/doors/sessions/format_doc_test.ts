@@ -48,3 +48,16 @@ Deno.test("docs/format.md names every finding that the store can make, and no ot
   assert.deepEqual([...named].sort(), [...made].sort());
   assert.ok(made.size > 25);
 });
+
+Deno.test("docs/format.md names every member of turns, events and manifests", () => {
+  const named = new Set(
+    [...textOf("docs/format.md").matchAll(/`[^`]*`/g)].flatMap(([code]) => code.match(/\w+/g) ?? []),
+  );
+  for (const file of ["event", "fingerprint", "manifest", "turn"]) {
+    const members = [...textOf(`src/domain/${file}.ts`).matchAll(/^ {2}readonly (\w+)\??:/gm)].map((
+      [, member = ""],
+    ) => member);
+    assert.ok(members.length > 3, file);
+    assert.deepEqual(members.filter((member) => !named.has(member) && !/[A-Z]/.test(member)), [], file);
+  }
+});

@@ -9,8 +9,9 @@ Deno.test("the README shows the picture of a terminal before its first heading, 
   assert.match(top, /!\[[^\]]{20,}\]\(docs\/terminal\.svg\)/);
 });
 
-Deno.test("the README has about 150 lines, and names the demo and the gate", () => {
+Deno.test("the README has about 150 lines, names the demo and the gate, and installs in its second section", () => {
   assert.ok(README.trimEnd().split("\n").length <= 165);
+  assert.match(README.split(/^## /m)[2] ?? "", /^Install\n/);
   for (const task of ["demo", "test", "compile"]) {
     assert.ok(README.includes(`npx -y deno@2.9.6 task ${task}`));
   }

@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { oneLine } from "../../../src/apis/message.ts";
 import { redactText } from "../../../src/domain/redact.ts";
 import { SECRET_PATTERNS, type SecretPattern } from "../../../src/domain/secret_patterns.ts";
+import { EXAMPLES } from "./secret_examples.ts";
 import { secretValues } from "../../../src/fixture/secrets/secret_values.ts";
 import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
 import { test } from "../../support/test.ts";
 import { textSize } from "../../support/scale.ts";
+
+const ROWS = SECRET_PATTERNS.map((row) => ({ kept: [], found: [], ...row, ...EXAMPLES[row.name] }));
 
 const scrubbed = (text: string) => createScrubber({ values: [] }).text(text);
 
@@ -36,7 +39,7 @@ function exampleOf(marked: string): { readonly text: string; readonly secret: st
 }
 
 Deno.test("every row has an example, and what names the row says its kind", () => {
-  for (const { name, found, kept, kind } of SECRET_PATTERNS) {
+  for (const { name, found, kept, kind } of ROWS) {
     assert.ok(found.length > 0 && name !== "", kind);
     assert.ok(kept.every((text) => !/[«»]/.test(text)), name);
   }
@@ -44,7 +47,7 @@ Deno.test("every row has an example, and what names the row says its kind", () =
 
 for (const [who, { without, isSought }] of Object.entries(SEARCHES)) {
   Deno.test(`each secret of the table is found by ${who}`, () => {
-    const rows = SECRET_PATTERNS.filter(isSought);
+    const rows = ROWS.filter(isSought);
     assert.ok(rows.length > 5);
     for (const { name, found } of rows) {
       for (const { text, secret } of found.map(exampleOf)) {
@@ -58,7 +61,7 @@ for (const [who, { without, isSought }] of Object.entries(SEARCHES)) {
 }
 
 Deno.test("text that only resembles a secret stays in recordings, exports and messages", () => {
-  for (const { kind, name, kept } of SECRET_PATTERNS) {
+  for (const { kind, name, kept } of ROWS) {
     for (const text of kept) {
       assert.deepEqual(redactText(text), { text, counts: {} }, name);
       assert.equal(scrubbed(text), text, name);
@@ -69,7 +72,7 @@ Deno.test("text that only resembles a secret stays in recordings, exports and me
 });
 
 Deno.test("a variable whose value is an API key, a web token or a private key is secret, whatever its name", () => {
-  for (const { kind, inMessages, found } of SECRET_PATTERNS) {
+  for (const { kind, inMessages, found } of ROWS) {
     if (inMessages || !["api_key", "jwt", "private_key"].includes(kind)) continue;
     for (const { text, secret } of found.map(exampleOf)) {
       const value = kind === "private_key" ? text.trim() : secret;
@@ -86,7 +89,7 @@ Deno.test("a key after an escape of JSON is found, as one at the beginning of a 
 });
 
 test.long("no search takes more than linear time for 1 MiB, in the gate 256 KiB, of any beginning of a secret", () => {
-  const pieces = new Set(SECRET_PATTERNS.flatMap(({ starts, found }) => [
+  const pieces = new Set(ROWS.flatMap(({ starts, found }) => [
     starts[0]?.map((set) => set[0]).join("") ?? "",
     ...found.slice(0, 1).map(exampleOf).flatMap(({ text, secret }) => {
       const at = text.indexOf(secret);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/domain/ports.ts";
 import { parseRemote } from "../../../src/remote/address.ts";
-import { probe } from "../../../src/remote/probe.ts";
+import { probe } from "../../../src/remote/open.ts";
 import { S3Store } from "../../../src/remote/s3.ts";
 import { SessionRemote } from "../../../src/remote/session_remote.ts";
 import type { PendingTurn } from "../../../src/store/write/turn_remote.ts";

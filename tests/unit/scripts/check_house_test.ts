@@ -65,7 +65,7 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
     "c.md": "/builds/seven/checkouts\n/builds/seven/checkout/a\n",
   }, "a.sh:1 a.sh:3 a.sh:4 b.json:1 b.json:2 c.md:2"],
   citations: [{
-    "docs/protocol.md": "## 2. Items\n\n### 2.1 Fields\n",
+    "src/apis/protocol.md": "## 2. Items\n\n### 2.1 Fields\n",
     "src/run/a.ts": "// (protocol \xa72.1, \xa72–2.1), RFC 9110 \xa77.6.1\n// \xa72.7\n// \xa72–3\n",
   }, "src/run/a.ts:2 src/run/a.ts:3"],
   links: [{
@@ -74,6 +74,13 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
       "[e](#größe---a) [f](docs/a.md#the-fault)\n[g](docs/no.md)\n![h](no.svg)\n[i](#part)\n[j](docs/a.md#part)\n",
     "docs/a.md": "## The `fault`\n[up](../README.md)\n[beside](b.md)\n",
   }, "README.md:8 README.md:9 README.md:10 README.md:11 docs/a.md:3"],
+  "links of messages": [{
+    "docs/a.md": "## The fault\n",
+    "npm/a.js": "// docs/b.md has it.\n",
+    "src/cli/a.ts":
+      '"see docs/a.md#the-fault."; `docs/${name}`; "https://example.com/docs/b.md"\n"docs/a.md#part"\n',
+    "tests/a.ts": '"docs/b.md"\n',
+  }, "npm/a.js:1 src/cli/a.ts:2"],
   "tests run": [{
     "deno.json":
       '{"tasks": {"a": {"command": "test --ignore=tests/a/long tests/a"}, "b": {"command": "test tests/b.ts"}}}',

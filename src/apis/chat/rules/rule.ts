@@ -1,15 +1,10 @@
-/**
- * The rules of Chat Completions, and the errors for requests that break them.
- *
- * @module
- */
+/** The rules of Chat Completions, and the errors for requests that break them. */
 import type { JsonObject } from "../../../domain/json.ts";
 import type { ApiRule, FoundViolation } from "../../rule.ts";
 
 /** A violation of a rule. */
 export type ChatViolation = FoundViolation<ChatRuleName>;
 
-/** A message of a request with its place. */
 export interface PlacedMessage {
   readonly index: number;
   readonly message: JsonObject;
@@ -134,5 +129,4 @@ export const CHAT_RULES = [
   },
 ] as const satisfies readonly ApiRule[];
 
-/** The name of a rule. */
 type ChatRuleName = (typeof CHAT_RULES)[number]["name"];

@@ -1,8 +1,4 @@
-/**
- * Rules on thinking: it returns unchanged, and for some models only after its original prefix (protocol §11).
- *
- * @module
- */
+/** Rules on thinking: it returns unchanged, and for some models only after its original prefix (protocol §11). */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { mergedTurns, type MessagesRequest, type PlacedBlock } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
@@ -10,7 +6,6 @@ import { isThinking } from "./shapes.ts";
 
 /** Everything before a thinking block, which the block is bound to. */
 export interface BlockPrefix {
-  /** The model that the request asks for. */
   readonly model: string | undefined;
   readonly system: JsonValue;
   readonly tools: JsonValue;
@@ -27,7 +22,6 @@ export type SignatureVerdict = "ok" | "forged" | "bound";
 /** Judges whether the server issued a thinking or redacted block, and issued it after that prefix. */
 export type SignatureJudge = (block: JsonObject, prefix: BlockPrefix) => SignatureVerdict;
 
-/** A thinking block and its verdict. */
 export interface JudgedBlock {
   readonly placed: PlacedBlock;
   readonly verdict: SignatureVerdict;

@@ -1,8 +1,4 @@
-/**
- * Finds the refusals that a Responses request would get, for replay servers. A run sends its requests unchecked.
- *
- * @module
- */
+/** Finds the refusals that a Responses request would get, for replay servers. A run sends its requests unchecked. */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import type { RuleSet } from "../../rule.ts";
 import {
@@ -36,11 +32,8 @@ import type { ResponsesViolation } from "./rule.ts";
 
 /** Items that the server is known to have issued; what is absent is not checked. */
 export interface IssuedFacts {
-  /** Judges encrypted content. */
   readonly decode?: BlobJudge;
-  /** Finds the reasoning that belongs to an id. */
   readonly reasoningOf?: ReasoningOf;
-  /** Finds the item after a reasoning item. */
   readonly followingOf?: FollowingOf;
 }
 

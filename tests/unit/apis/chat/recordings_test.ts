@@ -8,7 +8,8 @@ import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { Replay } from "../../../clients/support.ts";
 import { planned, written } from "../../fixture/import/support.ts";
 import { shownText } from "../../fixture/inspect/support.ts";
-import { type Answer, RawUpstream, Recording, write } from "../../fixture/record/recording.ts";
+import { Recording } from "../../fixture/record/recording.ts";
+import { type Answer, RawUpstream, write } from "../../../support/raw_upstream.ts";
 import { areOwnRecordings, recordingBytes } from "../../../support/recordings.ts";
 import { test } from "../../../support/test.ts";
 
