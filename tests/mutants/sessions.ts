@@ -154,4 +154,32 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     promise: "keep.md: a fetch checks each turn and blob",
     area: ["cli/remote_run_test.ts", "cli/remote_races_test.ts"],
   },
+  {
+    file: "src/store/transfer/reader.ts",
+    text: "if (line.path !== path) throw",
+    replacement: "if (line.path.length !== path.length) throw",
+    promise: "format.md: an importer compares each path with the expected one",
+    area: ["doors/sessions"],
+  },
+  {
+    file: "src/store/lifecycle/fork.ts",
+    text: "const before = [...forks.at(-1)?.lineage ?? [], ...turns.map(({ session }) => session)];",
+    replacement: "const before = turns.slice(-1).map(({ session }) => session);",
+    promise: "format.md: a fork names all sessions that may have written a turn before it",
+    area: ["doors/sessions"],
+  },
+  {
+    file: "src/domain/fingerprint.ts",
+    text: "return a.endpoint === b.endpoint || a.endpoint === b.portless || a.portless === b.endpoint;",
+    replacement: "return a.endpoint === b.endpoint || a.portless === b.portless;",
+    promise: "format.md: two ports of loopback are two endpoints",
+    area: ["doors/sessions"],
+  },
+  {
+    file: "src/domain/manifest.ts",
+    text: "manifest !== null && isOnlyRenamed(turn) ? manifest.updated_at : turn.at",
+    replacement: "turn.at",
+    promise: "keep.md: a new title is no use of the session",
+    area: ["doors/sessions"],
+  },
 ];
