@@ -128,7 +128,10 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
         ),
     }),
     show: line,
-    runs: [{ exit: 10 }, { prompt: null, sent: "user:_Go_|_rs_000000000000000000000002_|_says:_Half" }],
+    runs: [{ exit: 10 }, {
+      prompt: null,
+      sent: "user:_Go_|_rs_000000000000000000000002_|_says_(commentary):_Half",
+    }],
     also: (runs) => void expect(runs.turns("fix-ci-7k2m")[1].response.status, "cut"),
   },
   "an item that only the terminal event lists is kept at its place there": {
