@@ -34,14 +34,7 @@ export const SHORTER: Readonly<Record<string, History>> = {
     left: "before_checkpoint, before_checkpoint",
   },
   "a checkpoint may keep nothing, and what comes next stays whole": {
-    turns: tell(
-      ...TWO,
-      ends(),
-      compacts(),
-      asks("third"),
-      says(["rs_4", "call_1"]),
-      gets("call_1"),
-    ),
+    turns: tell(...TWO, ends(), compacts(), asks("third"), says(["rs_4", "call_1"]), gets("call_1")),
     sent: `${SO_FAR} | user: third | rs_4 | ${CALLS}`,
     left: "before_checkpoint, before_checkpoint, before_checkpoint",
   },
@@ -55,12 +48,7 @@ export const SHORTER: Readonly<Record<string, History>> = {
     sent: `${FIRST_RUN} | ${SECOND_RUN}`,
   },
   "an unfinished run keeps its prompt after a checkpoint": {
-    turns: tell(
-      asks("the task"),
-      says(["rs_1", "call_1"]),
-      gets("call_1"),
-      compacts(undefined, "the task"),
-    ),
+    turns: tell(asks("the task"), says(["rs_1", "call_1"]), gets("call_1"), compacts(undefined, "the task")),
     prompt: null,
     sent: `${SO_FAR} | user: the task`,
     left: "before_checkpoint",
@@ -219,11 +207,7 @@ export const REFUSED: Readonly<Record<string, History>> = {
     sent: "user: x | mystery",
   },
   "reasoning goes only with the item that came right after it": {
-    turns: tell(
-      asks("x"),
-      says(["rs_1", "rs_2", SEARCH, "msg_1: a"]),
-      notes({ rs_2: "quarantined" }),
-    ),
+    turns: tell(asks("x"), says(["rs_1", "rs_2", SEARCH, "msg_1: a"]), notes({ rs_2: "quarantined" })),
     sent: BARE,
     left: "no_following_item, quarantined, reasoning_dropped",
   },

@@ -41,9 +41,7 @@ const NO_RESULT =
   "No result was recorded: the process ended while this call was open. The call may or may not have run.";
 
 /** A prompt and an answer with reasoning. */
-export const one = (
-  facts: Facts = {},
-): Beat[] => [asks("x"), says(["rs_1", "msg_1: a"], facts)];
+export const one = (facts: Facts = {}): Beat[] => [asks("x"), says(["rs_1", "msg_1: a"], facts)];
 export const WHOLE = "user: x | rs_1 | says msg_1: a";
 export const BARE = "user: x | says: a";
 /** A run with a call, and a run with an answer. */
@@ -130,11 +128,7 @@ const ORIGINS: Readonly<Record<string, History>> = {
     sent: `${WHOLE} | user: y | rs_2 | says msg_2: b`,
   },
   "calls and results go to every endpoint": {
-    turns: tell(
-      asks("x"),
-      says(["rs_1", "call_1"], { at: { endpoint: "ffffffff" } }),
-      gets("call_1"),
-    ),
+    turns: tell(asks("x"), says(["rs_1", "call_1"], { at: { endpoint: "ffffffff" } }), gets("call_1")),
     sent: `user: x | ${CALLS}`,
     left: "other_endpoint",
   },
@@ -150,10 +144,7 @@ const ORIGINS: Readonly<Record<string, History>> = {
   "the text of reasoning goes to the endpoint that showed it": {
     turns: tell(
       asks("x"),
-      says([
-        { ...reasoning("rs_1"), content: [{ type: "reasoning_text", text: "Hm." }] },
-        "msg_1: a",
-      ]),
+      says([{ ...reasoning("rs_1"), content: [{ type: "reasoning_text", text: "Hm." }] }, "msg_1: a"]),
     ),
     sent: "user: x | rs_1 shown | says msg_1: a",
   },
@@ -163,10 +154,7 @@ const ORIGINS: Readonly<Record<string, History>> = {
       says([
         item("reasoning", "r1", { summary: [], content: [{ type: "reasoning_text", text: "Hm." }] }),
         "m: a",
-      ], {
-        at: { provider: "compatible", endpoint: endpointOf(HERE) },
-        asked: "m",
-      }),
+      ], { at: { provider: "compatible", endpoint: endpointOf(HERE) }, asked: "m" }),
     ),
     to: { provider: "compatible", model: "m", flags: ["--base-url", HERE] },
     sent: "user: x | r1 shown | says m: a",
@@ -209,11 +197,7 @@ const RESPONSES: Readonly<Record<string, History>> = {
   "a message has its id directly after reasoning only, and keeps its phase": {
     turns: tell(
       asks("x"),
-      says([
-        "rs_1",
-        { ...message("msg_1", "a"), phase: "commentary", status: "completed" },
-        "msg_2: b",
-      ]),
+      says(["rs_1", { ...message("msg_1", "a"), phase: "commentary", status: "completed" }, "msg_2: b"]),
     ),
     sent: "user: x | rs_1 | says msg_1 (commentary): a | says: b",
   },
@@ -227,11 +211,7 @@ const RESPONSES: Readonly<Record<string, History>> = {
     left: "no_following_item",
   },
   "what follows in another response follows nothing": {
-    turns: tell(
-      asks("x"),
-      says(["rs_1"], { status: "interrupted" }),
-      says(["msg_1: a"]),
-    ),
+    turns: tell(asks("x"), says(["rs_1"], { status: "interrupted" }), says(["msg_1: a"])),
     sent: BARE,
     left: "no_following_item",
   },
@@ -299,10 +279,7 @@ const RESPONSES: Readonly<Record<string, History>> = {
     left: "no_following_item",
   },
   "an item of another endpoint takes no id away": {
-    turns: tell(
-      ...one(),
-      says([repeated("gAAA-2"), "msg_2: b"], { at: { endpoint: "ffffffff" } }),
-    ),
+    turns: tell(...one(), says([repeated("gAAA-2"), "msg_2: b"], { at: { endpoint: "ffffffff" } })),
     sent: `${WHOLE} | says: b`,
     left: "other_endpoint",
   },
@@ -312,24 +289,13 @@ const RESPONSES: Readonly<Record<string, History>> = {
     left: "duplicate_id, quarantined",
   },
   "an unanswered call gets an answer after the results of its batch": {
-    turns: tell(
-      asks("x"),
-      says(["a", "b", "c"]),
-      gets("b"),
-      says(["msg_1: done"]),
-    ),
+    turns: tell(asks("x"), says(["a", "b", "c"]), gets("b"), says(["msg_1: done"])),
     sent: "user: x | call a | call b | call c | output b: got b | " +
       `output a: ${NO_RESULT} | output c: ${NO_RESULT} | says: done`,
     left: "orphan_answered, orphan_answered",
   },
   "a repeated call id gets a suffix, and its result with it": {
-    turns: tell(
-      asks("x"),
-      says(["a"]),
-      gets("a"),
-      says(["a", "a-2"]),
-      gets("a", "a-2"),
-    ),
+    turns: tell(asks("x"), says(["a"]), gets("a"), says(["a", "a-2"]), gets("a", "a-2")),
     sent:
       "user: x | call a | output a: got a | call a-2 | call a-2-2 | output a-2: got a | output a-2-2: got a-2",
     left: "call_id_renamed, call_id_renamed",
@@ -369,11 +335,7 @@ const CALLED: Readonly<Record<string, History>> = {
     left: "no_following_item, call_not_run",
   },
   "a call that ran goes, however its response ended": {
-    turns: tell(
-      asks("x"),
-      says(["rs_1", "call_1"], { status: "incomplete" }),
-      gets("call_1"),
-    ),
+    turns: tell(asks("x"), says(["rs_1", "call_1"], { status: "incomplete" }), gets("call_1")),
     sent: `user: x | rs_1 | ${CALLS}`,
   },
   "a call of a completed response that did not run is answered": {
@@ -383,8 +345,4 @@ const CALLED: Readonly<Record<string, History>> = {
 };
 
 /** By a sentence that a request must fit. */
-export const HISTORIES: Readonly<Record<string, History>> = {
-  ...ORIGINS,
-  ...RESPONSES,
-  ...CALLED,
-};
+export const HISTORIES: Readonly<Record<string, History>> = { ...ORIGINS, ...RESPONSES, ...CALLED };
