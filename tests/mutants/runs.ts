@@ -121,9 +121,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/tools"],
   },
   {
-    file: "src/cli/settings.ts",
-    text: 'if (isPlayed || flag === "") return null;',
-    replacement: 'if (flag === "") return null;',
+    file: "src/cli/run/run.ts",
+    text: "fixture === null ? remoteSetting(ports, flags.remote, config) : null",
+    replacement: "remoteSetting(ports, flags.remote, config)",
     promise: "keep.md: a call that plays a fixture uses no remote",
     area: ["unit/cli/run"],
   },
