@@ -34,7 +34,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "return JSON.stringify([subject.tool, subject.target]);",
     promise:
       "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
-    area: ["cli/long/ask_test.ts"],
+    area: ["cli/binary/ask_test.ts"],
   },
   {
     file: "src/run/refusals.ts",
