@@ -22,7 +22,7 @@ import { executeRun } from "../../src/run/loop.ts";
 import { Stop } from "../../src/run/outcome.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
 import { createPlayer } from "../../src/transport/player.ts";
-import { type Api, applied, recorded, SAID } from "../unit/fixture/faults/recorded.ts";
+import { type Api, applied, recorded, SAID } from "../support/broken_answers.ts";
 import { fixture } from "../unit/fixture/serve/given.ts";
 import { scripted } from "../unit/run/scripted.ts";
 import { ID, testPorts, withHome } from "../unit/store/support.ts";
