@@ -23,7 +23,7 @@ import { Stop } from "../../src/run/outcome.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
 import { createPlayer } from "../../src/transport/player.ts";
 import { type Api, applied, recorded, SAID } from "../support/broken_answers.ts";
-import { fixture } from "../unit/fixture/serve/given.ts";
+import { fixture } from "../support/given_fixture.ts";
 import { scripted } from "../unit/run/scripted.ts";
 import { ID, testPorts, withHome } from "../unit/store/support.ts";
 import { fakeClock, realClock } from "../unit/transport/support.ts";

@@ -211,7 +211,7 @@ Deno.test("record --missing without a command plays for any client until SIGTERM
   await started.printed('"exchange"');
   assert.equal((await fetch(origin, { method: "HEAD" })).status, 200, "a connection check");
   const upgrade =
-    "GET /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nConnection: Upgrade\nUpgrade: websocket\n\n";
+    "GET /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nConnection: close, Upgrade\nUpgrade: websocket\n\n";
   assert.deepEqual((await askRaw(Number(new URL(origin).port), upgrade)).statuses, [426]);
   await started.printed('"websocket_upgrade"');
   started.process.kill("SIGTERM");
