@@ -1,8 +1,4 @@
-/**
- * A session of another agent, as its reader returns it: independent of the agent's file format.
- *
- * @module
- */
+/** A session of another agent, as its reader returns it: independent of the agent's file format. */
 import type { Item } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { JsonObject } from "../domain/json.ts";

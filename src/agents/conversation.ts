@@ -1,8 +1,4 @@
-/**
- * The conversation of a session as other agents can hold it: texts, calls and results, without reasoning.
- *
- * @module
- */
+/** The conversation of a session as other agents can hold it: texts, calls and results, without reasoning. */
 import { callArgumentsOf, callIdOf, callNameOf, messageTextOf } from "../domain/item.ts";
 import { checkpointAfter } from "../domain/manifest.ts";
 import type { CheckpointRef } from "../domain/event.ts";

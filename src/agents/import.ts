@@ -1,8 +1,4 @@
-/**
- * Imports a session of another agent as sessions of ours, one for each branch. The source is only read.
- *
- * @module
- */
+/** Imports a session of another agent as sessions of ours, one for each branch. The source is only read. */
 import { parseSessionId, type SessionId } from "../domain/ids.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { sha256Hex } from "../domain/hash.ts";

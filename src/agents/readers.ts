@@ -1,8 +1,4 @@
-/**
- * The readers, by agent.
- *
- * @module
- */
+/** The readers, by agent. */
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { parseShallow } from "../domain/json_depth.ts";
 import type { AgentName, AgentSession } from "./agent_session.ts";

@@ -1,8 +1,4 @@
-/**
- * Helpers of all readers: lost parts, branches, and values of JSON.
- *
- * @module
- */
+/** Helpers of all readers: lost parts, branches, and values of JSON. */
 import type { Item } from "../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { AgentBranch, AgentEntry, LostPart } from "./agent_session.ts";
@@ -39,6 +35,13 @@ export function textIn(value: JsonValue | undefined): string | null {
 /** Objects of an array; empty for any other value. */
 export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/** Text of an output: a string, or the texts of its parts. */
+export function outputText(output: JsonValue | undefined): string {
+  if (typeof output === "string") return output;
+  if (!Array.isArray(output)) return output === undefined ? "" : JSON.stringify(output);
+  return output.map((part) => isJsonObject(part) && typeof part.text === "string" ? part.text : "").join("");
 }
 
 /** A number of tokens; 0 if it is missing. */

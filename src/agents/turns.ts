@@ -1,8 +1,4 @@
-/**
- * Turns of the session that an import creates, in memory: each is validated as a reader will validate it.
- *
- * @module
- */
+/** Turns of the session that an import creates, in memory: each is validated as a reader will validate it. */
 import { answersInBlocks } from "../apis/agent_providers.ts";
 import { usageOf } from "../apis/usage.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";

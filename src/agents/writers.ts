@@ -1,8 +1,4 @@
-/**
- * The writers, by agent.
- *
- * @module
- */
+/** The writers, by agent. */
 import type { AgentName } from "./agent_session.ts";
 import { writeClaude } from "./claude/write.ts";
 import { writeCodex } from "./codex/write.ts";

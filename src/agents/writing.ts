@@ -1,8 +1,4 @@
-/**
- * Facts that the writers of all agents need.
- *
- * @module
- */
+/** Facts that the writers of all agents need. */
 import type { JsonValue } from "../domain/json.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import type { Conversation } from "./conversation.ts";

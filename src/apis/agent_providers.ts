@@ -1,8 +1,4 @@
-/**
- * Providers in the sessions of other agents, by the names that those use.
- *
- * @module
- */
+/** Providers in the sessions of other agents, by the names that those use. */
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "./providers.ts";

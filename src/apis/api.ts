@@ -1,8 +1,4 @@
-/**
- * A wire API as the program uses it: requests, streams, errors, matching and rules.
- *
- * @module
- */
+/** A wire API as the program uses it: requests, streams, errors, matching and rules. */
 import type { Item, Omission } from "../domain/event.ts";
 import type { RequestUsage } from "../domain/usage.ts";
 import type { ApiFailure } from "../domain/errors.ts";

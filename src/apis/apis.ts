@@ -1,8 +1,4 @@
-/**
- * All wire APIs, one row each.
- *
- * @module
- */
+/** All wire APIs, one row each. */
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldNeeds } from "../domain/folded.ts";
 import type { Api, ApiName, RunApi } from "./api.ts";

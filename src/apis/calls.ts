@@ -1,8 +1,4 @@
-/**
- * Arguments of calls in answers, for a server that changes them.
- *
- * @module
- */
+/** Arguments of calls in answers, for a server that changes them. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 
 /** Changes the arguments of a call. `isJson` is false for free text, such as a patch. */

@@ -1,8 +1,6 @@
 /**
  * Kinds of provider, one row each: API, base URL, and the variables with base URL and key. Also recognises the provider
  * of a recorded request. Every start of the program loads this file, so it holds little code.
- *
- * @module
  */
 import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
 import type { Api, ApiKey, ApiName } from "./api.ts";

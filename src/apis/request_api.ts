@@ -1,8 +1,6 @@
 /**
  * Resolves the API of a request. Paths such as `/responses` and `/messages` are common, so a path alone does not claim a
  * request for an API of models: its server or its body has to.
- *
- * @module
  */
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import type { Api } from "./api.ts";

@@ -1,8 +1,4 @@
-/**
- * Rules on requests with their sources, for the checkers of all APIs.
- *
- * @module
- */
+/** Rules on requests with their sources, for the checkers of all APIs. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
 

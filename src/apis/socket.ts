@@ -1,8 +1,6 @@
 /**
  * An API over a WebSocket: each request and each event is one text message. A request and its events have an HTTP
  * equivalent, so that all code that reads requests and answers works on both.
- *
- * @module
  */
 import type { JsonObject } from "../domain/json.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Changes of texts as lines. Load it on use only: the library takes longer than a short call.
- *
- * @module
- */
+/** Changes of texts as lines. Load it on use only: the library takes longer than a short call. */
 import { structuredPatch } from "diff";
 
 const CONTEXT = 3;

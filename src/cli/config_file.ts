@@ -1,8 +1,4 @@
-/**
- * The user's `config.json`: its members, its profiles, and the configuration that they give.
- *
- * @module
- */
+/** The user's `config.json`: its members, its profiles, and the configuration that they give. */
 import { DEFAULT_PROVIDER } from "../apis/providers.ts";
 import { decodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";

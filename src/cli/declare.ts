@@ -1,8 +1,6 @@
 /**
  * Declarations of verbs, their arguments and their flags. Types, help, docs, settings, the check of session tests and
  * the parser (in `program.ts`) derive from these values.
- *
- * @module
  */
 import type { ProgramPorts } from "./live_ports.ts";
 

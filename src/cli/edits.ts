@@ -1,8 +1,4 @@
-/**
- * Edits of files in calls of tools: ours, and those of common agents.
- *
- * @module
- */
+/** Edits of files in calls of tools: ours, and those of common agents. */
 import { type JsonObject, stringMember } from "../domain/json.ts";
 
 export interface Edit {

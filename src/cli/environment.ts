@@ -1,8 +1,6 @@
 /**
  * The environment variables that the program reads. All other variables read as unset, although the runtime allows
  * them, so that no unrelated secret of the shell can end up in a turn, a message or a log.
- *
- * @module
  */
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";

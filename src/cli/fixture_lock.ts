@@ -1,8 +1,6 @@
 /**
  * Lock of a fixture folder: one recorder or pruner at a time. The file is in the staging folder, which readers and sums
  * pass over, and the last act of its owner is to remove both.
- *
- * @module
  */
 import { RepriseError } from "../domain/errors.ts";
 import type { Files, Ports } from "../domain/ports.ts";

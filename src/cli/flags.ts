@@ -1,8 +1,4 @@
-/**
- * Arguments and flags that several verbs have, and the readers of values.
- *
- * @module
- */
+/** Arguments and flags that several verbs have, and the readers of values. */
 import { InvalidArgumentError } from "commander";
 import { DEFAULT_PROVIDER } from "../apis/providers.ts";
 import { DAY_MS } from "../domain/ports.ts";

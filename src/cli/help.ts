@@ -1,8 +1,4 @@
-/**
- * The first help: the verbs in groups, on one screen.
- *
- * @module
- */
+/** The first help: the verbs in groups, on one screen. */
 import { EXIT_CODES } from "../domain/errors.ts";
 import type { Flag, Verb } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";

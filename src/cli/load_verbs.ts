@@ -1,8 +1,4 @@
-/**
- * Loads the declarations that a call needs: building the parser of every verb takes longer than most verbs.
- *
- * @module
- */
+/** Loads the declarations that a call needs: building the parser of every verb takes longer than most verbs. */
 import type { Verb } from "./declare.ts";
 
 export interface Verbs {

@@ -1,8 +1,4 @@
-/**
- * Output: the only module that writes to stdout (data) and stderr (for people).
- *
- * @module
- */
+/** Output: the only module that writes to stdout (data) and stderr (for people). */
 import type { ExitCode, RepriseError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
 import type { ProgramPorts } from "./live_ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Files that a verb writes for the user: an export, a page.
- *
- * @module
- */
+/** Files that a verb writes for the user: an export, a page. */
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { fileError, isTaken } from "../store/fs_errors.ts";

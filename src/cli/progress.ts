@@ -1,8 +1,6 @@
 /**
  * Progress of work that takes more than a second: a line that changes on a terminal, a line now and then in the log of a
  * CI system, nothing elsewhere.
- *
- * @module
  */
 import type { Ports } from "../domain/ports.ts";
 import { isCi } from "./environment.ts";

@@ -1,8 +1,4 @@
-/**
- * The manifest: a small cache that is derived only from the turns.
- *
- * @module
- */
+/** The manifest: a small cache that is derived only from the turns. */
 import { type CheckpointRef, type HistoryCompactionEvent, MAX_TITLE_LENGTH, type RunState } from "./event.ts";
 import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
 import { isJsonObject } from "./json.ts";

@@ -1,8 +1,4 @@
-/**
- * All access to the outside, as one value: a replayed run swaps it and writes the same bytes anywhere.
- *
- * @module
- */
+/** All access to the outside, as one value: a replayed run swaps it and writes the same bytes anywhere. */
 
 /** Facts about a path, without following a final symbolic link. */
 export interface FileFacts {

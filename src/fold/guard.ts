@@ -1,8 +1,4 @@
-/**
- * Reasons why an encrypted item of an earlier response may not go to the next request's endpoint and model.
- *
- * @module
- */
+/** Reasons why an encrypted item of an earlier response may not go to the next request's endpoint and model. */
 import type { Item } from "../domain/event.ts";
 import type { FoldNeeds } from "../domain/folded.ts";
 import { type Fingerprint, IMPORTED_ENDPOINT, mayBeSameEndpoint } from "../domain/fingerprint.ts";

@@ -1,8 +1,6 @@
 /**
  * Items that a person took out of later requests (`items_omitted`), each with its group: a history without them. The
  * fold and the summaries of checkpoints and forks start from it, so that none of them brings such an item back.
- *
- * @module
  */
 import { attachmentIn, userContent } from "../domain/attachment.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";

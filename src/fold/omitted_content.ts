@@ -1,8 +1,6 @@
 /**
  * A history whose omitted items have lost their content, for `export --redact`: numbers, kinds and ids stay, so that every
  * rule over turns still holds.
- *
- * @module
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import type { Item, SessionEvent } from "../domain/event.ts";

@@ -1,8 +1,4 @@
-/**
- * Open runs of other homes, which the age of the newest turn on the remote protects.
- *
- * @module
- */
+/** Open runs of other homes, which the age of the newest turn on the remote protects. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";

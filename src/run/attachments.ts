@@ -1,8 +1,4 @@
-/**
- * Contents of attached files in requests: entries name a blob, and a request holds its bytes.
- *
- * @module
- */
+/** Contents of attached files in requests: entries name a blob, and a request holds its bytes. */
 import { Buffer } from "node:buffer";
 import { attachmentIn, withContent } from "../domain/attachment.ts";
 import { decodeUtf8Exactly } from "../domain/bytes.ts";

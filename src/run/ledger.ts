@@ -1,8 +1,6 @@
 /**
  * The requests that turns record, with their tokens: the base of budgets and costs. Reads turns of any version, and
  * loads no schema.
- *
- * @module
  */
 import type { RequestUsage } from "../domain/usage.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";

@@ -1,8 +1,4 @@
-/**
- * Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report.
- *
- * @module
- */
+/** Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report. */
 import { costText, roundedCost } from "../domain/cost.ts";
 import type { Item, RunState } from "../domain/event.ts";
 import { NO_USAGE, type Usage } from "../domain/usage.ts";

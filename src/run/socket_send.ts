@@ -1,8 +1,6 @@
 /**
  * Sends the requests of a run over one WebSocket. The rest of the run sees the HTTP equivalents: each request is the body
  * that HTTP would send, each answer an event stream or an error with its status (protocol §8.5).
- *
- * @module
  */
 import type { Conversation, ConversationStep, HttpError, SocketApi } from "../apis/socket.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";

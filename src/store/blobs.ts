@@ -1,8 +1,4 @@
-/**
- * Blobs: large contents that turns name by their sha256.
- *
- * @module
- */
+/** Blobs: large contents that turns name by their sha256. */
 import type { RepriseError } from "../domain/errors.ts";
 import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, stringMember } from "../domain/json.ts";

@@ -1,8 +1,6 @@
 /**
  * The real ports for files and processes. Files: Deno's synchronous API, one system call after the other in the order of
  * the calls. Processes: `/proc` of Linux; systems without it show nothing here.
- *
- * @module
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { FileFacts, Files, ProcessIdentity, WritableFile } from "../domain/ports.ts";

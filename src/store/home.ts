@@ -1,8 +1,4 @@
-/**
- * Opens the directory that holds all sessions, lists them and finds one.
- *
- * @module
- */
+/** Opens the directory that holds all sessions, lists them and finds one. */
 import { RepriseError } from "../domain/errors.ts";
 import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";

@@ -1,8 +1,4 @@
-/**
- * One exchange up to its first event: status, content type and retries (protocol §6.4).
- *
- * @module
- */
+/** One exchange up to its first event: status, content type and retries (protocol §6.4). */
 import { type ApiFailure, RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { connectionFailure, failureError, withoutSecrets } from "./failure.ts";

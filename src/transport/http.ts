@@ -1,8 +1,4 @@
-/**
- * Types of an HTTP exchange, shared by live transport, recorder and player.
- *
- * @module
- */
+/** Types of an HTTP exchange, shared by live transport, recorder and player. */
 
 /** A `POST` with a JSON body. */
 export interface HttpRequest {

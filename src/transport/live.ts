@@ -1,8 +1,4 @@
-/**
- * The live transport: fetch with a bound key, no redirects, timeouts, and a cap on decoded bytes.
- *
- * @module
- */
+/** The live transport: fetch with a bound key, no redirects, timeouts, and a cap on decoded bytes. */
 import { RepriseError } from "../domain/errors.ts";
 import { isLoopback } from "../domain/fingerprint.ts";
 import type { Clock, Ports } from "../domain/ports.ts";

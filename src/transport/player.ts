@@ -1,8 +1,4 @@
-/**
- * Recorded exchanges played back in sequence: no socket is opened.
- *
- * @module
- */
+/** Recorded exchanges played back in sequence: no socket is opened. */
 import { RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";

@@ -1,8 +1,6 @@
 /**
  * A client of WebSockets on npm `ws`: no compression, no redirects, status and headers of the upgrade readable.
  * Load this module only when a WebSocket is needed: `ws` takes longer to load than a short call.
- *
- * @module
  */
 import type { IncomingMessage } from "node:http";
 import { RepriseError } from "../domain/errors.ts";

@@ -15,9 +15,7 @@ const ALSO_HERE = [
   "unit/fixture/inspect/diff_recordings_test.ts",
   "unit/fixture/secrets/recordings_test.ts",
   "unit/fixture/serve/recordings_test.ts",
-  "unit/fold/compatible_recordings_test.ts",
-  "unit/fold/messages_recordings_test.ts",
-  "unit/fold/recordings_test.ts",
+  "doors/wire/recorded_histories_test.ts",
   "unit/transport/cuts_test.ts",
   "unit/fixture/import/round_trip_test.ts",
 ];

@@ -19,3 +19,23 @@ export function textsBelow(directory: string, except?: string): Map<string, stri
   const decoder = new TextDecoder();
   return new Map([...bytesBelow(directory, except)].map(([path, bytes]) => [path, decoder.decode(bytes)]));
 }
+
+/** Calls `work` with a folder that is gone afterwards. */
+export function inFolder<T>(work: (root: string) => T): T {
+  const root = Deno.makeTempDirSync({ prefix: "reprise-tend-" });
+  try {
+    return work(root);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+/** The same for work that takes its time. */
+export async function inFolderAsync<T>(work: (root: string) => Promise<T>): Promise<T> {
+  const root = await Deno.makeTempDir({ prefix: "reprise-tend-" });
+  try {
+    return await work(root);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}

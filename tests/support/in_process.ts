@@ -15,6 +15,8 @@ export interface HereCall {
   readonly env: Readonly<Record<string, string>>;
   /** Content of stdin, then its end. */
   readonly stdin: Uint8Array<ArrayBuffer>;
+  /** Changes the file system of the call. */
+  readonly disk?: (files: ProgramPorts["files"]) => ProgramPorts["files"];
 }
 
 const HERE = Deno.cwd();
@@ -44,16 +46,17 @@ export class HereRun {
     this.ended = this.#run(call);
   }
 
-  async #run({ args, cwd, env, stdin }: HereCall): Promise<HereEnded> {
+  async #run({ args, cwd, env, stdin, disk = (files) => files }: HereCall): Promise<HereEnded> {
+    const live = livePorts(() => import("../../src/prices/table.ts"));
     const ports: ProgramPorts = {
-      ...livePorts(() => import("../../src/prices/table.ts")),
+      ...live,
+      files: disk(live.files),
       env: (name) => env[name],
       workingDirectory: () => cwd,
       stdin: reading(stdin),
       openTerminal: () => null,
       stdout: this.#out,
       stderr: this.#err,
-      terminalSize: () => null,
       onStopSignals: (act) => {
         this.#stop = act;
         return () => this.#stop = null;

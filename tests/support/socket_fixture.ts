@@ -3,18 +3,15 @@
  *
  * @module
  */
-import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
-import { encodeUtf8 } from "../../src/domain/bytes.ts";
-import type { RequestFile, ResponseFile } from "../../src/fixture/format.ts";
-import type { GivenExchange } from "./fixture.ts";
+import type { GivenExchange, Json } from "../doors/recordings/recording_files.ts";
 
 /** One exchange over a WebSocket as a test gives it. */
 export interface GivenSocketExchange {
-  readonly message: JsonObject;
+  readonly message: Json;
   /** Messages of the server, one every 10 ms. */
-  readonly events: readonly (JsonObject | string)[];
-  readonly request?: Partial<RequestFile>;
-  readonly response?: Partial<ResponseFile>;
+  readonly events: readonly Json[];
+  readonly request?: Json;
+  readonly response?: Json;
 }
 
 /** Returns the files of an exchange over a WebSocket. */
@@ -23,7 +20,7 @@ export function socketExchange({ message, events, request, response }: GivenSock
   let offset = 0;
   const messages = texts.map((text, index): [number, number] => {
     const mark: [number, number] = [offset, (index + 1) * 10];
-    offset += encodeUtf8(text).length + 1;
+    offset += new TextEncoder().encode(text).length + 1;
     return mark;
   });
   return {
@@ -34,10 +31,10 @@ export function socketExchange({ message, events, request, response }: GivenSock
 }
 
 /** Returns the events of a response with these items of output. */
-export function responseEvents(id: string, output: readonly JsonObject[]): JsonObject[] {
-  const response = { id, object: "response", model: "gpt-6-sol", output: [] as readonly JsonValue[] };
+export function responseEvents(id: string, output: readonly Json[]): Json[] {
+  const response = { id, object: "response", model: "gpt-6-sol", output: [] as readonly Json[] };
   const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
-  const events: JsonObject[] = [
+  const events: Json[] = [
     { type: "response.created", response: { ...response, status: "in_progress" } },
     ...output.map((item, output_index) => ({ type: "response.output_item.done", output_index, item })),
     { type: "response.completed", response: { ...response, status: "completed", output, usage } },

@@ -1,8 +1,4 @@
-/**
- * Writes transcripts of Claude Code. Tested with 2.1.197.
- *
- * @module
- */
+/** Writes transcripts of Claude Code. Tested with 2.1.197. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { AnswerPart, Spoken } from "../conversation.ts";
 import { type AgentFile, argumentsObject, randomUuid, type Written } from "../writing.ts";

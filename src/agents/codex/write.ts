@@ -1,8 +1,4 @@
-/**
- * Writes rollouts of Codex CLI. Tested with 0.169.0.
- *
- * @module
- */
+/** Writes rollouts of Codex CLI. Tested with 0.169.0. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Spoken } from "../conversation.ts";
 import type { AgentFile, Written } from "../writing.ts";

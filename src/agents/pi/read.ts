@@ -1,8 +1,4 @@
-/**
- * Reads sessions of pi: a header, then a JSON object a line with `id` and `parentId`.
- *
- * @module
- */
+/** Reads sessions of pi: a header, then a JSON object a line with `id` and `parentId`. */
 import { answersInBlocks, providerInPi } from "../../apis/agent_providers.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import type { Item } from "../../domain/event.ts";
@@ -16,6 +12,7 @@ import {
   LostParts,
   messageBy,
   objectsIn,
+  outputText,
   textIn,
   textPart,
   tokensIn,
@@ -149,7 +146,7 @@ class PiLines {
           this.#lost.add(line, `result of ${JSON.stringify(callId)}`, "no open call has its id");
           return [];
         }
-        const output = parts.map(({ text }) => typeof text === "string" ? text : "").join("");
+        const output = outputText(parts);
         return [{ kind: "result", line, callId, isError: message.isError === true, output }];
       }
       default:

@@ -1,8 +1,4 @@
-/**
- * Writes sessions of pi, format 3. Tested with 0.73.1.
- *
- * @module
- */
+/** Writes sessions of pi, format 3. Tested with 0.73.1. */
 import { namesInPi } from "../../apis/agent_providers.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Spoken } from "../conversation.ts";

@@ -1,8 +1,4 @@
-/**
- * OpenAI Chat Completions and compatible servers, for recording and replay.
- *
- * @module
- */
+/** OpenAI Chat Completions and compatible servers, for recording and replay. */
 import { chatCalls } from "./calls.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, stringMember } from "../../domain/json.ts";

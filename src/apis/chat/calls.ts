@@ -1,8 +1,4 @@
-/**
- * Arguments of calls in answers of Chat Completions (protocol §15).
- *
- * @module
- */
+/** Arguments of calls in answers of Chat Completions (protocol §15). */
 import { isJsonObject, type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import { type ArgumentsDelta, type CallArguments, changedDeltas, withMember, withObjects } from "../calls.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Canonical form of Chat Completions requests.
- *
- * @module
- */
+/** Canonical form of Chat Completions requests. */
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
 import { type CanonicalForm, type CanonicalNames, mapMembers, sortedResults } from "../canonical.ts";
 import { objectsOf } from "../rule.ts";

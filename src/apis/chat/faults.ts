@@ -1,8 +1,4 @@
-/**
- * Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6).
- *
- * @module
- */
+/** Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6). */
 import type { JsonObject } from "../../domain/json.ts";
 import { objectsOf } from "../rule.ts";
 import { errorOf, refusalOf } from "../responses/faults.ts";

@@ -1,8 +1,4 @@
-/**
- * Messages of Chat Completions: whole ones of documents, and those that chunks add up to (protocol §15.3, §15.5).
- *
- * @module
- */
+/** Messages of Chat Completions: whole ones of documents, and those that chunks add up to (protocol §15.3, §15.5). */
 import { indexMember, isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
 import { objectsOf } from "../rule.ts";
 

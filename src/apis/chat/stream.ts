@@ -1,8 +1,4 @@
-/**
- * The chunks of Chat Completions and their meaning (protocol §15.3–15.5).
- *
- * @module
- */
+/** The chunks of Chat Completions and their meaning (protocol §15.3–15.5). */
 import {
   indexMember,
   isJsonObject,

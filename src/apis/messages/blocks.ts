@@ -1,8 +1,6 @@
 /**
  * One content block while its deltas come in (protocol §10). The hottest path of a stream, so members are checked
  * without zod.
- *
- * @module
  */
 import type { Item } from "../../domain/event.ts";
 import { parseExact, withMembers } from "../../domain/exact_json.ts";

@@ -1,9 +1,4 @@
-/**
- * Faulty answers of the Messages API: ends of streams, noise and error bodies
- * (protocol §10, §11).
- *
- * @module
- */
+/** Faulty answers of the Messages API: ends of streams, noise and error bodies (protocol §10, §11). */
 import { refusalOf } from "../responses/faults.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";

@@ -1,8 +1,4 @@
-/**
- * The events of the Messages API and their meaning (protocol §10).
- *
- * @module
- */
+/** The events of the Messages API and their meaning (protocol §10). */
 import {
   indexMember,
   isJsonObject,

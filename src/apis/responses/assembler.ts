@@ -1,8 +1,6 @@
 /**
  * Turns the events of one response into items (protocol §3): whole items from `output_item.done` in arrival order, then
  * items that only the terminal event lists. All other events are for the screen.
- *
- * @module
  */
 import * as z from "zod";
 import type { Item } from "../../domain/event.ts";

@@ -1,8 +1,4 @@
-/**
- * Arguments of calls in answers of the Responses API (protocol §2.1, §3).
- *
- * @module
- */
+/** Arguments of calls in answers of the Responses API (protocol §2.1, §3). */
 import { isJsonObject, type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import {
   type ArgumentsDelta,

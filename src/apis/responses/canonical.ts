@@ -1,8 +1,4 @@
-/**
- * Canonical form of Responses requests.
- *
- * @module
- */
+/** Canonical form of Responses requests. */
 import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
   type CanonicalForm,

@@ -1,8 +1,6 @@
 /**
  * Items of a response that were received already. Ids alone do not identify an item: Copilot sends a new id with every
  * event, and some servers send none. So `output_index` comes first, `item_id` second (protocol §12).
- *
- * @module
  */
 import type { Item } from "../../domain/event.ts";
 import { isJsonObject, stringMember } from "../../domain/json.ts";

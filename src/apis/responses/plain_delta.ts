@@ -1,8 +1,4 @@
-/**
- * The most frequent event of a stream, read without an object for its JSON.
- *
- * @module
- */
+/** The most frequent event of a stream, read without an object for its JSON. */
 
 export interface PlainDelta {
   readonly outputIndex: number;

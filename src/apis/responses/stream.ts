@@ -1,8 +1,4 @@
-/**
- * The events of the Responses API and their meaning (protocol §3).
- *
- * @module
- */
+/** The events of the Responses API and their meaning (protocol §3). */
 import { eventItem } from "../../domain/item.ts";
 import {
   indexMember,

@@ -1,4 +1,8 @@
-/** The verb `completions`: prints the scripts for shells, and answers them. */
+/**
+ * The verb `completions`: prints the scripts for shells, and answers them. A script asks at each TAB; the answer is a line for
+ * each word that may follow, with its meaning after a tab. Without a fitting word the shell completes files; after `--`
+ * it completes a command.
+ */
 import type { ExitCode } from "../../domain/errors.ts";
 import { openHome, sessionNames } from "../../store/home.ts";
 import { makeContext, makeOutput } from "../context.ts";
@@ -8,9 +12,41 @@ import { FIXTURE_ABOUT } from "../help.ts";
 import { namedVerb, takesValue } from "../leading_flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { FIXTURE_VERBS, VERBS } from "../verbs.ts";
-import { SCRIPTS } from "./scripts.ts";
 
-const ALL = { top: VERBS, fixture: FIXTURE_VERBS };
+// bash splits words at "=" and "@"; `_describe` of zsh takes word:meaning.
+const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: `_reprise() {
+  local cur=\${COMP_WORDS[COMP_CWORD]#=} words=("\${COMP_WORDS[@]:1:COMP_CWORD - 1}") lines
+  if [[ \${words[-1]} == @ ]]; then cur=@$cur; unset 'words[-1]'; fi
+  if [[ " \${words[*]} " == *' -- '* ]]; then mapfile -t COMPREPLY < <(compgen -c -- "$cur"); return; fi
+  mapfile -t lines < <(reprise completions words -- "\${words[@]}" "$cur" 2>/dev/null)
+  mapfile -t COMPREPLY < <(compgen -W "\${lines[*]%%$'\\t'*}" -- "$cur")
+}
+complete -o default -F _reprise reprise
+`,
+  zsh: `#compdef reprise
+_reprise() {
+  local at=\${words[(i)--]}
+  if ((at < CURRENT)); then shift at words; ((CURRENT -= at)); _normal; return; fi
+  local -a lines=("\${(@f)$(reprise completions words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  local -a described=("\${(@)\${(@)lines//:/\\\\:}/$'\\t'/:}")
+  _describe word described || _files
+}
+if [[ $funcstack[1] == _reprise ]]; then _reprise "$@"; else compdef _reprise reprise; fi
+`,
+  fish: `function __reprise
+    set -l words (commandline -opc) (commandline -ct)
+    if set -l at (contains -i -- -- $words[..-2])
+        complete -C (string join ' ' -- (string escape -- $words[(math $at + 1)..-2]) $words[-1])
+    else
+        set -l lines (reprise completions words -- $words[2..-1] 2>/dev/null)
+        string match -q -- "$words[-1]*" $lines; and string join \\n -- $lines; or __fish_complete_path $words[-1]
+    end
+end
+complete -c reprise -e
+complete -c reprise -f -a '(__reprise)'
+`,
+};
 
 /** Performs `completions`; the parser has checked `shell`. */
 export function completionsVerb(
@@ -20,58 +56,44 @@ export function completionsVerb(
   flags: CommonFlags,
 ): ExitCode {
   const output = makeOutput(ports, flags);
-  const text = Object.hasOwn(SCRIPTS, shell)
-    ? SCRIPTS[shell as keyof typeof SCRIPTS]
-    : `${complete(ports, words).join("\n")}\n`;
+  const text = SCRIPTS[shell] ?? complete(ports, words).map((line) => `${line}\n`).join("");
   if (output.options.json) output.json<"completions">({ shell, text });
   else output.text(text);
   return 0;
 }
 
-/**
- * Completes the last of `words`, the words after `reprise`, as far as the cursor. The first line is the kind of the answer:
- * `words`, with a line for each; what the shell finds itself, `file` or `directory`; or `command` with the number of words
- * before a wrapped command.
- */
-function complete(ports: ProgramPorts, words: readonly string[]): string[] {
-  const current = words.at(-1) ?? "";
+/** Lists what may follow the words after `reprise`; the last word is as far as the cursor. */
+function complete(ports: ProgramPorts, words: readonly string[]): readonly string[] {
   const names: string[] = [];
   let open: Flag | undefined;
   let home: string | undefined;
-  const verbOf = () => namedVerb(names, ALL)?.verb;
-  const flagsOf = () => ({ ...verbOf()?.flags, ...COMMON_FLAGS });
-  for (const [at, word] of words.slice(0, -1).entries()) {
+  let verb: Verb | undefined;
+  let flags: Readonly<Record<string, Flag>> = COMMON_FLAGS;
+  // bash passes "--flag=value" as three words.
+  for (const word of words.slice(0, -1).filter((word) => word !== "=")) {
     if (open !== undefined) {
-      // bash passes "--flag=value" as three words.
-      if (word === "=") continue;
       if (open === COMMON_FLAGS.home) home = word;
       open = undefined;
-    } else if (word === "--" && verbOf()?.arguments.includes(WRAPPED_COMMAND)) {
-      return [`command ${at + 1}`];
-    } else if (word.startsWith("-")) {
-      const [name = "", value] = word.split(/=(.*)/s);
-      if (name === "--home") home = value;
-      if (takesValue(word, flagsOf())) {
-        open = Object.values<Flag>(flagsOf()).find((flag) => namesOf(flag).includes(name));
-      }
-    } else names.push(word);
+    } else if (takesValue(word, flags)) {
+      open = Object.values(flags).find((flag) => namesOf(flag).includes(word));
+    } else if (!word.startsWith("-")) {
+      names.push(word);
+      verb = namedVerb(names, { top: VERBS, fixture: FIXTURE_VERBS })?.verb;
+      flags = { ...verb?.flags, ...COMMON_FLAGS };
+    }
   }
-  const offer = (choices: readonly string[] | undefined, spec: string) =>
-    choices !== undefined
-      ? ["words", ...choices]
-      : offeredFor(/[<[]([^.>\]]+)/.exec(spec)?.[1] ?? "", () => sessionsAt(ports, home));
-  if (open !== undefined) return offer(open.choices ?? open.suggests, open.spec);
-  const verb = verbOf();
-  if (current.startsWith("-")) {
-    const flags = Object.values<Flag>(verb?.flags ?? COMMON_FLAGS);
-    const lines = flags.flatMap((flag) => namesOf(flag).map((name) => `${name}\t${flag.about}`));
-    return ["words", ...lines, "-h\tshow help", "--help\tshow help"];
+  if (open === undefined && words.at(-1)?.startsWith("-")) {
+    const lines = Object.values(flags).flatMap((flag) =>
+      namesOf(flag).map((name) => `${name}\t${flag.about}`)
+    );
+    return [...lines, "--help\tshow help"];
   }
-  if (verb === undefined) return ["words", ...verbsAfter(names)];
-  const positional = verb.arguments.filter((each) => each !== WRAPPED_COMMAND);
-  const given = names.length - (FIXTURE_VERBS.includes(verb) ? 2 : 1);
-  const place = positional[given] ?? positional.findLast(({ spec }) => spec.includes("..."));
-  return place === undefined ? ["words"] : offer(place.choices, place.spec);
+  if (open === undefined && verb === undefined) return verbsAfter(names[0]);
+  const positional = verb?.arguments.filter((each) => each !== WRAPPED_COMMAND) ?? [];
+  const given = names.length - (names[0] === "fixture" ? 2 : 1);
+  const place = open ?? positional[given] ?? positional.findLast(({ spec }) => spec.includes("..."));
+  const fixed = place?.choices ?? open?.suggests;
+  return fixed ?? (/[<[]ids?\b/.test(place?.spec ?? "") ? sessionsAt(ports, home) : []);
 }
 
 /** Spellings, such as `-m` and `--model`. */
@@ -79,22 +101,14 @@ function namesOf({ spec }: Flag): string[] {
   return spec.replace(/ [<[].*/, "").split(", ");
 }
 
-/** Lines for the value of a flag or an argument with this placeholder; none for any text. */
-function offeredFor(placeholder: string, sessions: () => string[]): string[] {
-  if (/^ids?$/.test(placeholder)) return ["words", ...sessions()];
-  if (placeholder === "file") return ["file"];
-  // `fixture diff` names its fixtures a and b.
-  return /^(?:dirs?|a|b)$/.test(placeholder) ? ["directory"] : ["words"];
-}
-
 /** The verbs that may follow: at the top and after `help`, and those of the group after its name. */
-function verbsAfter([group]: readonly string[]): string[] {
-  const lines = (verbs: readonly Pick<Verb, "name" | "about">[]) =>
-    verbs.map(({ name, about }) => `${name}\t${about}`);
-  if (group === "fixture") return lines(FIXTURE_VERBS);
-  return group === undefined || group === "help"
-    ? [...lines(VERBS), `fixture\t${FIXTURE_ABOUT}`, "help\tshow help for a verb"]
-    : [];
+function verbsAfter(group: string | undefined): string[] {
+  const verbs = [...VERBS, { name: "fixture", about: FIXTURE_ABOUT }, {
+    name: "help",
+    about: "show help for a verb",
+  }];
+  const fitting = group === "fixture" ? FIXTURE_VERBS : group === undefined || group === "help" ? verbs : [];
+  return fitting.map(({ name, about }) => `${name}\t${about}`);
 }
 
 /** The ids below a home; those of no home if it cannot be read. */

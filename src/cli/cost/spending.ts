@@ -1,7 +1,5 @@
 /**
  * Tokens and costs of requests: each one, and sums by run, session, model and day. The shapes are those of `--json`.
- *
- * @module
  */
 import { addCost, costText, roundedCost } from "../../domain/cost.ts";
 import { addTokenCounts, type RequestUsage } from "../../domain/usage.ts";

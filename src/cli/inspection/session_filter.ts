@@ -1,8 +1,4 @@
-/**
- * Chooses sessions by what their manifests say: for `ls` and `search`.
- *
- * @module
- */
+/** Chooses sessions by what their manifests say: for `ls` and `search`. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { Home, SessionSummary } from "../../store/home.ts";
 import { SESSION_STATES } from "../../domain/session_states.ts";

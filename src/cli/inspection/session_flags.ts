@@ -1,8 +1,4 @@
-/**
- * The flags that choose sessions, for `ls` and `search`.
- *
- * @module
- */
+/** The flags that choose sessions, for `ls` and `search`. */
 import { InvalidArgumentError } from "commander";
 import { SESSION_STATES } from "../../domain/session_states.ts";
 import { type FlagsOf, list, value } from "../declare.ts";

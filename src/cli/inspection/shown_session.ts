@@ -1,8 +1,4 @@
-/**
- * The session that `show` reads: of the home, or in an export.
- *
- * @module
- */
+/** The session that `show` reads: of the home, or in an export. */
 import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId } from "../../domain/ids.ts";
 import { decodeUtf8Exactly } from "../../domain/bytes.ts";

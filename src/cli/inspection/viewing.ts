@@ -1,8 +1,4 @@
-/**
- * The verbs that people call most often, and that start fastest.
- *
- * @module
- */
+/** The verbs that people call most often, and that start fastest. */
 import { again, argument, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
 import { BLOBS, COMMON_FLAGS, ON_REMOTE, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
 import { FILTER_FLAGS } from "./session_flags.ts";

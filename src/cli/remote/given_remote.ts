@@ -1,8 +1,4 @@
-/**
- * The remote of a call.
- *
- * @module
- */
+/** The remote of a call. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
@@ -32,7 +28,7 @@ export async function remoteOf(
   home: Home | null,
   { flag, config, timeoutMs = MOST_REMOTE_MS }: RemoteSources,
 ): Promise<ObjectStore | null> {
-  const setting = remoteSetting(ports, flag, { config, isPlayed: false });
+  const setting = remoteSetting(ports, flag, config);
   if (setting === null) return null;
   const { openRemote } = await import("../../remote/open.ts");
   return await openRemote(ports, { address: setting.value, timeoutMs, ...(home === null ? {} : { home }) });

@@ -1,8 +1,4 @@
-/**
- * The verbs that write turns: runs, checkpoints, forks.
- *
- * @module
- */
+/** The verbs that write turns: runs, checkpoints, forks. */
 import { MATCH_MODES } from "../../fixture/match/modes.ts";
 import {
   again,

@@ -1,8 +1,4 @@
-/**
- * Requests of a call compared with those of its fixture. Only calls with `--fixture` load this module.
- *
- * @module
- */
+/** Requests of a call compared with those of its fixture. Only calls with `--fixture` load this module. */
 import type { MatchMode } from "../../fixture/match/modes.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";

@@ -1,8 +1,6 @@
 /**
  * Keys that this process holds: those of its environment, that of the API, and those of its remote. A command that may run
  * can read them from the environment of this process.
- *
- * @module
  */
 import type { ApiKey } from "../../apis/api.ts";
 import type { Ports } from "../../domain/ports.ts";

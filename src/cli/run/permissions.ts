@@ -1,8 +1,4 @@
-/**
- * Permissions of a run, from flags, configuration and session.
- *
- * @module
- */
+/** Permissions of a run, from flags, configuration and session. */
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { parsePolicy, type Policy, policyFromText, policyText } from "../../tools/permission/policy.ts";

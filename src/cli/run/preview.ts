@@ -1,8 +1,4 @@
-/**
- * Previews of the next request: `run --dry-run`, and code that `explain` and `doctor` share with it.
- *
- * @module
- */
+/** Previews of the next request: `run --dry-run`, and code that `explain` and `doctor` share with it. */
 import { replayText } from "./replay_setting.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * Prompt of a run: an argument, stdin, or both.
- *
- * @module
- */
+/** Prompt of a run: an argument, stdin, or both. */
 import { concatBytes, decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";

@@ -1,8 +1,6 @@
 /**
  * Settings of a run: resolved once from flags, environment, configuration and manifest, for every verb that sends a
  * request or previews it.
- *
- * @module
  */
 import { type ReplaySetting, replaySetting } from "./replay_setting.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";

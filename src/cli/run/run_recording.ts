@@ -1,8 +1,6 @@
 /**
  * `run --record DIR`: the exchanges of a run as they cross the wire, then the results of its calls, and the arguments to
  * run it again. A failure here is reported at the end, and never harms the run.
- *
- * @module
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { PROVIDERS } from "../../apis/providers.ts";

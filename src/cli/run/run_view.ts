@@ -1,8 +1,4 @@
-/**
- * Output of a run for people: its events on the terminal, its answer in a file.
- *
- * @module
- */
+/** Output of a run for people: its events on the terminal, its answer in a file. */
 import { costText } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted, headOf } from "../../domain/text.ts";

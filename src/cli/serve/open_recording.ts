@@ -1,8 +1,6 @@
 /**
  * Opens a folder for a recording: takes its lock, removes what a killed recorder left, and verifies the fixture that is
  * there.
- *
- * @module
  */
 import { dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";

@@ -1,8 +1,6 @@
 /**
  * Destinations of the requests to `record`: the user's upstream, or the servers that the wrapped command would use
  * without `record`.
- *
- * @module
  */
 import { lookup as lookUpName } from "node:dns/promises";
 import { RepriseError } from "../../domain/errors.ts";

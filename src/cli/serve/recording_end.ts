@@ -1,8 +1,4 @@
-/**
- * End of a recording: its errors, its exit code and its last event.
- *
- * @module
- */
+/** End of a recording: its errors, its exit code and its last event. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";

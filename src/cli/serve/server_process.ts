@@ -1,8 +1,4 @@
-/**
- * The process of `record` and `serve`: output of events, port file, and end by a signal.
- *
- * @module
- */
+/** The process of `record` and `serve`: output of events, port file, and end by a signal. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { FileFacts, Files, Ports } from "../../domain/ports.ts";
 import { writeNewFile } from "../../fixture/seal.ts";

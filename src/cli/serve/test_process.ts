@@ -2,8 +2,6 @@
  * Conversation of `serve --suite` and `record --suite` with the process of tests that started them: each line of stdin
  * ends a test, and the answer on stdout is the report of that test. For the gateway, a line also begins each test. The end of stdin is the end of the server, so that a
  * killed process of tests leaves no server.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { isJsonObject, parsedObject, stringMember } from "../../domain/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Runs session tests: one from start to end, and several at a time.
- *
- * @module
- */
+/** Runs session tests: one from start to end, and several at a time. */
 import { asRepriseError, type RepriseError } from "../../domain/errors.ts";
 import type { Files } from "../../domain/ports.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";

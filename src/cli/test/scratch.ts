@@ -1,8 +1,6 @@
 /**
  * The scratch directory in which one session test is played, with a home, a workspace and a working directory. It is
  * below the temporary directory and locked like a session, so that `rm --unused` can find directories that a killed `test` left.
- *
- * @module
  */
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import { parsedObject, stringMember } from "../../domain/json.ts";

@@ -1,8 +1,4 @@
-/**
- * One step of a session test: a call of the program in this process, through ports of its own.
- *
- * @module
- */
+/** One step of a session test: a call of the program in this process, through ports of its own. */
 import { Buffer } from "node:buffer";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";

@@ -1,8 +1,4 @@
-/**
- * Checks a session: every file, checksum, number, link, call and blob. Writes nothing.
- *
- * @module
- */
+/** Checks a session: every file, checksum, number, link, call and blob. Writes nothing. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Checks all turn files: each by itself, then against the history before it, across gaps and damage.
- *
- * @module
- */
+/** Checks all turn files: each by itself, then against the history before it, across gaps and damage. */
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";

@@ -1,8 +1,4 @@
-/**
- * Removes sessions and leftovers. Each directory is removed under its lock.
- *
- * @module
- */
+/** Removes sessions and leftovers. Each directory is removed under its lock. */
 import { pendingNumbers } from "../write/pending.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { type ErrorCode, RepriseError } from "../../domain/errors.ts";

@@ -1,8 +1,6 @@
 /**
  * Inspects a path before opening it: only regular files and directories of ours, never through a symbolic link, so that a
  * planted link, FIFO or device is refused instead of followed. Hard links are allowed.
- *
- * @module
  */
 import type { FileFacts, Ports } from "../../domain/ports.ts";
 import { isTemporaryName } from "../layout.ts";

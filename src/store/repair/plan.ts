@@ -1,8 +1,4 @@
-/**
- * Plans a repair without changing anything.
- *
- * @module
- */
+/** Plans a repair without changing anything. */
 import { sha256Hex } from "../../domain/hash.ts";
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";

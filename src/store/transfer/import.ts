@@ -1,8 +1,6 @@
 /**
  * Imports a session: only if every hash, every turn and all their links are valid. No text of the file becomes part of
  * a path, and the session is not visible before the end.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";

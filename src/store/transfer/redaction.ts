@@ -1,8 +1,6 @@
 /**
  * Redacts a session: replaces secrets in texts of turns and blobs, leaves opaque items untouched, seals every turn again
  * and marks each changed turn.
- *
- * @module
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { GrowingSha256 } from "../../domain/hash.ts";

@@ -1,8 +1,4 @@
-/**
- * Decides where a tool may write: inside the workspace, through no link at the end, and to no protected name.
- *
- * @module
- */
+/** Decides where a tool may write: inside the workspace, through no link at the end, and to no protected name. */
 import { basename, dirname, join, sep } from "node:path";
 import { factsOf, isInside, lexicalPath, quotedPath, segmentsOf, shownIn } from "../sandbox_path.ts";
 import { type ToolContext, ToolFailure } from "../tool.ts";

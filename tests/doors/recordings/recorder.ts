@@ -4,7 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { HereRun } from "../../support/in_process.ts";
+import { type HereCall, HereRun } from "../../support/in_process.ts";
 import type { Sandbox } from "../../support/reprise.ts";
 import { exchangesOf, headerOf, type Json, type ReadExchange } from "./recording_files.ts";
 
@@ -14,6 +14,7 @@ export interface RecordOptions {
   readonly out?: string;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly disk?: HereCall["disk"];
 }
 
 /** A running `record`. */
@@ -31,7 +32,7 @@ export class Recorder implements AsyncDisposable {
   static async start(
     sandbox: Sandbox,
     upstream: string,
-    { out = "recorded", flags = [], env = {} }: RecordOptions = {},
+    { out = "recorded", flags = [], env = {}, disk = (files) => files }: RecordOptions = {},
   ): Promise<Recorder> {
     const path = `${sandbox.directory}/${out}`;
     const run = new HereRun({
@@ -39,6 +40,7 @@ export class Recorder implements AsyncDisposable {
       cwd: sandbox.workspace,
       env: { ...sandbox.environment(), ...env },
       stdin: new Uint8Array(0),
+      disk,
     });
     const recorder = new Recorder(run, path);
     await run.printed((stdout) => stdout.includes('"type":"ready"'));

@@ -1,8 +1,4 @@
-/**
- * Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2).
- *
- * @module
- */
+/** Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2). */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { objectsOf } from "../../rule.ts";
 import type { ChatViolation, PlacedMessage } from "./rule.ts";

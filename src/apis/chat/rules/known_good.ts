@@ -1,8 +1,4 @@
-/**
- * The rules of Chat Completions, checked by what its models are known to have accepted.
- *
- * @module
- */
+/** The rules of Chat Completions, checked by what its models are known to have accepted. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import {
   AcceptedViolations,

@@ -1,8 +1,4 @@
-/**
- * The rules of Chat Completions, and the errors for requests that break them.
- *
- * @module
- */
+/** The rules of Chat Completions, and the errors for requests that break them. */
 import type { JsonObject } from "../../../domain/json.ts";
 import type { ApiRule, FoundViolation } from "../../rule.ts";
 

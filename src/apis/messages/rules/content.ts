@@ -1,7 +1,5 @@
 /**
  * Rules on messages and their blocks: the first role, the blocks of each role, and empty content (protocol §9, §10).
- *
- * @module
  */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import type { MessagesRequest, PlacedBlock } from "./request.ts";

@@ -1,8 +1,6 @@
 /**
  * Every object of a request whose members are known, with the place that errors name; and the rules on members: missing,
  * of the wrong type, unknown.
- *
- * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import { shapeOf } from "../../rule.ts";

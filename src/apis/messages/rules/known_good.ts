@@ -1,8 +1,4 @@
-/**
- * The rules of the Messages API, checked by the thinking blocks that it is known to have issued and accepted.
- *
- * @module
- */
+/** The rules of the Messages API, checked by the thinking blocks that it is known to have issued and accepted. */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import {
   AcceptedViolations,

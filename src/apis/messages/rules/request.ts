@@ -1,8 +1,4 @@
-/**
- * A parsed Messages request: its version, its betas, and every block with the place that errors name.
- *
- * @module
- */
+/** A parsed Messages request: its version, its betas, and every block with the place that errors name. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 
 /** The newer of the two versions; the older one is 2023-06-01 (protocol §9). */

@@ -1,8 +1,4 @@
-/**
- * The blocks, tools and fields of the Messages API (protocol §9, §10).
- *
- * @module
- */
+/** The blocks, tools and fields of the Messages API (protocol §9, §10). */
 
 /** Members of one kind of object; `type` is always known. */
 export interface ObjectShape {

@@ -1,8 +1,4 @@
-/**
- * Rules on thinking: it returns unchanged, and for some models only after its original prefix (protocol §11).
- *
- * @module
- */
+/** Rules on thinking: it returns unchanged, and for some models only after its original prefix (protocol §11). */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { mergedTurns, type MessagesRequest, type PlacedBlock } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";

@@ -1,8 +1,4 @@
-/**
- * Rules on the fields of input items: unknown, missing, of the wrong type.
- *
- * @module
- */
+/** Rules on the fields of input items: unknown, missing, of the wrong type. */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import type { RuleSet } from "../../rule.ts";
 import { isKnownItemType, ITEM_SHAPES, type PlacedItem } from "./items.ts";

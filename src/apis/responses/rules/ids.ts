@@ -1,8 +1,4 @@
-/**
- * Rules on ids (protocol §2.3), stored items and encrypted content. The judge knows which blobs the server issued.
- *
- * @module
- */
+/** Rules on ids (protocol §2.3), stored items and encrypted content. The judge knows which blobs the server issued. */
 import type { JsonObject } from "../../../domain/json.ts";
 import { ITEM_SHAPES, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";

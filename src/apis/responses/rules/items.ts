@@ -1,8 +1,4 @@
-/**
- * The input items of the Responses API, and the fields of each (protocol §2.1, §2.3).
- *
- * @module
- */
+/** The input items of the Responses API, and the fields of each (protocol §2.1, §2.3). */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 
 export interface ItemShape {

@@ -1,8 +1,4 @@
-/**
- * Finds the request that an event on a Responses WebSocket belongs to (protocol §8.5).
- *
- * @module
- */
+/** Finds the request that an event on a Responses WebSocket belongs to (protocol §8.5). */
 import type { ClientMessage, Lanes, ServerMessage } from "../../socket.ts";
 import { errorMessage } from "./messages.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Text messages of the Responses WebSocket, and their HTTP equivalents (protocol §8.5).
- *
- * @module
- */
+/** Text messages of the Responses WebSocket, and their HTTP equivalents (protocol §8.5). */
 import { exactly, objectOf, withMembers } from "../../../domain/exact_json.ts";
 import { isTooDeep } from "../../../domain/json_depth.ts";
 import {

@@ -1,8 +1,4 @@
-/**
- * The Responses API over a WebSocket (protocol §8.5).
- *
- * @module
- */
+/** The Responses API over a WebSocket (protocol §8.5). */
 import type { SocketApi } from "../../socket.ts";
 import { ResponsesChain } from "./chain.ts";
 import { ResponsesConversation } from "./conversation.ts";

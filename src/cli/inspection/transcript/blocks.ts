@@ -1,8 +1,6 @@
 /**
  * Blocks: an event of a session, or an item of a recorded request or answer, for people. A terminal, Markdown and a page
  * draw the same blocks.
- *
- * @module
  */
 import { headOf } from "../../../domain/text.ts";
 import type { Edit } from "../../edits.ts";

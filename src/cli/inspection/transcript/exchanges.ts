@@ -1,8 +1,4 @@
-/**
- * A fixture as a transcript: what each request adds to the one before, the answer, and its events.
- *
- * @module
- */
+/** A fixture as a transcript: what each request adds to the one before, the answer, and its events. */
 import { decodeUtf8Leniently } from "../../../domain/bytes.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";

@@ -1,8 +1,4 @@
-/**
- * A transcript as lines for a terminal, a pipe or a file.
- *
- * @module
- */
+/** A transcript as lines for a terminal, a pipe or a file. */
 import { counted } from "../../../domain/text.ts";
 import { cutLine, type Screen, wrappedLines } from "../../screen.ts";
 import { bold, cyan, dim, green, red, type Styled } from "../../terminal.ts";

@@ -1,8 +1,6 @@
 /**
  * A session or a fixture for people: facts about it, and its turns or exchanges as blocks. The terminal, Markdown and a
  * page are three drawings of it.
- *
- * @module
  */
 import type { Block } from "./blocks.ts";
 

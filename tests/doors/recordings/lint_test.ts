@@ -1,0 +1,327 @@
+/** Findings of `fixture lint` in fixtures that can be read: rows of a fixture, and what is found. */
+import assert from "node:assert/strict";
+import {
+  agentLoop,
+  PROMPT,
+  responseEvents,
+  SHELL_OUTPUT,
+  socketExchange,
+} from "../../support/socket_fixture.ts";
+import { answerEvents, ASKED, exchange, framed } from "./answers.ts";
+import { withHome } from "./home.ts";
+import { edit, type GivenExchange, type Json, write } from "./recording_files.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const WHOLE = exchange(ASKED, answerEvents("one"));
+const KEY = "sk-proj-aB3dE5gH7jK9mN1p";
+
+/** A fixture, and its findings. */
+interface Linted {
+  /** @default {a whole one} */
+  readonly exchanges?: readonly GivenExchange[];
+  readonly header?: Json;
+  /** Change of the sealed fixture. */
+  readonly harm?: (path: string) => void;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+  /** `severity code path`, or that with `: message`, in order. */
+  readonly found: readonly string[];
+}
+
+const daysAgo = (days: number) => ({ created: new Date(Date.now() - days * DAY_MS + 60_000).toISOString() });
+const asking = (input: Json) => exchange({ ...ASKED, input }, answerEvents("one"));
+const answering = (body: string | Uint8Array, response?: Json): GivenExchange => ({ body, response });
+const html = { status: 502, headers: { "content-type": "application/json" } };
+const cut = framed(answerEvents("one").slice(0, -1));
+const orphan = asking([...ASKED.input, { type: "function_call_output", call_id: "call_x", output: "4" }]);
+const NO_TOOL = '{"error":{"message":"No tool call found","type":"invalid_request_error"}}';
+
+const CREATE = { type: "response.create", model: "gpt-6-sol", input: [PROMPT] };
+const continuing = { ...CREATE, previous_response_id: "resp_9" };
+const forgotten = {
+  type: "invalid_request_error",
+  code: "previous_response_not_found",
+  message: "no",
+  param: null,
+};
+
+/** Exchanges whose answers repeat the marks of their requests. */
+const marked = (requests: readonly Json[], marks: readonly string[]) =>
+  requests.map((request, index) =>
+    exchange(request, answerEvents(`m${index}`, { words: [marks[index] ?? ""] }))
+  );
+const keyed = (key: string) => ({ model: "gpt-5.6", input: `Whose key is ${key}?` });
+const digits = { pattern: "[0-9]+", with: "N" };
+const added = marked(["Add 1", "Add 2"].map((input) => ({ ...ASKED, input })), ["Add 1", "Add 2"]);
+const seeded = ["2", "3"].map((digit) => ({
+  ...exchange({ ...ASKED, seed: 0 }, answerEvents(digit, { words: [digit] })),
+  sent: JSON.stringify({ ...ASKED, seed: 0 }).replace(/0}$/, `900719925474099${digit}}`),
+}));
+const unused = (rule: string) => `warning unused_rule fixture.json: ${rule}: no recorded request has it`;
+const ambiguous = (rule: string) =>
+  `error ambiguous_rules fixture.json: ${rule}: makes the requests of exchanges 1 and 2 equal, and their answers differ`;
+
+/** Parent of home directories. */
+const HOMES = "/home";
+const person = (user: string) =>
+  `<cwd>/home/${user}/app</cwd>\nUsername: ${user}\nHostname: build-box-7\ncat /home/${user}/app/a.txt, ${user} on\nbuild-box-7`;
+const HELD = exchange({ ...ASKED, input: person("alice") }, answerEvents("one", { words: ["I read it."] }));
+const holds = (what: string) =>
+  `info personal exchanges/0002/request.json: it holds ${what}, and so does 1 more request`;
+
+const ROWS: Readonly<Record<string, Linted>> = {
+  "nothing in a whole fixture, blobs that look like keys included": {
+    exchanges: [
+      WHOLE,
+      answering(framed([
+        {
+          ...answerEvents("one")[2],
+          type: "response.output_item.done",
+          item: { type: "reasoning", encrypted_content: `gAAAA${"sk-aB3d".repeat(20)}` },
+        },
+        ...answerEvents("two"),
+      ])),
+    ],
+    found: [],
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      "https://api.deepseek.com/v1": true,
+      "http://127.0.0.1:8080/v1": true,
+      "https://eu.api.openai.com/v1": false,
+      "": false,
+    }).map(([base_url, isFound]) => [
+      `the provider openai at the server "${base_url}"`,
+      { header: { base_url }, found: isFound ? ["warning other_host fixture.json"] : [] },
+    ]),
+  ),
+  "no provider but openai has a host of its own": {
+    header: { provider: "compatible", base_url: "https://api.deepseek.com/v1" },
+    found: [],
+  },
+  "files that are changed, missing or not listed, except what a killed recorder left": {
+    exchanges: [WHOLE, WHOLE],
+    harm: (path) => {
+      edit(`${path}/exchanges/0001/body`, (text) => `${text}: more\n\n`);
+      Deno.removeSync(`${path}/exchanges/0002/response.json`);
+      write(`${path}/notes.txt`, "seen");
+      Deno.mkdirSync(`${path}/.recording`);
+      write(`${path}/exchanges/0003/body`, WHOLE.body);
+    },
+    found: [
+      "error changed exchanges/0001/body",
+      "error missing exchanges/0002/response.json",
+      "error unlisted notes.txt",
+      "warning left_behind .recording",
+      "error bad_exchange exchanges/0002",
+    ],
+  },
+  "a stream without its terminal event": {
+    exchanges: [answering(cut)],
+    found: ["error no_terminal exchanges/0001/body"],
+  },
+  "a stream that was meant to be cut": {
+    exchanges: [answering(cut, { terminal: false })],
+    found: ["info no_terminal exchanges/0001/body"],
+  },
+  "a whole stream that is marked as cut": {
+    exchanges: [answering(framed(answerEvents("one")), { terminal: false })],
+    found: ["warning terminal_marked exchanges/0001/response.json"],
+  },
+  "a stream that is not UTF-8": {
+    exchanges: [
+      answering(new Uint8Array([...new TextEncoder().encode(String(WHOLE.body)), 0xff, 0x0a, 0x0a])),
+    ],
+    found: ["error broken_stream exchanges/0001/body"],
+  },
+  "a document that is not JSON": {
+    exchanges: [answering("<html>", html)],
+    found: ["warning bad_json exchanges/0001/body"],
+  },
+  "secrets, with their kind or variable": {
+    exchanges: [asking(`my key is ${KEY}, my words are correct horse battery`)],
+    header: { note: `recorded with ${KEY}` },
+    env: { PASSPHRASE: "correct horse battery" },
+    found: [
+      "error secret fixture.json: it holds what looks like a secret (api_key), once",
+      "error secret exchanges/0001/request.json: it holds the value of PASSPHRASE, once",
+      "error secret exchanges/0001/request.json: it holds what looks like a secret (api_key), once",
+    ],
+  },
+  "a secret in a file that is not listed": {
+    harm: (path) => write(`${path}/notes.txt`, KEY),
+    found: ["error unlisted notes.txt", "error secret notes.txt"],
+  },
+  "each variable and header whose value a file holds, and how often": {
+    exchanges: [{
+      ...asking(
+        "correct horse battery, staple-of-the-other-one, staple-of-the-other-one, PRINTED_TOKEN=as-printed-by-env-42",
+      ),
+      request: {
+        ...asking(
+          "correct horse battery, staple-of-the-other-one, staple-of-the-other-one, PRINTED_TOKEN=as-printed-by-env-42",
+        ).request,
+        headers: { "x-api-key": "key-of-the-header-77", "x-note": "is key-of-the-header-77" },
+      },
+    }],
+    env: {
+      PASSPHRASE: "correct horse battery",
+      OTHER_TOKEN: "staple-of-the-other-one",
+      PRINTED_TOKEN: "as-printed-by-env-42",
+      ABSENT_TOKEN: "not-in-there-at-all",
+    },
+    found: [
+      "the value of PASSPHRASE, once",
+      "the value of OTHER_TOKEN, 2 times",
+      // Printed with its name it looks like a secret anyway.
+      "the value of PRINTED_TOKEN",
+      "the value of the header x-api-key, once",
+      "what looks like a secret (assignment), 2 times",
+    ].map((what) => `error secret exchanges/0001/request.json: it holds ${what}`),
+  },
+  "an ordinary word where it can be a secret, and nowhere else": {
+    exchanges: [exchange(
+      { model: "gpt-5.6", input: "Use postgres with demo-token-1234", tools: [{ password: "postgres" }] },
+      answerEvents("postgres it is"),
+    )],
+    env: { POSTGRES_PASSWORD: "postgres", DEMO_TOKEN: "demo-token-1234" },
+    found: [
+      "error secret exchanges/0001/request.json: it holds the value of POSTGRES_PASSWORD, once",
+      "error secret exchanges/0001/request.json: it holds the value of DEMO_TOKEN, once",
+    ],
+  },
+  "variables that the fixture says are no secrets": {
+    exchanges: [asking("demo-token-1234")],
+    header: { not_secret: ["DEMO_TOKEN"] },
+    env: { DEMO_TOKEN: "demo-token-1234" },
+    found: [],
+  },
+  "a password in a JSON body": {
+    exchanges: marked([{ model: "gpt-5.6", tools: [{ password: "horse" }] }], ["one"]),
+    found: ["error secret exchanges/0001/request.json: it holds what looks like a secret (assignment), once"],
+  },
+  "requests that may differ in replaced secrets": {
+    exchanges: marked([keyed("REDACTEDREDACTED"), keyed("REDACTEDREDACTED")], ["Bob's", "Eve's"]),
+    found: [
+      "warning masked_requests exchanges/0002/request.json: its request equals that of exchanges/0001 after secrets " +
+      "were replaced, and their answers differ: if the secrets differed, a request may get the answer of the other",
+    ],
+  },
+  "one answer to requests with replaced secrets": {
+    exchanges: marked([keyed("REDACTEDREDACTED"), keyed("REDACTEDREDACTED")], ["Bob's", "Bob's"]),
+    found: [],
+  },
+  "a rule that an accepted request breaks": {
+    exchanges: [orphan],
+    found: ["error broken_rule exchanges/0001/request.json"],
+  },
+  "a rule that a refused request breaks": {
+    exchanges: [{ ...orphan, response: { status: 400, headers: html.headers }, body: NO_TOOL }],
+    found: [],
+  },
+  "the age of a recording": { header: daysAgo(31), flags: ["--max-age", "31"], found: [] },
+  "a recording that is too old": {
+    header: daysAgo(32),
+    flags: ["--max-age", "31"],
+    found: ["error too_old fixture.json"],
+  },
+  "a recording without a date": {
+    header: { created: "1970-01-01T00:00:00.000Z" },
+    flags: ["--max-age", "31"],
+    found: ["error too_old fixture.json: its recording has no date, and 31 days may have passed"],
+  },
+  "the oldest of several recordings": {
+    exchanges: [WHOLE, WHOLE],
+    header: {
+      recordings: [{ ...daysAgo(20), exchanges: [1, 1] }, { ...daysAgo(1), exchanges: [2, 2] }],
+    },
+    flags: ["--max-age", "15"],
+    found: [
+      "error too_old fixture.json: its oldest recording was recorded 20.0 days ago, and 15 days may have passed",
+    ],
+  },
+  "tools that are not there": { header: { tools: "recorded" }, found: ["error missing_tools tools.json"] },
+  "a rule that hides a difference": {
+    exchanges: added,
+    header: { match: { replace: [digits] } },
+    found: [ambiguous("replace [0-9]+")],
+  },
+  "a rule that hides a difference between numbers that JavaScript holds as one": {
+    exchanges: seeded,
+    header: { match: { ignore: ["seed"] } },
+    found: [ambiguous("ignore seed")],
+  },
+  "a rule that hides a difference between two recordings, which their order decides": {
+    exchanges: added,
+    header: {
+      match: { replace: [digits] },
+      recordings: [1, 2].map((number) => ({
+        created: "2026-11-21T20:18:00.000Z",
+        exchanges: [number, number],
+      })),
+    },
+    found: [],
+  },
+  "rules that no request needs": {
+    exchanges: added,
+    header: {
+      match: { normalize: ["cwd", "codex"], ignore: ["user"], replace: [{ ...digits, pattern: "x" }] },
+    },
+    found: ["cwd", "codex", "ignore user", "replace x"].map(unused),
+  },
+  "each user and host once, with the first request that holds it": {
+    exchanges: [exchange(ASKED, answerEvents("two")), HELD, HELD],
+    found: [
+      holds('the home directory of the user "alice"'),
+      holds('the name of the user "alice"'),
+      holds('the name of the host "build-box-7"'),
+    ],
+  },
+  "accounts of containers and masked names": {
+    exchanges: [asking(`Username: root\n<cwd>${HOMES}/xxxxx/app</cwd>\nHome Directory: ${HOMES}/runner`)],
+    found: [],
+  },
+
+  "a sound recording over a WebSocket": { exchanges: agentLoop(), found: [] },
+  "a continuation of a response that the fixture does not have, if the API accepted it": {
+    exchanges: [
+      socketExchange({ message: continuing, events: responseEvents("resp_10", []) }),
+      socketExchange({ message: continuing, events: [{ type: "error", status: 400, error: forgotten }] }),
+      socketExchange({
+        message: { ...continuing, input: [SHELL_OUTPUT] },
+        events: responseEvents("resp_11", []),
+      }),
+    ],
+    found: [
+      "warning unknown_response exchanges/0001/request.json",
+      "warning unknown_response exchanges/0003/request.json",
+    ],
+  },
+  "messages that are not JSON, and an answer without its end": {
+    exchanges: [socketExchange({ message: CREATE, events: [responseEvents("resp_1", [])[0], "{"] })],
+    found: ["error no_terminal exchanges/0001/body", "warning bad_json exchanges/0001/body"],
+  },
+  "a message that asks for no response": {
+    exchanges: [socketExchange({
+      message: { type: "response.steer", previous_response_id: "resp_1", input: [PROMPT] },
+      events: [{ type: "response.steer.accepted" }],
+    })],
+    found: [],
+  },
+};
+
+for (
+  const [name, { exchanges = [WHOLE], header = {}, harm, env = {}, flags = [], found }] of Object.entries(
+    ROWS,
+  )
+) {
+  withHome(`lint finds ${name}`, async (home) => {
+    const path = home.fixture("f", exchanges, header);
+    harm?.(path);
+    const lines = await home.findings("f", { env, flags });
+    // The order of variables is that of the environment.
+    const shown = lines.map((line) => found.find((wanted) => line.startsWith(`${wanted}:`)) ?? line);
+    assert.deepEqual(shown.sort(), found.toSorted());
+    for (const value of [KEY.slice(3), ...Object.values(env)]) assert.ok(!lines.join("\n").includes(value));
+  });
+}

@@ -1,0 +1,331 @@
+/** What `fixture show` and `fixture ls` say of a fixture. */
+import assert from "node:assert/strict";
+import { agentLoop, PROMPT, responseEvents, socketExchange } from "../../support/socket_fixture.ts";
+import { answerEvents, ASKED, exchange, framed, message } from "./answers.ts";
+import { type RecordingHome, withHome } from "./home.ts";
+import type { GivenExchange, Json } from "./recording_files.ts";
+
+const WHOLE = exchange(ASKED, answerEvents("one"));
+
+/** The exchanges of a fixture as `show` prints them. */
+async function shown(home: RecordingHome, ...exchanges: readonly GivenExchange[]): Promise<string> {
+  home.fixture("f", exchanges);
+  const { stdout } = await home.verb(["show", "f"]);
+  return stdout.slice(stdout.indexOf("── "));
+}
+
+/** The exchanges of a fixture as `show --json` prints them. */
+async function timelines(home: RecordingHome, ...exchanges: readonly GivenExchange[]): Promise<Json[]> {
+  home.fixture("f", exchanges);
+  return (await home.json(["show", "f"])).exchanges;
+}
+
+withHome(
+  "a timeline gives the arrival time of each event: that of the chunk with its last byte",
+  async (home) => {
+    const body = ["one", "two", "six"].map((type) => `data: {"type":"${type}"}\n\n`).join("");
+    const length = body.length / 3;
+    // The first event ends in the second chunk, the others in the third.
+    const chunks = [[0, 5], [length - 1, 70], [length + 1, 900]];
+    const [{ events }] = await timelines(home, { body, response: { chunks } });
+    assert.deepEqual(events.map(({ kind, at_ms, offset }: Json) => [kind, at_ms, offset]), [
+      ["one", 70, 0],
+      ["two", 900, length],
+      ["six", 900, 2 * length],
+    ]);
+  },
+);
+
+withHome("show joins the deltas of an item, and reads well", async (home) => {
+  const items = [
+    ...ASKED.input,
+    { type: "function_call", call_id: "call_1", name: "weather", arguments: '{"city":"Oslo"}' },
+    { type: "function_call_output", call_id: "call_1", output: "4 degrees" },
+  ];
+  const given = exchange(
+    { ...ASKED, input: items },
+    answerEvents("one", { words: ["It ", "is ", "4 ", "degrees."] }),
+  );
+  const text = await shown(home, {
+    ...given,
+    request: { ...given.request, at_ms: 1500 },
+    response: { chunks: [[0, 12], [1000, 340], [3000, 1250]] },
+  });
+  assert.equal(text, Deno.readTextFileSync(new URL("expected/timeline.txt", import.meta.url)));
+});
+
+withHome("show keeps apart the deltas of items that mingle, and shows what is no event", async (home) => {
+  const delta = (output_index: number, text: string) => ({
+    type: "response.output_text.delta",
+    output_index,
+    delta: text,
+  });
+  const deltas = framed([delta(0, "a"), delta(0, "b"), delta(1, "c"), delta(0, "d")]);
+  const body = `: hello\n\n: again\n\n${deltas}data: <html>\n\ndata: [DONE]\n\n`;
+  const [{ events }] = await timelines(home, { body });
+  assert.deepEqual(events.map(({ kind, count, item, text }: Json) => [kind, count, item, text]), [
+    ["comment", 2, null, null],
+    ["response.output_text.delta", 2, 0, "ab"],
+    ["response.output_text.delta", 1, 1, "c"],
+    ["response.output_text.delta", 1, 0, "d"],
+    ["unreadable data", 1, null, "<html>"],
+    ["[DONE]", 1, null, null],
+  ]);
+});
+
+withHome(
+  "show only counts what earlier exchanges hold: items, answers that are sent back, and settings",
+  async (home) => {
+    const sentBack = [
+      { type: "reasoning", id: "rs_one", summary: [], encrypted_content: "another copy" },
+      { type: "message", role: "assistant", content: [{ type: "output_text", text: "I look it up." }] },
+      { type: "function_call", call_id: "call_one", name: "weather", arguments: '{"city":"Oslo"}' },
+      { type: "function_call_output", call_id: "call_one", output: "4 degrees" },
+    ];
+    const next = {
+      ...ASKED,
+      input: [...ASKED.input, ...sentBack, { role: "user", content: "And in Rome?" }],
+    };
+    const [first = "", second = "", third = ""] =
+      (await shown(home, WHOLE, exchange(next, answerEvents("two")), exchange(next, answerEvents("three"))))
+        .split("\n── ").map((text) => text.split("  (answer: ")[0] ?? "");
+    for (
+      const part of ["(instructions)\n    Be short.", "(1 tool)\n    weather", "(settings stream: true, "]
+    ) {
+      assert.ok(first.includes(part), first);
+    }
+    assert.ok(first.endsWith("\n  What is the weather in Oslo?\n"), first);
+    assert.deepEqual(second.split("\n").slice(1), [
+      "  (1 item as in exchange 1)",
+      "  (3 items of earlier exchanges)",
+      "  ← weather: returned · Oslo",
+      "    4 degrees",
+      "  And in Rome?",
+      "",
+    ]);
+    assert.deepEqual(third.split("\n").slice(1), ["  (6 items as in exchange 2)", ""]);
+  },
+);
+
+withHome("show names a missed prompt cache only where a cache could have been", async (home) => {
+  const other = { ...ASKED, instructions: "Be long." };
+  const notes = async (...given: readonly (readonly [Json, number, number])[]) => {
+    const exchanges = given.map(([asked, input_tokens, cached_tokens]) => ({
+      ...exchange(asked, []),
+      response: { headers: { "content-type": "application/json" } },
+      body: JSON.stringify({
+        ...{ object: "response", output: [] },
+        usage: { input_tokens, output_tokens: 1, input_tokens_details: { cached_tokens } },
+      }),
+    }));
+    Deno.removeSync(`${home.directory}/f`, { recursive: true });
+    return (await shown(home, ...exchanges)).match(/\(.*prompt cache.*\)/g) ?? [];
+  };
+  home.fixture("f", []);
+  assert.deepEqual(await notes([ASKED, 900, 0], [other, 2000, 0], [ASKED, 2000, 2000]), []);
+  assert.deepEqual(await notes([ASKED, 2000, 0], [{ ...other, model: "gpt-5.6-mini" }, 2000, 0]), []);
+  const [missed = "", ...rest] = await notes([ASKED, 2000, 0], [other, 2000, 0]);
+  assert.match(missed, /^\(prompt cache missed: first differing byte \d+, before its input\)$/);
+  assert.deepEqual(rest, []);
+  assert.deepEqual(await notes([ASKED, 2000, 0], [ASKED, 2000, 0]), [
+    "(no tokens from the prompt cache, although the request extends the one before)",
+  ]);
+});
+
+const json = { "content-type": "application/json" };
+const content = [
+  { type: "text", text: "Let me see." },
+  { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Oslo" } },
+];
+const start = { id: "msg_1", type: "message", model: "claude-opus-5", content, stop_reason: "tool_use" };
+
+/** An exchange, and what `show` prints of it. */
+const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
+  "the fault that an answer is played with": [
+    { ...WHOLE, response: { fault: "429 retry-after 2" } },
+    /it is played with the fault "429 retry-after 2"\)$/m,
+  ],
+  "an error, and a request that is not recorded": [
+    {
+      response: { status: 429, headers: json },
+      body: '{"error":{"message":"Slow down","code":"rate_limit_exceeded"}}',
+    },
+    /^── exchange 1 · POST \/v1\/responses · 429 · at 0\.000 s\n {2}\(no body recorded\)\n/,
+    /\n {2}\(answer: 429 application\/json, .*\n {2}\(Slow down\)\n/,
+  ],
+  "a cut stream": [
+    { response: { ended: "cut", terminal: false }, body: framed([{ type: "error", message: "Overloaded" }]) },
+    /error "Overloaded"/,
+    /ended: cut, without its terminal event\)$/m,
+  ],
+  "a page": [
+    { response: { status: 502, headers: { "content-type": "text/html" } }, body: "<html>Bad gateway</html>" },
+    /\(answer: 502 text\/html, .*\n {4}<html>Bad gateway<\/html>\n/,
+  ],
+  "a message that holds its items at its start": [
+    {
+      request: { path: "/v1/messages" },
+      body: framed([{ type: "message_start", message: start }, { type: "message_stop" }]),
+    },
+    /\n {2}Let me see\.\n {2}→ weather Oslo\n/,
+    /message_start claude-opus-5 tool_use\n/,
+  ],
+  "a stream of Messages": [message("Oslo"), /\n {4}It is Oslo\.\n {2}In Oslo\n {2}→ weather Oslo\n/],
+  "an item that its event calls output_item": [
+    {
+      body: framed([{
+        ...{ type: "response.output_item.done", output_index: 0 },
+        output_item: {
+          type: "function_call",
+          id: "fc_1",
+          call_id: "call_1",
+          name: "weather",
+          arguments: "{}",
+        },
+      }]),
+    },
+    /response\.output_item\.done \[0\] function_call weather fc_1\n/,
+  ],
+};
+
+for (const [name, [given, ...says]] of Object.entries(SHOWN)) {
+  withHome(`show prints ${name}`, async (home) => {
+    const text = await shown(home, given);
+    for (const pattern of says) assert.match(text, pattern);
+  });
+}
+
+withHome("show names connection, lane, warm-up, continuation and close of a WebSocket", async (home) => {
+  const cut = socketExchange({
+    message: {
+      type: "response.create",
+      model: "m",
+      input: [PROMPT],
+      stream_id: "side",
+      previous_response_id: "resp_9",
+    },
+    events: [],
+    request: { connection: 2 },
+    response: { ended: "cut", close: { code: 1011, reason: "no more" } },
+  });
+  const exchanges = [...agentLoop(), cut];
+  const lines = (await shown(home, ...exchanges)).split("\n").filter((each) => each.includes("(WebSocket: "))
+    .map((line) => line.replace(/\d+ bytes/, "N bytes"));
+  assert.deepEqual(lines, [
+    "  (WebSocket: connection 1, warm-up, response.create of N bytes, 2 answering messages)",
+    "  (WebSocket: connection 1, continues exchange 1, response.create of N bytes, 3 answering messages)",
+    "  (WebSocket: connection 1, continues exchange 2, response.create of N bytes, 3 answering messages)",
+    '  (WebSocket: connection 2, lane "side", continues "resp_9", no response of the connection, ' +
+    'response.create of N bytes, 0 answering messages, closed with 1011 "no more")',
+  ]);
+});
+
+withHome("a response can be continued only on its own connection and in its own recording", async (home) => {
+  const create = { type: "response.create", model: "m" };
+  const again = { message: { ...create, previous_response_id: "resp_1", input: [] }, events: [] };
+  const given = [
+    socketExchange({ message: { ...create, input: [PROMPT] }, events: responseEvents("resp_1", []) }),
+    socketExchange(again),
+    socketExchange({ ...again, request: { connection: 2 } }),
+    socketExchange(again),
+  ];
+  const created = "2026-11-21T20:18:00.000Z";
+  for (const [split, last] of [[[[1, 4]], 1], [[[1, 3], [4, 4]], null]] as const) {
+    home.fixture("f", given, { recordings: split.map((exchanges) => ({ created, exchanges })) });
+    const { exchanges } = await home.json(["show", "f"]);
+    assert.deepEqual(exchanges.map(({ socket }: Json) => socket.continues), [null, 1, null, last]);
+  }
+});
+
+withHome("a continued request over a WebSocket has the items of its HTTP equivalent", async (home) => {
+  const exchanges = await timelines(home, ...agentLoop());
+  const items = exchanges.map(({ request }) => [request.method, request.items.length]);
+  assert.deepEqual(items, [["POST", 0], ["POST", 1], ["POST", 3]]);
+});
+
+withHome("--exchange takes numbers that a fixture has, and N:M in diff", async (home) => {
+  home.fixture("f", [WHOLE, WHOLE]);
+  assert.equal((await home.json(["show", "f", "--exchange", "2"])).exchanges[0].number, 2);
+  await home.refused(["show", "f", "--exchange", "3"], "usage", /it has 2/);
+  for (const text of ["0", "1:", ":2", "1:0", "01", "1:2:3", "1.5", "x"]) {
+    await home.refused(["diff", "f", "f", "--exchange", text], "usage", /neither N nor N:M/);
+  }
+  assert.deepEqual((await home.json(["diff", "f", "--exchange", "2:1"])).verdict, "identical");
+});
+
+withHome(
+  "fixtures are listed at and under a folder, in order, not through links and not inside exchanges",
+  async (home) => {
+    for (const name of ["s/b/deep/two", "s/a", "s/a/inner", "s/a/exchanges/0009", "s/.hidden"]) {
+      home.fixture(
+        name,
+        [WHOLE],
+      );
+    }
+    Deno.symlinkSync(`${home.directory}/s/b`, `${home.directory}/s/c`);
+    const found = async (path: string) =>
+      (await home.json(["ls", path])).fixtures.map(({ path }: Json) => path);
+    assert.deepEqual(await found("s"), ["s/a", "s/a/inner", "s/b/deep/two"]);
+    assert.deepEqual(await found("s/b/deep/two/"), ["s/b/deep/two"]);
+    Deno.mkdirSync(`${home.directory}/empty`);
+    await home.refused(["ls", "empty"], "bad_fixture", /no fixture\.json/);
+    await home.refused(["ls", "nowhere"], "usage", /no such folder/);
+  },
+);
+
+withHome(
+  "a listed fixture says what it holds, how old and large it is, and whether it is sealed",
+  async (home) => {
+    const created = new Date(Date.now() - 9.5 * 24 * 60 * 60 * 1000).toISOString();
+    const path = home.fixture("a", [WHOLE, WHOLE], { models: ["gpt-5.6", "gpt-5.7"], created });
+    const size = (name: string) => Deno.statSync(`${path}/${name}`).size;
+    const files = ["0001", "0002"].flatMap((number) =>
+      ["request.json", "response.json", "body"].map((name) => `exchanges/${number}/${name}`)
+    );
+    const listed = async () => (await home.json(["ls", "a"])).fixtures[0];
+    assert.deepEqual(await listed(), {
+      path: "a",
+      ...{ provider: "openai", models: ["gpt-5.6", "gpt-5.7"], exchanges: 2, created },
+      ...{ recordings: [{ created, producer: null, exchanges: [1, 2] }], age_days: 9 },
+      ...{
+        bytes: files.reduce((sum, name) => sum + size(name), size("fixture.json")),
+        sealed: true,
+        problem: null,
+      },
+    });
+    Deno.mkdirSync(`${path}/.recording`);
+    Deno.mkdirSync(`${path}/exchanges/0003`);
+    assert.deepEqual(
+      [(await listed()).exchanges, (await listed()).problem],
+      [2, null],
+      "a recorder was killed",
+    );
+    home.file("a/notes.txt", "mine");
+    assert.equal((await listed()).sealed, false);
+    home.file("a/fixture.json", "{}");
+    const { provider, exchanges, problem } = await listed();
+    assert.deepEqual([provider, exchanges, /fixture\.json/.test(problem)], [null, 3, true]);
+    home.fixture("b", [WHOLE], { created: "1970-01-01T00:00:00.000Z" });
+    assert.equal((await home.json(["ls", "b"])).fixtures[0].age_days, null);
+  },
+);
+
+/** Starts of recordings, and the days that `ls` shows. */
+const DAYS: readonly (readonly [string, ...string[]])[] = [
+  ["2026-11-01", "2026-11-01"],
+  ["2026-11-01 to 2026-11-11, 3 recordings", "2026-11-11", "2026-11-01", "2026-11-11"],
+  ["2026-11-01, 2 recordings", "2026-11-01", "2026-11-01"],
+  ["date unknown", "1970-01-01"],
+  ["date unknown to 2026-11-01, 2 recordings", "2026-11-01", "1970-01-01"],
+];
+
+for (const [says, ...days] of DAYS) {
+  withHome(`ls shows the days of recordings: ${says}`, async (home) => {
+    const recordings = days.map((day, index) => ({
+      created: `${day}T00:00:00.000Z`,
+      exchanges: [index + 1, index + 1],
+    }));
+    home.fixture("f", days.map(() => WHOLE), { created: recordings[0]?.created, recordings });
+    assert.ok((await home.verb(["ls", "f"])).stdout.includes(`  ${says}  `));
+  });
+}
