@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { bytesBelow, textsBelow } from "../../support/files.ts";
-import { askRaw } from "../../unit/fixture/loopback/raw_http.ts";
+import { askRaw } from "../../doors/recordings/raw_http.ts";
 import { CANARY, ERROR_BODY, gotIn, GrowingSuite } from "../growing_suite.ts";
 
 Deno.test("record --missing sends one request when a suite got one more test, and keeps its exchange", async () => {
@@ -152,8 +152,8 @@ Deno.test("record --missing without a command plays for any client until SIGTERM
   await started.printed('"exchange"');
   assert.equal((await fetch(origin, { method: "HEAD" })).status, 200, "a connection check");
   const upgrade =
-    "GET /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nConnection: Upgrade\nUpgrade: websocket\n\n";
-  assert.equal((await askRaw(Number(new URL(origin).port), upgrade)).status, 426);
+    "GET /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nConnection: close, Upgrade\nUpgrade: websocket\n\n";
+  assert.deepEqual((await askRaw(Number(new URL(origin).port), upgrade)).statuses, [426]);
   await started.printed('"websocket_upgrade"');
   started.process.kill("SIGTERM");
   const { code, stdout, stderr } = await started.ended();

@@ -4,7 +4,7 @@ import { lockFixture } from "../../../src/cli/fixture_lock.ts";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { spyFiles } from "../store/spy_files.ts";
-import { append, inputsOf, portsWith, ScratchFolder } from "./serve/appending.ts";
+import { append, inputsOf, portsWith, ScratchFolder } from "./appending.ts";
 import { test } from "../../support/test.ts";
 
 const PORTS = portsWith(denoFiles);

@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { livePorts, type ProgramPorts } from "../../../../src/cli/live_ports.ts";
-import type { RecordFlags } from "../../../../src/cli/serve/command.ts";
-import { openRecording } from "../../../../src/cli/serve/open_recording.ts";
-import type { Files } from "../../../../src/domain/ports.ts";
-import { readFixture } from "../../../../src/fixture/read.ts";
-import type { RecordingSummary } from "../../../../src/fixture/record/summaries.ts";
-import type { ExchangeEvent } from "../../../../src/fixture/record/writer.ts";
-import { denoFiles } from "../../../../src/store/deno_files.ts";
-import { answer, request } from "../../fixture/record/written.ts";
+import { livePorts, type ProgramPorts } from "../../../src/cli/live_ports.ts";
+import type { RecordFlags } from "../../../src/cli/serve/command.ts";
+import { openRecording } from "../../../src/cli/serve/open_recording.ts";
+import type { Files } from "../../../src/domain/ports.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import type { RecordingSummary } from "../../../src/fixture/record/summaries.ts";
+import type { ExchangeEvent } from "../../../src/fixture/record/writer.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { answer, request } from "../fixture/record/written.ts";
 
 /** The program's ports with this file system. */
 export function portsWith(files: Files): ProgramPorts {
