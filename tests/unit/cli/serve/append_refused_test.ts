@@ -4,9 +4,8 @@ import { type ExitCode, RepriseError } from "../../../../src/domain/errors.ts";
 import { openRecording } from "../../../../src/cli/serve/open_recording.ts";
 import { readFixture } from "../../../../src/fixture/read.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
-import { answer, request } from "../../fixture/record/written.ts";
 import { spyFiles, systemError } from "../../store/spy_files.ts";
-import { append, inputsOf, portsWith, ScratchFolder } from "./appending.ts";
+import { answer, append, inputsOf, portsWith, request, ScratchFolder } from "./appending.ts";
 import { test } from "../../../support/test.ts";
 
 /** Kind, mode and content of everything at and below a path. */
