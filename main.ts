@@ -1,8 +1,4 @@
-/**
- * Keeps, replays and tests sessions with reasoning models over stateless APIs.
- *
- * @module
- */
+/** Keeps, replays and tests sessions with reasoning models over stateless APIs. */
 import { begin } from "./src/cli/start/begin.ts";
 
 await begin(

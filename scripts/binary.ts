@@ -1,8 +1,6 @@
 /**
  * `deno task binary`: builds dist/reprise, the binary under test, unless it is up to date. On Linux x64 its runtime
  * comes from npm, so that a network with only a registry is enough; `DENORT_BIN` names another.
- *
- * @module
  */
 import { join, resolve } from "node:path";
 import { sha256Hex } from "../src/domain/hash.ts";

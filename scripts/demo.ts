@@ -2,8 +2,6 @@
  * `deno task demo [DIR]`: shows the program in under a minute, offline. It runs shell commands, prints each one, and lets
  * it print its own output: a recorded repair job, the reasoning that goes back, a second question in another process,
  * the files on disk, and their check. DIR must not exist; without it the files of the last demo are replaced.
- *
- * @module
  */
 import { resolve } from "node:path";
 import { RepriseError } from "../src/domain/errors.ts";

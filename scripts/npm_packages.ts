@@ -1,8 +1,4 @@
-/**
- * Installs programs from npm into directories of their own, for tests and benches.
- *
- * @module
- */
+/** Installs programs from npm into directories of their own, for tests and benches. */
 import { dirname } from "node:path";
 import { type Finished, run } from "./process.ts";
 

@@ -1,8 +1,4 @@
-/**
- * `deno task gateway`: an S3-compatible store on loopback, until Ctrl-C. Prints the variables for reprise.
- *
- * @module
- */
+/** `deno task gateway`: an S3-compatible store on loopback, until Ctrl-C. Prints the variables for reprise. */
 import { Gateway, hasCeph } from "./remote/gateway.ts";
 import { runScript, say } from "./terminal.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Compiles the binary.
- *
- * @module
- */
+/** Compiles the binary. */
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { RepriseError } from "../../src/domain/errors.ts";

@@ -1,8 +1,6 @@
 /**
  * The price list of the executable: the data of our providers out of the 43 of the dependency, which evaluates all of
  * them, and prepares a calculator, before it can show a price.
- *
- * @module
  */
 import { findProvider, type Provider } from "@pydantic/genai-prices";
 import { PROVIDERS } from "../../src/apis/providers.ts";

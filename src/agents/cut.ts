@@ -1,8 +1,4 @@
-/**
- * Position of an imported checkpoint in the turns before it.
- *
- * @module
- */
+/** Position of an imported checkpoint in the turns before it. */
 import type { Turn } from "../domain/turn.ts";
 
 /** A turn, and the line of the source that it was read from; `null` for a turn of our own, such as the end of a run. */

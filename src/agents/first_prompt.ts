@@ -1,8 +1,4 @@
-/**
- * The beginning of an imported session: a session of ours begins with a message of the user.
- *
- * @module
- */
+/** The beginning of an imported session: a session of ours begins with a message of the user. */
 import type { AgentEntry, AgentSession } from "./agent_session.ts";
 import { LostParts, textPart } from "./reading.ts";
 

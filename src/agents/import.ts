@@ -1,8 +1,4 @@
-/**
- * Imports a session of another agent as sessions of ours, one for each branch. The source is only read.
- *
- * @module
- */
+/** Imports a session of another agent as sessions of ours, one for each branch. The source is only read. */
 import { parseSessionId, type SessionId } from "../domain/ids.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { sha256Hex } from "../domain/hash.ts";
@@ -21,7 +17,6 @@ import type { AgentEntry, AgentSession } from "./agent_session.ts";
 import type { SourceLines } from "./lines.ts";
 import { buildTurns, type BuiltBranch, type BuiltTurn, type ImportCall, pinnedBlobs } from "./turns.ts";
 
-/** Options of {@linkcode importAgentSession}. */
 export interface AgentImportOptions {
   readonly id: SessionId;
   readonly session: AgentSession;
@@ -38,7 +33,6 @@ export interface AgentImportOptions {
   readonly dryRun: boolean;
 }
 
-/** An imported session. */
 export interface ImportedAgentSession {
   readonly id: SessionId;
   readonly path: string;

@@ -1,8 +1,4 @@
-/**
- * Splits the source of another agent's session into lines of JSON, within caps.
- *
- * @module
- */
+/** Splits the source of another agent's session into lines of JSON, within caps. */
 import { readCapped } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
@@ -29,7 +25,6 @@ export interface SourceLine {
   readonly json: JsonObject;
 }
 
-/** The lines of a source. */
 export interface SourceLines {
   readonly lines: readonly SourceLine[];
   readonly lost: readonly LostPart[];

@@ -1,8 +1,4 @@
-/**
- * The readers, by agent.
- *
- * @module
- */
+/** The readers, by agent. */
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { parseShallow } from "../domain/json_depth.ts";
 import type { AgentName, AgentSession } from "./agent_session.ts";
@@ -20,7 +16,6 @@ import type { SourceLine } from "./lines.ts";
 import { isPiLine, isPiRecord, readPi } from "./pi/read.ts";
 import { recordsIn } from "./records.ts";
 
-/** The reader of an agent's sessions. */
 export interface AgentReader {
   readonly agent: AgentName;
   /** True for any record that the agent writes: one that is found in a damaged line. */

@@ -1,8 +1,4 @@
-/**
- * Helpers of all readers: lost parts, branches, and values of JSON.
- *
- * @module
- */
+/** Helpers of all readers: lost parts, branches, and values of JSON. */
 import type { Item } from "../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { AgentBranch, AgentEntry, LostPart } from "./agent_session.ts";
@@ -46,7 +42,6 @@ export function tokensIn(value: JsonValue | undefined): number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : 0;
 }
 
-/** A part of a message of the user. */
 export function textPart(text: string): Item {
   return { type: "input_text", text };
 }

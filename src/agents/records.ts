@@ -1,8 +1,6 @@
 /**
  * Finds whole records in a damaged line: an interrupted write leaves a part of a record, or NULs, and the next record may
  * follow on the same line. Time is proportional to the length of the line.
- *
- * @module
  */
 
 const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN = 0x7b, CLOSE = 0x7d, SPACE = 0x20;

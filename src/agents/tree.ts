@@ -1,12 +1,7 @@
-/**
- * Sessions whose lines name the line before them. They form a tree, and the agent continues one of its paths.
- *
- * @module
- */
+/** Sessions whose lines name the line before them. They form a tree, and the agent continues one of its paths. */
 import type { JsonObject } from "../domain/json.ts";
 import type { LostParts } from "./reading.ts";
 
-/** A line of a tree. */
 export interface TreeLine {
   readonly line: number;
   readonly json: JsonObject;

@@ -1,8 +1,4 @@
-/**
- * Turns of the session that an import creates, in memory: each is validated as a reader will validate it.
- *
- * @module
- */
+/** Turns of the session that an import creates, in memory: each is validated as a reader will validate it. */
 import { answersInBlocks } from "../apis/agent_providers.ts";
 import { usageOf } from "../apis/usage.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
@@ -35,7 +31,6 @@ export interface ImportCall {
   readonly id: SessionId;
   /** Time of the import, ISO 8601 UTC with milliseconds. */
   readonly at: string;
-  /** Times of the source's lines. */
   readonly times: SourceLines["times"];
   /** Settings of the importing call; none comes from the source. */
   readonly pins: Omit<Pins, "fingerprint" | "model">;

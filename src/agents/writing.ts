@@ -1,13 +1,8 @@
-/**
- * Facts that the writers of all agents need.
- *
- * @module
- */
+/** Facts that the writers of all agents need. */
 import type { JsonValue } from "../domain/json.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import type { Conversation } from "./conversation.ts";
 
-/** A session to write for another agent. */
 export interface Written {
   readonly conversation: Conversation;
   /** The new session's id there: a UUID. */
@@ -20,7 +15,6 @@ export interface Written {
   readonly random: () => number;
 }
 
-/** A file of another agent. */
 export interface AgentFile {
   /** One JSON object a line. */
   readonly lines: readonly JsonObject[];

@@ -1,8 +1,4 @@
-/**
- * Providers in the sessions of other agents, by the names that those use.
- *
- * @module
- */
+/** Providers in the sessions of other agents, by the names that those use. */
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "./providers.ts";
@@ -16,7 +12,6 @@ export function providerInPi(api: JsonValue | undefined, provider: JsonValue | u
   return api === "openai-responses" && provider === "openai" ? "openai" : "compatible";
 }
 
-/** Names of a provider's API and of the provider in a session of pi. */
 export function namesInPi(provider: ProviderKind): { readonly api: string; readonly provider: string } {
   const api = answersInBlocks(provider) ? "anthropic-messages" : "openai-responses";
   return { api, provider };

@@ -1,8 +1,4 @@
-/**
- * A wire API as the program uses it: requests, streams, errors, matching and rules.
- *
- * @module
- */
+/** A wire API as the program uses it: requests, streams, errors, matching and rules. */
 import type { Item, Omission } from "../domain/event.ts";
 import type { RequestUsage } from "../domain/usage.ts";
 import type { ApiFailure } from "../domain/errors.ts";
@@ -15,9 +11,7 @@ import type { CanonicalForm } from "./canonical.ts";
 import type { ApiRules } from "./rule.ts";
 import type { SocketApi } from "./socket.ts";
 
-/** Names of the wire APIs. */
 export const API_NAMES = ["responses", "messages", "chat"] as const;
-/** One of {@linkcode API_NAMES}. */
 export type ApiName = (typeof API_NAMES)[number];
 
 /** A key and its header: `Authorization` for `bearer`, the provider's own header for `api_key`. */
@@ -46,7 +40,6 @@ export interface RequestSpec {
   readonly outputSchema?: JsonObject;
 }
 
-/** A request ready to send. */
 export interface BuiltRequest {
   /** Path below the base URL, such as `/responses`. */
   readonly path: string;
@@ -176,7 +169,6 @@ export interface Api {
   readonly canonical: CanonicalForm | null;
   /** Rules on its requests; `null` if none are known. */
   readonly rules: ApiRules | null;
-  /** The shape of its errors. */
   readonly errors: ErrorShape;
   /** Headers of its own that a recording keeps. */
   readonly recordedHeaders: RecordedHeaders;
@@ -186,7 +178,6 @@ export interface Api {
   readonly socket: SocketApi | null;
 }
 
-/** An entry of a request, or one part of its content. */
 export interface NamedEntry {
   readonly index: number;
   /** Index in the content of a user message; `null` for the whole entry. */

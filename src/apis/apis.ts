@@ -1,8 +1,4 @@
-/**
- * All wire APIs, one row each.
- *
- * @module
- */
+/** All wire APIs, one row each. */
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldNeeds } from "../domain/folded.ts";
 import type { Api, ApiName, RunApi } from "./api.ts";
@@ -13,10 +9,8 @@ import { responsesApi } from "./responses/api.ts";
 import type { StreamEvent } from "./stream.ts";
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
 
-/** The APIs that runs speak. */
 export const RUN_APIS: readonly RunApi[] = [responsesApi, messagesApi];
 
-/** Every wire API that the program knows. */
 export const APIS: readonly Api[] = [...RUN_APIS, chatApi];
 
 /** The API of clients whose requests do not identify it. */
@@ -28,12 +22,10 @@ export function apiOf(provider: ProviderKind): RunApi {
   return RUN_APIS.find(({ name }) => name === api) ?? DEFAULT_API;
 }
 
-/** Returns the API with this name. */
 export function apiNamed(name: ApiName): Api {
   return APIS.find((api) => api.name === name) as Api;
 }
 
-/** Demands on the history of a request to a kind of provider. */
 export function foldNeedsOf(provider: ProviderKind): FoldNeeds {
   return {
     ...apiOf(provider).foldNeeds,

@@ -1,14 +1,9 @@
-/**
- * Arguments of calls in answers, for a server that changes them.
- *
- * @module
- */
+/** Arguments of calls in answers, for a server that changes them. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 
 /** Changes the arguments of a call. `isJson` is false for free text, such as a patch. */
 export type ChangeArguments = (text: string, isJson: boolean) => string;
 
-/** Finds the arguments of calls in the answers of an API. */
 export interface CallArguments {
   /**
    * Returns the changed events by index; `events` are the data of a stream in order, `null` for data that is no JSON
@@ -19,7 +14,6 @@ export interface CallArguments {
   inDocument(document: JsonObject, change: ChangeArguments): JsonObject;
 }
 
-/** Piece of the arguments of a call. */
 export interface ArgumentsDelta {
   /** Index of the event. */
   readonly index: number;

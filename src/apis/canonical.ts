@@ -1,8 +1,4 @@
-/**
- * Canonical form used to match requests: equal for two requests that mean the same to an API.
- *
- * @module
- */
+/** Canonical form used to match requests: equal for two requests that mean the same to an API. */
 import { isRawNumber } from "../domain/exact_json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 

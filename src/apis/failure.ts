@@ -1,15 +1,12 @@
 /**
  * The meaning of a failure: one code for each kind, from HTTP status, error code, type and text
  * (protocol §3.5, §6.2, §6.3, §11).
- *
- * @module
  */
 import type { ApiFailure, ErrorCode } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../domain/json.ts";
 import { excerptOf, oneLine, quoted } from "./message.ts";
 import { errorBodySchema, mismatchOf } from "./wire.ts";
 
-/** The members of an error in any shape. */
 export interface ErrorFacts {
   readonly message: string | null;
   readonly code: string | null;

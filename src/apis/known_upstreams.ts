@@ -1,8 +1,6 @@
 /**
  * Environment variables that lead the clients of common APIs to a base URL. A row is here only if the source or the
  * documentation of the named client shows that the client reads the variable.
- *
- * @module
  */
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import { PROVIDERS } from "./providers.ts";
@@ -28,7 +26,6 @@ export interface UpstreamKey {
 export interface KnownUpstream {
   /** Variable with the base URL. */
   readonly variable: string;
-  /** Name of the API. */
   readonly api: string;
   /** Provider that clients of this variable expect; without one, host and path decide. */
   readonly provider?: ProviderKind;

@@ -1,8 +1,4 @@
-/**
- * Text of a server inside a message of ours: one line, short, without escapes and without keys.
- *
- * @module
- */
+/** Text of a server inside a message of ours: one line, short, without escapes and without keys. */
 import {
   AFTER_ESCAPE,
   bounded,

@@ -1,8 +1,4 @@
-/**
- * Ids, names and keys in the form that APIs accept.
- *
- * @module
- */
+/** Ids, names and keys in the form that APIs accept. */
 import { sha256Hex } from "../domain/hash.ts";
 import { VERSION } from "../domain/version.ts";
 import type { ApiKey } from "./api.ts";

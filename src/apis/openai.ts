@@ -1,8 +1,4 @@
-/**
- * Properties that the APIs of OpenAI and compatible servers share.
- *
- * @module
- */
+/** Properties that the APIs of OpenAI and compatible servers share. */
 import type { Api } from "./api.ts";
 
 /** Error bodies with all four members (protocol §6.1), and headers. */

@@ -1,8 +1,6 @@
 /**
  * Ids of calls in histories of the Gemini API, whose path names no API that reprise knows. The API pairs results with
  * calls by an id that it need not give; clients then choose their own, such as `run_shell_command_1732712345678_0`.
- *
- * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { type CanonicalNames, mapMembers } from "./canonical.ts";

@@ -1,8 +1,6 @@
 /**
  * Kinds of provider, one row each: API, base URL, and the variables with base URL and key. Also recognises the provider
  * of a recorded request. Every start of the program loads this file, so it holds little code.
- *
- * @module
  */
 import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
 import type { Api, ApiKey, ApiName } from "./api.ts";
@@ -20,7 +18,6 @@ export interface KeyVariable {
   readonly scheme: ApiKey["scheme"];
 }
 
-/** A kind of provider. */
 export interface Provider {
   /** The API that runs use. */
   readonly api: ApiName;
@@ -54,7 +51,6 @@ export interface Provider {
   readonly ownHosts?: { readonly owner: string; readonly pattern: RegExp };
 }
 
-/** Every kind of provider. */
 export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
   openai: {
     api: "responses",
@@ -189,7 +185,6 @@ export function providerOf({ headers, origin, route, api }: Omit<SeenRequest, "p
   return isOwnServer("openai", url) ? "openai" : "compatible";
 }
 
-/** True for a server of Azure. */
 export function isAzureHost({ hostname }: URL): boolean {
   return AZURE_HOSTS.test(hostname);
 }

@@ -1,8 +1,4 @@
-/**
- * Refusals with unknown text, in every API: finds those that a request without reasoning may avoid.
- *
- * @module
- */
+/** Refusals with unknown text, in every API: finds those that a request without reasoning may avoid. */
 import type { ApiFailure } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import { codeOfWords, isServerFault } from "./failure.ts";

@@ -1,8 +1,6 @@
 /**
  * Resolves the API of a request. Paths such as `/responses` and `/messages` are common, so a path alone does not claim a
  * request for an API of models: its server or its body has to.
- *
- * @module
  */
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import type { Api } from "./api.ts";
@@ -11,7 +9,6 @@ import { KNOWN_UPSTREAMS, knownUpstream } from "./known_upstreams.ts";
 import { isAzureHost, isOwnServer, PROVIDERS } from "./providers.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 
-/** Server of a request. */
 export interface RequestServer {
   /** Base URL, in the form that clients take, or an origin; empty if unknown. */
   readonly baseUrl: string;

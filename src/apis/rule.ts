@@ -1,8 +1,4 @@
-/**
- * Rules on requests with their sources, for the checkers of all APIs.
- *
- * @module
- */
+/** Rules on requests with their sources, for the checkers of all APIs. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
 
@@ -97,7 +93,6 @@ export interface KnownGood {
   ): readonly RuleViolation[];
 }
 
-/** The rules of an API. */
 export interface ApiRules {
   /** Every rule, in the order in which they are checked. */
   readonly rules: readonly ApiRule[];

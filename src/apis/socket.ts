@@ -1,15 +1,11 @@
 /**
  * An API over a WebSocket: each request and each event is one text message. A request and its events have an HTTP
  * equivalent, so that all code that reads requests and answers works on both.
- *
- * @module
  */
 import type { JsonObject } from "../domain/json.ts";
 
-/** A text message of a client. */
 export type ClientMessage = CreateMessage | OtherMessage;
 
-/** A message that asks for a response. */
 export interface CreateMessage {
   readonly kind: "create";
   readonly type: string;
@@ -31,7 +27,6 @@ export interface OtherMessage {
   readonly lane: string | null;
 }
 
-/** A text message of a server. */
 export interface ServerMessage {
   readonly text: string;
   /** `undefined` if the text is no JSON object. */
@@ -44,7 +39,6 @@ export interface ServerMessage {
   readonly refusal: HttpError | null;
 }
 
-/** An answer over HTTP that is an error. */
 export interface HttpError {
   readonly status: number;
   /** The JSON body. */
@@ -126,7 +120,6 @@ export interface Conversation {
   forget(): void;
 }
 
-/** The messages of an API over a WebSocket. */
 export interface SocketApi {
   /** True for the path of the upgrade and of its requests over HTTP. */
   ownsPath(pathname: string): boolean;

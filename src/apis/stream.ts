@@ -41,7 +41,6 @@ export interface ResponseEvent extends EventBase {
   readonly items: readonly JsonValue[];
 }
 
-/** One item. */
 export interface ItemEvent extends EventBase {
   readonly kind: "item";
   readonly item: JsonValue | undefined;
@@ -54,7 +53,6 @@ export interface ItemEndEvent extends EventBase {
   readonly kind: "item_end";
 }
 
-/** A piece of an item. */
 export interface DeltaEvent extends EventBase {
   readonly kind: "delta";
   /** Kind of visible text; `hidden` for arguments and all other pieces. */
@@ -72,7 +70,6 @@ export interface StopEvent extends EventBase {
   readonly usage: JsonObject | undefined;
 }
 
-/** The last event of a response. */
 export interface EndEvent extends EventBase {
   readonly kind: "end";
   /** The whole response, if the API repeats it. */
@@ -84,7 +81,6 @@ export interface EndEvent extends EventBase {
   readonly error?: JsonObject | undefined;
 }
 
-/** An error inside the stream. */
 export interface ErrorEvent extends EventBase {
   readonly kind: "error";
   /** `{message, code, type, …}`, from any place in the event. */

@@ -1,8 +1,4 @@
-/**
- * Token counts of any provider's usage objects, without the rest of the APIs: `ls`, `show` and `stats` read them.
- *
- * @module
- */
+/** Token counts of any provider's usage objects, without the rest of the APIs: `ls`, `show` and `stats` read them. */
 import type { RequestUsage } from "../domain/usage.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
 import { type JsonObject, stringMember } from "../domain/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Received error shapes, which all APIs share. Loose, because servers add fields without notice. The schemas
  * only judge: the parsed JSON is stored and sent, never zod's output.
- *
- * @module
  */
 import * as z from "zod";
 

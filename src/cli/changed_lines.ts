@@ -1,8 +1,4 @@
-/**
- * Changes of texts as lines. Load it on use only: the library takes longer than a short call.
- *
- * @module
- */
+/** Changes of texts as lines. Load it on use only: the library takes longer than a short call. */
 import { structuredPatch } from "diff";
 
 const CONTEXT = 3;
@@ -24,7 +20,6 @@ export interface Hunk {
   readonly lines: readonly ChangedLine[];
 }
 
-/** Options of {@linkcode hunksOf}. */
 export interface HunkOptions {
   /** @default {3} */
   readonly context?: number;

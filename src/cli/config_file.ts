@@ -1,8 +1,4 @@
-/**
- * The user's `config.json`: its members, its profiles, and the configuration that they give.
- *
- * @module
- */
+/** The user's `config.json`: its members, its profiles, and the configuration that they give. */
 import { DEFAULT_PROVIDER } from "../apis/providers.ts";
 import { decodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
@@ -38,7 +34,6 @@ interface ConfigRules {
 /** A named set of settings. It holds no key: keys come from the environment. */
 export type Profile = { readonly [Name in typeof PROFILE_NAMES[number]]?: string } & ConfigRules;
 
-/** The parsed `config.json`. */
 export interface ConfigFile extends ConfigRules {
   /** Members of {@linkcode CONFIG_NAMES}. */
   readonly values: Readonly<Record<string, string>>;
@@ -59,7 +54,6 @@ export interface Config {
   readonly deny: readonly string[];
 }
 
-/** The file without members. */
 export const EMPTY_FILE: ConfigFile = { values: {}, models: {}, profiles: {}, prices: {} };
 
 /** A configuration without settings, under which only flags, environment, session and fixture count. */

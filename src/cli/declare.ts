@@ -1,8 +1,6 @@
 /**
  * Declarations of verbs, their arguments and their flags. Types, help, docs, settings, the check of session tests and
  * the parser (in `program.ts`) derive from these values.
- *
- * @module
  */
 import type { ProgramPorts } from "./live_ports.ts";
 
@@ -20,7 +18,6 @@ export type ValueSource =
  */
 export type StepUse = boolean | "recorded";
 
-/** One flag; `T` is the type of its value. */
 export interface Flag<T = unknown> {
   /** Spelling and value, such as `-m, --model <model>`. */
   readonly spec: string;
@@ -122,7 +119,6 @@ export function value<T>(
   return { ...declared<T | undefined>(spec, about, more), ...fallbackOf(more), read };
 }
 
-/** A flag with one of several values. */
 export function choice<const T extends string>(
   spec: string,
   about: string,
@@ -259,7 +255,6 @@ type Performed<Arguments extends readonly Positional[], Table extends FlagTable>
   ...call: [ProgramPorts, ...ValuesOf<Arguments>, FlagsOf<Table>]
 ) => number | Promise<number>;
 
-/** A verb of the command line. */
 export interface Verb {
   readonly name: string;
   readonly about: string;

@@ -16,7 +16,6 @@ export interface PlannedChange {
   readonly name: string | null;
 }
 
-/** The JSON document of every dry run. */
 export interface DryRun {
   readonly type: "dry_run";
   readonly dry_run: true;

@@ -1,11 +1,6 @@
-/**
- * Edits of files in calls of tools: ours, and those of common agents.
- *
- * @module
- */
+/** Edits of files in calls of tools: ours, and those of common agents. */
 import { type JsonObject, stringMember } from "../domain/json.ts";
 
-/** The change of a file that a call asks for. */
 export interface Edit {
   /** `null` if the call names none. */
   readonly path: string | null;

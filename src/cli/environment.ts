@@ -1,8 +1,6 @@
 /**
  * The environment variables that the program reads. All other variables read as unset, although the runtime allows
  * them, so that no unrelated secret of the shell can end up in a turn, a message or a log.
- *
- * @module
  */
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -90,12 +88,10 @@ export function isCi({ env }: Pick<Ports, "env">): boolean {
   return !["", "0", "false"].includes(env("CI") ?? "");
 }
 
-/** Sets variables for the runtime and for child processes. */
 export function setVariables(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
 }
 
-/** Unsets variables for the runtime and for child processes. */
 export function unsetVariables(names: readonly string[]): void {
   for (const name of names) Deno.env.delete(name);
 }
@@ -105,7 +101,6 @@ const READ_PREFIXES = READ_VARIABLES.filter((known) => known.endsWith("*")).map(
   known.slice(0, -1)
 );
 
-/** True for a variable that the program reads. */
 export function isRead(name: string): boolean {
   return READ_NAMES.has(name) || READ_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

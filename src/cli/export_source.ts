@@ -1,8 +1,4 @@
-/**
- * The bytes of an export that an argument names.
- *
- * @module
- */
+/** The bytes of an export that an argument names. */
 import { RepriseError } from "../domain/errors.ts";
 import { chunksOf } from "../store/read/safe_open.ts";
 import type { ExportSource } from "../store/transfer/reader.ts";

@@ -1,8 +1,6 @@
 /**
  * Lock of a fixture folder: one recorder or pruner at a time. The file is in the staging folder, which readers and sums
  * pass over, and the last act of its owner is to remove both.
- *
- * @module
  */
 import { RepriseError } from "../domain/errors.ts";
 import type { Files, Ports } from "../domain/ports.ts";
@@ -14,7 +12,6 @@ import { cleanUpFolder } from "../fixture/clean_up.ts";
 import { fileError, isTaken, systemCode } from "../store/fs_errors.ts";
 import { FileLock, inspectFileLock, type LockOwner, ownerName } from "../store/write/file_lock.ts";
 
-/** Held lock of a fixture folder. */
 export interface FixtureLock {
   /** True if another process created the staging folder, which was then killed. */
   readonly leftBehind: boolean;
@@ -70,7 +67,6 @@ export async function lockFixture(ports: Ports, path: string): Promise<FixtureLo
   }
 }
 
-/** Change of a fixture. */
 export interface FixtureChange<T> {
   /** Description for errors of the file system, such as `seal the fixture`. */
   readonly tried: string;

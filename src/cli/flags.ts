@@ -1,8 +1,4 @@
-/**
- * Arguments and flags that several verbs have, and the readers of values.
- *
- * @module
- */
+/** Arguments and flags that several verbs have, and the readers of values. */
 import { InvalidArgumentError } from "commander";
 import { DEFAULT_PROVIDER } from "../apis/providers.ts";
 import { DAY_MS } from "../domain/ports.ts";
@@ -20,7 +16,6 @@ import {
   value,
 } from "./declare.ts";
 
-/** The flags that every verb has. */
 export const COMMON_FLAGS = {
   json: toggle(
     "--json",
@@ -39,7 +34,6 @@ export const COMMON_FLAGS = {
   }),
   debug: toggle("--debug", "stack traces of unexpected errors", { step: false }),
 };
-/** The values of {@linkcode COMMON_FLAGS}. */
 export type CommonFlags = FlagsOf<typeof COMMON_FLAGS>;
 
 /** Leaves encrypted content out of JSON. */
@@ -99,12 +93,9 @@ export const REQUEST_FLAGS = {
   ),
 };
 
-/** Ways to send the requests of a run. */
 export const TRANSPORTS = ["sse", "ws"] as const;
-/** One of {@linkcode TRANSPORTS}. */
 export type Transport = (typeof TRANSPORTS)[number];
 
-/** The flag for the remote of sessions. */
 export const REMOTE = text("--remote <url>", "keep the session on S3 as well: s3://BUCKET/PREFIX", {
   sources: [{ variable: "REPRISE_REMOTE" }, { member: "remote" }],
   otherwise: "none",
@@ -119,7 +110,6 @@ export const ON_REMOTE = optionalText(
   { step: false },
 );
 
-/** The flag for the transport of requests. */
 export const TRANSPORT = choice(
   "--transport <transport>",
   "send requests over HTTP (sse), or over one WebSocket for the run (ws; Responses API)",
@@ -139,7 +129,6 @@ export const STDIN = negated(
   { sources: [{ variable: "REPRISE_NO_STDIN" }, { member: "stdin" }] },
 );
 
-/** The flags that set the text of a request. */
 export const TEXT_FLAGS = {
   instructions: text("--instructions <text>", "the system prompt, or @FILE"),
   outputSchema: text(
@@ -169,7 +158,6 @@ export const PERMISSION_FLAGS = {
     repeats: true,
   }),
 };
-/** The values of {@linkcode PERMISSION_FLAGS}. */
 export type PermissionFlags = FlagsOf<typeof PERMISSION_FLAGS>;
 
 /** The flags that add rules for matching requests to those of a fixture. A session test takes no rules. */
@@ -197,7 +185,6 @@ export const WAIT = value(
   { fallback: 0 },
 );
 
-/** Preview: writes and sends nothing. */
 export const DRY_RUN = toggle("--dry-run", "print what would be done; change nothing");
 
 /** The flags of verbs that write an HTML page. A session test writes none. */
@@ -218,7 +205,6 @@ export function requireHtml(
   throw new RepriseError("usage", "Cannot use --force without --html", { hint: "Add --html FILE" });
 }
 
-/** The session that a verb is about. */
 export const SESSION = argument("<id>", "session id, unambiguous prefix, @last, or @last:any");
 
 /** Reads a replay mode; `replayOf` of `resolve_run.ts` takes it apart. */
@@ -227,7 +213,6 @@ function replayMode(text: string): string {
   throw new InvalidArgumentError("Expected exact, family, none, or last:N, such as last:10.");
 }
 
-/** Reads a whole number of at least `least`. */
 export function wholeNumber(least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -236,7 +221,6 @@ export function wholeNumber(least: number): (text: string) => number {
   };
 }
 
-/** Reads an amount of US dollars above 0. */
 export function dollars(text: string): number {
   const value = Number(text);
   if (/^\d*\.?\d+$/.test(text) && value > 0 && Number.isFinite(value)) return value;
@@ -294,7 +278,6 @@ export function byteCount(text: string): number {
 /** Longer than the range of any clock. */
 const MAX_DAYS = 100_000;
 
-/** Reads a number of days. */
 export function days(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value <= MAX_DAYS) return value;

@@ -1,8 +1,4 @@
-/**
- * The first help: the verbs in groups, on one screen.
- *
- * @module
- */
+/** The first help: the verbs in groups, on one screen. */
 import { EXIT_CODES } from "../domain/errors.ts";
 import type { Flag, Verb } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";
@@ -42,10 +38,8 @@ export function rootHelp({ top }: Verbs): string {
   ].join("\n");
 }
 
-/** The description of the group of verbs. */
 export const FIXTURE_ABOUT = "inspect and maintain fixtures";
 
-/** The text of `help codes`. */
 export function codesHelp(): string {
   return `Exit codes:\n${
     Object.entries(EXIT_CODES).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}\n`).join("")

@@ -1,8 +1,4 @@
-/**
- * Commands in hints, fitted to the call that they answer.
- *
- * @module
- */
+/** Commands in hints, fitted to the call that they answer. */
 import { RepriseError } from "../domain/errors.ts";
 import { commandLine } from "../tools/permission/shell_words.ts";
 

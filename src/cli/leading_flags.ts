@@ -1,8 +1,4 @@
-/**
- * Moves flags that precede the verb to the place after it: `reprise --json ls` is `reprise ls --json`.
- *
- * @module
- */
+/** Moves flags that precede the verb to the place after it: `reprise --json ls` is `reprise ls --json`. */
 import { COMMON_FLAGS } from "./flags.ts";
 import type { FlagTable, Verb } from "./declare.ts";
 import type { Verbs } from "./load_verbs.ts";

@@ -11,17 +11,10 @@ import { onStopSignals } from "./signals.ts";
 import { stdout } from "./start/streams.ts";
 import type { TextStream } from "./terminal.ts";
 
-/** A stream that is read. */
 export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readSync" | "readable">;
 
 /** A terminal that is read key by key. */
 export type Terminal = Pick<typeof Deno.stdin, "read" | "setRaw">;
-
-/** Size of a terminal in characters. */
-export interface TerminalSize {
-  readonly columns: number;
-  readonly rows: number;
-}
 
 /**
  * All inputs and outputs of the program in its process. One value, so that `test` only has to call the program with
@@ -33,8 +26,6 @@ export interface ProgramPorts extends Ports {
   readonly openTerminal: () => Terminal | null;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
-  /** Size of the terminal in characters; `null` if there is none, or if it does not tell. */
-  readonly terminalSize: () => TerminalSize | null;
   /** Listens for the signals that ask the program to end. */
   readonly onStopSignals: typeof onStopSignals;
   /** Ends the program and the commands of its tools at once. Callers return: in a test, only the step ends. */
@@ -47,7 +38,6 @@ export interface ProgramPorts extends Ports {
   readonly loadPriceTable: LoadPriceTable;
 }
 
-/** Loads the price list. */
 export type LoadPriceTable = () => Promise<PriceTable>;
 
 const noPriceTable: LoadPriceTable = () => Promise.reject(new TypeError("This process has no price list"));
@@ -83,7 +73,6 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
     },
     stdout,
     stderr: Deno.stderr,
-    terminalSize: liveTerminalSize,
     onStopSignals,
     exit(code) {
       killRunningGroups();
@@ -105,15 +94,6 @@ function workingDirectory(): string {
       hint: "Change to another directory",
       cause,
     });
-  }
-}
-
-function liveTerminalSize(): TerminalSize | null {
-  try {
-    const { columns, rows } = Deno.consoleSize();
-    return columns > 0 && rows > 0 ? { columns, rows } : null;
-  } catch {
-    return null;
   }
 }
 

@@ -1,11 +1,6 @@
-/**
- * Loads the declarations that a call needs: building the parser of every verb takes longer than most verbs.
- *
- * @module
- */
+/** Loads the declarations that a call needs: building the parser of every verb takes longer than most verbs. */
 import type { Verb } from "./declare.ts";
 
-/** Declarations that a call needs. */
 export interface Verbs {
   readonly top: readonly Verb[];
   readonly fixture: readonly Verb[];

@@ -1,8 +1,4 @@
-/**
- * Local times for people.
- *
- * @module
- */
+/** Local times for people. */
 
 /** Date and time of an ISO 8601 instant in the local time zone, such as `2026-11-23 08:00:12`; other texts unchanged. */
 export function localTime(instant: string): string {

@@ -1,8 +1,4 @@
-/**
- * Omitted items in copies and views of a session.
- *
- * @module
- */
+/** Omitted items in copies and views of a session. */
 import type { Turn } from "../domain/turn.ts";
 import { isJsonObject } from "../domain/json.ts";
 import { counted } from "../domain/text.ts";

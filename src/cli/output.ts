@@ -1,22 +1,16 @@
-/**
- * Output: the only module that writes to stdout (data) and stderr (for people).
- *
- * @module
- */
+/** Output: the only module that writes to stdout (data) and stderr (for people). */
 import type { ExitCode, RepriseError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import type { JsonDocument, SchemaName } from "./schemas/schemas.ts";
 import { type Printable, Printer, red, type Styled, terminalColumns } from "./terminal.ts";
 
-/** Shape of the output, from the common flags. */
 export interface OutputOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly colour: boolean;
 }
 
-/** The streams of the output, and the end of the program. */
 export type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
 
 /** Writes to both streams; reports a closed stdout once. */

@@ -1,8 +1,4 @@
-/**
- * Files that a verb writes for the user: an export, a page.
- *
- * @module
- */
+/** Files that a verb writes for the user: an export, a page. */
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { fileError, isTaken } from "../store/fs_errors.ts";
@@ -10,7 +6,6 @@ import { parentOf, syncForeignDirectory } from "../store/home.ts";
 import { takeName, unlinkQuietly, writeChunks } from "../store/write/publish.ts";
 import { requireDirectoryOf } from "./settings.ts";
 
-/** Options of an {@linkcode OutputFile}. */
 export interface OutputFileOptions {
   /** Content of the file, for messages: `the export`. */
   readonly what: string;

@@ -1,8 +1,4 @@
-/**
- * The pager: the user's own program for texts that are longer than the terminal.
- *
- * @module
- */
+/** The pager: the user's own program for texts that are longer than the terminal. */
 import type { Ports } from "../domain/ports.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { signalChild } from "./signals.ts";

@@ -1,8 +1,4 @@
-/**
- * The parser of a verb, built from its declaration.
- *
- * @module
- */
+/** The parser of a verb, built from its declaration. */
 import { Argument, type Command, Option } from "commander";
 import { COMMON_FLAGS } from "./flags.ts";
 import { type Flag, type FlagTable, isOffSwitch, type Verb, WRAPPED_COMMAND } from "./declare.ts";

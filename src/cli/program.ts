@@ -1,8 +1,4 @@
-/**
- * The command line of a call. Calling a verb loads its code.
- *
- * @module
- */
+/** The command line of a call. Calling a verb loads its code. */
 import { Command, CommanderError } from "commander";
 import { RepriseError } from "../domain/errors.ts";
 import { type Flag, type Verb, WRAPPED_COMMAND } from "./declare.ts";

@@ -1,8 +1,6 @@
 /**
  * Progress of work that takes more than a second: a line that changes on a terminal, a line now and then in the log of a
  * CI system, nothing elsewhere.
- *
- * @module
  */
 import type { Ports } from "../domain/ports.ts";
 import { isCi } from "./environment.ts";
@@ -15,7 +13,6 @@ const REDRAW_MS = 200;
 /** Time between two lines in a log. */
 const LOG_MS = 30_000;
 
-/** Ports that progress needs. */
 export type ProgressPorts = Pick<Ports, "clock" | "env">;
 
 /** Progress of one piece of work. Steps may come often: most of them only read the clock. */
@@ -59,7 +56,6 @@ export class Progress {
   }
 }
 
-/** Passes chunks on; reports their bytes. */
 export async function* countedChunks(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   progress: Progress,

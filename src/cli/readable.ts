@@ -1,8 +1,4 @@
-/**
- * Sizes and counts as people read them.
- *
- * @module
- */
+/** Sizes and counts as people read them. */
 
 /** Bytes with three digits and a decimal unit: `999 B`, `12.3 kB`, `1.2 GB`. */
 export function sizeText(bytes: number): string {

@@ -1,8 +1,6 @@
 /**
  * Secrets among the environment variables. A module of its own: most calls look for none, and its patterns take time to
  * load.
- *
- * @module
  */
 import { redactText } from "../domain/redact.ts";
 import {

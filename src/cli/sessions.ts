@@ -1,8 +1,4 @@
-/**
- * Resolves arguments that name sessions.
- *
- * @module
- */
+/** Resolves arguments that name sessions. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";

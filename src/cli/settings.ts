@@ -1,8 +1,6 @@
 /**
  * Settings and their sources: flags, then the environment, then `config.json` in the user's configuration directory.
  * Files in the working directory set nothing.
- *
- * @module
  */
 import { decodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
@@ -15,7 +13,6 @@ import { type Flag, memberOf, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REMOTE } from "./flags.ts";
 import type { Config } from "./config_file.ts";
 
-/** A value and its source. */
 export interface Setting<T> {
   readonly value: T;
   readonly source: "flag" | "environment" | "config" | "session" | "fixture" | "default";

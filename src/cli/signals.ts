@@ -1,8 +1,4 @@
-/**
- * Signals that ask the program to end.
- *
- * @module
- */
+/** Signals that ask the program to end. */
 import type { ExitCode } from "../domain/errors.ts";
 import type { Stop } from "../run/outcome.ts";
 import type { ProgramPorts } from "./live_ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads of stdin.
- *
- * @module
- */
+/** Reads of stdin. */
 import type { InputStream } from "./live_ports.ts";
 
 /** Milliseconds between reads of a stdin that another process made non-blocking. */

@@ -1,8 +1,4 @@
-/**
- * The arguments that a step of a session test may have.
- *
- * @module
- */
+/** The arguments that a step of a session test may have. */
 import { Command, CommanderError } from "commander";
 import type { BadArgument } from "../fixture/session/session_file.ts";
 import type { Verb } from "./declare.ts";

@@ -1,8 +1,4 @@
-/**
- * Text made safe for a terminal.
- *
- * @module
- */
+/** Text made safe for a terminal. */
 import { type ByteStream, writeAll } from "./start/streams.ts";
 
 /**
@@ -59,40 +55,38 @@ export interface Styled {
 /** Text to print, or pieces of it with styles. */
 export type Printable = string | Styled | readonly (string | Styled)[];
 
-/** Faint text. */
 export function dim(text: string): Styled {
   return { code: 2, text };
 }
 
-/** Bold text. */
 export function bold(text: string): Styled {
   return { code: 1, text };
 }
 
-/** Green text. */
 export function green(text: string): Styled {
   return { code: 32, text };
 }
 
-/** Cyan text. */
 export function cyan(text: string): Styled {
   return { code: 36, text };
 }
 
-/** Red text. */
 export function red(text: string): Styled {
   return { code: 31, text };
 }
 
+/** Size of the terminal in characters; `null` if the process has none. A terminal that does not know its size says 0. */
+export function terminalSize(): { readonly columns: number; readonly rows: number } | null {
+  try {
+    return Deno.consoleSize();
+  } catch {
+    return null;
+  }
+}
+
 /** Columns of the terminal; 80 if the process has none. */
 export function terminalColumns(): number {
-  try {
-    const { columns } = Deno.consoleSize();
-    // A terminal that does not know its size says 0.
-    return columns > 0 ? columns : 80;
-  } catch {
-    return 80;
-  }
+  return terminalSize()?.columns || 80;
 }
 
 /** True if stderr is a file whose last byte ends a line; false for a pipe, in which nothing tells. */

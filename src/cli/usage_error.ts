@@ -1,8 +1,4 @@
-/**
- * Explains arguments that the parser refuses: names the help of the verb, and recognises what was forgotten.
- *
- * @module
- */
+/** Explains arguments that the parser refuses: names the help of the verb, and recognises what was forgotten. */
 import { RepriseError } from "../domain/errors.ts";
 import { commandLine } from "../tools/permission/shell_words.ts";
 import { WRAPPED_COMMAND } from "./declare.ts";

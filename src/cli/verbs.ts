@@ -1,8 +1,4 @@
-/**
- * All verbs. Calls of one verb do without this list: see `load_verbs.ts`.
- *
- * @module
- */
+/** All verbs. Calls of one verb do without this list: see `load_verbs.ts`. */
 import type { Verb } from "./declare.ts";
 import { COMPLETION_VERBS } from "./completion/command.ts";
 import { INSPECTION_VERBS } from "./inspection/command.ts";

@@ -1,8 +1,4 @@
-/**
- * The place of a checkpoint: the end of a turn, never between a call and its result.
- *
- * @module
- */
+/** The place of a checkpoint: the end of a turn, never between a call and its result. */
 import type { Turn } from "../domain/turn.ts";
 
 /** A place for a checkpoint. */

@@ -1,8 +1,6 @@
 /**
  * Summaries by rule: the same turns give the same bytes anywhere. Each is built from the whole log, so that a later
  * checkpoint repeats what an earlier one said.
- *
- * @module
  */
 import type { SessionEvent, ToolCallEvent } from "../domain/event.ts";
 import type { Turn } from "../domain/turn.ts";

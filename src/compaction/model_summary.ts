@@ -2,8 +2,6 @@
  * Summaries by a model. The request: an instruction, the schema of the answer apart from it, and the events as
  * delimited data; printable and testable without a network. The answer: validated by schema, then compared with the log;
  * the comparison is kept beside it.
- *
- * @module
  */
 import * as z from "zod";
 import type { SessionEvent } from "../domain/event.ts";

@@ -1,8 +1,6 @@
 /**
  * Plans a compaction: which events the checkpoint replaces, what stays, and what that saves. A checkpoint cuts at the
  * end of a turn, never between a call and its result. Pure.
- *
- * @module
  */
 import { attachmentIn } from "../domain/attachment.ts";
 import type {

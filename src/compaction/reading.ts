@@ -1,8 +1,4 @@
-/**
- * Reads names, arguments and text of events for compaction.
- *
- * @module
- */
+/** Reads names, arguments and text of events for compaction. */
 import { attachmentNote } from "../domain/attachment.ts";
 import type { Item, SessionEvent, ToolCallEvent } from "../domain/event.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../domain/item.ts";

@@ -1,8 +1,4 @@
-/**
- * Finds what makes a history smaller for `compact`: a checkpoint, shortened results, or both. Pure.
- *
- * @module
- */
+/** Finds what makes a history smaller for `compact`: a checkpoint, shortened results, or both. Pure. */
 import type { ResultElidedEvent } from "../domain/event.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";

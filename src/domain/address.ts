@@ -1,8 +1,4 @@
-/**
- * IP addresses, and the names of this machine. The ranges come from `ipaddr.js`.
- *
- * @module
- */
+/** IP addresses, and the names of this machine. The ranges come from `ipaddr.js`. */
 import ipaddr from "ipaddr.js";
 
 /** An IPv4 or IPv6 address. */

@@ -1,8 +1,4 @@
-/**
- * Files that a user attaches to a message: their media types, and the part of a message that holds one.
- *
- * @module
- */
+/** Files that a user attaches to a message: their media types, and the part of a message that holds one. */
 import { decodeUtf8Exactly } from "./bytes.ts";
 import type { AttachmentEvent, Item, UserMessageEvent } from "./event.ts";
 import { numberMember, objectMember, stringMember } from "./json.ts";

@@ -1,8 +1,4 @@
-/**
- * Bytes and their texts. Stateless: a stream that may split a character needs a `TextDecoder` of its own.
- *
- * @module
- */
+/** Bytes and their texts. Stateless: a stream that may split a character needs a `TextDecoder` of its own. */
 
 const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true });

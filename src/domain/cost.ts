@@ -1,7 +1,5 @@
 /**
  * Prices and costs of requests, in US dollars. Costs are computed when they are shown: files keep token counts only.
- *
- * @module
  */
 import type { RequestUsage } from "./usage.ts";
 

@@ -1,8 +1,4 @@
-/**
- * The only error class that users meet, and the only table of exit codes.
- *
- * @module
- */
+/** The only error class that users meet, and the only table of exit codes. */
 import type { JsonObject } from "./json.ts";
 
 /** Meaning of each exit code. `--help` and `docs/configuration.md` are generated from this table. */

@@ -1,8 +1,4 @@
-/**
- * Events: the smallest records inside a turn. Provider items are kept whole and verbatim.
- *
- * @module
- */
+/** Events: the smallest records inside a turn. Provider items are kept whole and verbatim. */
 import type { JsonObject } from "./json.ts";
 import type { ErrorCode, ExitCode } from "./errors.ts";
 import type { Fingerprint } from "./fingerprint.ts";

@@ -4,8 +4,6 @@
  * number is a {@linkcode RawNumber}, and such an object a proxy that lists its members in their order.
  * `JSON.stringify`, `Object.keys` and `Object.entries` see the original; a spread or `Object.fromEntries` loses the
  * order, which {@linkcode objectOf} and {@linkcode withMembers} keep.
- *
- * @module
  */
 import type { JsonObject, JsonValue } from "./json.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Origin that an encrypted item is bound to: provider kind, endpoint, account, model (protocol §4.3).
- *
- * @module
- */
+/** Origin that an encrypted item is bound to: provider kind, endpoint, account, model (protocol §4.3). */
 import { RepriseError } from "./errors.ts";
 import { sha256Hex } from "./hash.ts";
 

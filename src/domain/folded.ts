@@ -1,7 +1,5 @@
 /**
  * Entries of the next request's input, in order and independent of any API's shape; and the rules of an API for them.
- *
- * @module
  */
 import type { Item } from "./event.ts";
 

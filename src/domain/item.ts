@@ -1,8 +1,4 @@
-/**
- * Reads items of either API: Responses items (protocol §2) and Messages content blocks (§10).
- *
- * @module
- */
+/** Reads items of either API: Responses items (protocol §2) and Messages content blocks (§10). */
 import type { Item } from "./event.ts";
 import { isJsonObject, type JsonObject, type JsonValue, parsedObject } from "./json.ts";
 

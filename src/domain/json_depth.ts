@@ -1,8 +1,4 @@
-/**
- * A cap on the nesting of JSON: parsers and walkers recurse, so deeper values would exhaust the stack.
- *
- * @module
- */
+/** A cap on the nesting of JSON: parsers and walkers recurse, so deeper values would exhaust the stack. */
 import { decodeUtf8 } from "./bytes.ts";
 import type { JsonValue } from "./json.ts";
 

@@ -1,8 +1,4 @@
-/**
- * The manifest: a small cache that is derived only from the turns.
- *
- * @module
- */
+/** The manifest: a small cache that is derived only from the turns. */
 import { type CheckpointRef, type HistoryCompactionEvent, MAX_TITLE_LENGTH, type RunState } from "./event.ts";
 import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
 import { isJsonObject } from "./json.ts";
@@ -136,7 +132,7 @@ function isOnlyRenamed({ events }: Turn): boolean {
 }
 
 /** The beginning of the prompt in the first turn of a session. */
-export function titleByPrompt(turn: Turn): string {
+function titleByPrompt(turn: Turn): string {
   for (const event of turn.events) {
     if (event.type !== "user_message") continue;
     const text = event.content.map((part) =>

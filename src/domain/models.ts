@@ -1,8 +1,6 @@
 /**
  * Facts about models, by the start of their names: the only place for such facts. A model that is not in the table is
  * used all the same, with the facts that hold for every model.
- *
- * @module
  */
 
 /** Date of the last check of the table against the providers' documentation. */

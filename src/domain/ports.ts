@@ -1,8 +1,4 @@
-/**
- * All access to the outside, as one value: a replayed run swaps it and writes the same bytes anywhere.
- *
- * @module
- */
+/** All access to the outside, as one value: a replayed run swaps it and writes the same bytes anywhere. */
 
 /** Facts about a path, without following a final symbolic link. */
 export interface FileFacts {
@@ -54,8 +50,6 @@ export interface Files {
   holdDirectory(path: string): { close(): void };
   /** Names in a directory, unsorted. */
   list(path: string): string[];
-  /** Names of the directories in a directory, without links to directories; unsorted. */
-  listDirectories?(path: string): string[];
   makeDirectory(path: string, mode: number): void;
   /** Creates a file that must not exist (`O_EXCL`). */
   createExclusive(path: string, mode: number): WritableFile;

@@ -1,8 +1,6 @@
 /**
  * Replaces secrets in texts by marks: they are found by the shapes in `secret_patterns.ts`. All patterns take time
  * linear in the text: each begins where a token begins, and repeats are bounded.
- *
- * @module
  */
 import {
   AFTER_ESCAPE,

@@ -1,8 +1,4 @@
-/**
- * Checksummed files: the last member is `"sum"`, the sha256 of all bytes before it.
- *
- * @module
- */
+/** Checksummed files: the last member is `"sum"`, the sha256 of all bytes before it. */
 import { encodeUtf8 } from "./bytes.ts";
 import { sha256Hex } from "./hash.ts";
 

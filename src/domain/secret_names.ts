@@ -1,8 +1,6 @@
 /**
  * Names of secrets, word by word: the only place that knows them. Members of bodies, parameters, headers and
  * environment variables are judged by them.
- *
- * @module
  */
 
 /** Words that end the name of a secret, whatever comes before them. */

@@ -2,8 +2,6 @@
  * Shapes of secrets, one row for each: the only place that knows them. Recording, linting and redacting fixtures
  * look for these shapes in bytes, `export --redact` in text, messages of servers lose their keys, and an environment
  * variable with such a value is secret. Each of them has a search of its own, with bounds of its own.
- *
- * @module
  */
 
 /** Kinds of secrets that are known by their shape. */

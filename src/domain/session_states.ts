@@ -1,8 +1,4 @@
-/**
- * States of sessions in lists.
- *
- * @module
- */
+/** States of sessions in lists. */
 
 /** States of sessions in lists; a later version may add to those of ended runs. */
 export const SESSION_STATES = [

@@ -1,8 +1,6 @@
 /**
  * Shapes of JSON values that we write ourselves, as functions. They are in the way of every call that reads a session,
  * where building a schema of a library and validating with it would take longer than reading.
- *
- * @module
  */
 import { isJsonObject } from "./json.ts";
 

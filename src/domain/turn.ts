@@ -1,8 +1,4 @@
-/**
- * Turns: one party's contribution each, one immutable numbered file each.
- *
- * @module
- */
+/** Turns: one party's contribution each, one immutable numbered file each. */
 import type { EventDraft, SessionEvent } from "./event.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 import type { JsonObject } from "./json.ts";

@@ -1,8 +1,4 @@
-/**
- * Token counts of requests and runs, and their sums.
- *
- * @module
- */
+/** Token counts of requests and runs, and their sums. */
 
 /** Token counts of one request or of a whole run, normalised over providers, as files keep them. */
 export interface Usage {

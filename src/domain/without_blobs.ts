@@ -1,8 +1,4 @@
-/**
- * Documents without encrypted content: a length and a hash identify it, and only its provider can read it.
- *
- * @module
- */
+/** Documents without encrypted content: a length and a hash identify it, and only its provider can read it. */
 import { encodeUtf8 } from "./bytes.ts";
 import { isRawNumber, objectOf } from "./exact_json.ts";
 import { sha256Hex } from "./hash.ts";

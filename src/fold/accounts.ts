@@ -1,8 +1,4 @@
-/**
- * Accounts that earlier responses named, by the key that was used.
- *
- * @module
- */
+/** Accounts that earlier responses named, by the key that was used. */
 import type { KnownAccount } from "../domain/event.ts";
 import type { Fingerprint } from "../domain/fingerprint.ts";
 import type { Turn } from "../domain/turn.ts";

@@ -1,8 +1,4 @@
-/**
- * Summary of another branch of a fork, as text for the model. The same turns give the same text anywhere.
- *
- * @module
- */
+/** Summary of another branch of a fork, as text for the model. The same turns give the same text anywhere. */
 import { attachmentNote } from "../domain/attachment.ts";
 import type { SessionEvent } from "../domain/event.ts";
 import { isJsonObject, type JsonValue, plainText } from "../domain/json.ts";

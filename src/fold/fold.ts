@@ -1,8 +1,6 @@
 /**
  * Folds a history into the next request's input. Pure: the same turns and target give the same entries, whether the
  * turns come from memory or from disk.
- *
- * @module
  */
 import type { DroppedItem, DropReason, Turn } from "../domain/turn.ts";
 import type { FoldTarget } from "./guard.ts";

@@ -1,8 +1,4 @@
-/**
- * Reasons why an encrypted item of an earlier response may not go to the next request's endpoint and model.
- *
- * @module
- */
+/** Reasons why an encrypted item of an earlier response may not go to the next request's endpoint and model. */
 import type { Item } from "../domain/event.ts";
 import type { FoldNeeds } from "../domain/folded.ts";
 import { type Fingerprint, IMPORTED_ENDPOINT, mayBeSameEndpoint } from "../domain/fingerprint.ts";
@@ -55,7 +51,7 @@ export function originMismatch(turn: ResponseOrigin, target: FoldTarget): DropRe
 }
 
 /** True if the requested model is the model that `turn` asked or that answered, or one of its family. */
-export function modelFits(turn: ResponseOrigin, target: FoldTarget): boolean {
+function modelFits(turn: ResponseOrigin, target: FoldTarget): boolean {
   const models = [turn.model.asked, turn.model.answered];
   if (models.includes(target.model)) return true;
   if (target.replay !== "family") return false;

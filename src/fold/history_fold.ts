@@ -1,8 +1,4 @@
-/**
- * Walks once over the turns of a history, from the checkpoint in force to the end.
- *
- * @module
- */
+/** Walks once over the turns of a history, from the checkpoint in force to the end. */
 import { userContent } from "../domain/attachment.ts";
 import type {
   BranchSummaryEvent,

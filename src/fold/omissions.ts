@@ -1,8 +1,6 @@
 /**
  * Items that a person took out of later requests (`items_omitted`), each with its group: a history without them. The
  * fold and the summaries of checkpoints and forks start from it, so that none of them brings such an item back.
- *
- * @module
  */
 import { attachmentIn, userContent } from "../domain/attachment.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
@@ -105,7 +103,7 @@ export function withoutOmitted(turns: readonly Turn[]): readonly Turn[] {
 }
 
 /** Text of a user message that is omitted: the message itself stays, so that the order of the roles stays valid. */
-export const OMITTED_MESSAGE = "[omitted message]";
+const OMITTED_MESSAGE = "[omitted message]";
 
 function noteFor(event: SessionEvent, events: readonly SessionEvent[], omitted: OmittedItems): SessionEvent {
   if (event.type === "branch_summary" && omitted.whole.has(event.seq)) {
@@ -116,7 +114,7 @@ function noteFor(event: SessionEvent, events: readonly SessionEvent[], omitted: 
 }
 
 /** The message that an attached file belongs to. */
-function messageAfter(events: readonly SessionEvent[], index: number): SessionEvent | null {
+export function messageAfter(events: readonly SessionEvent[], index: number): SessionEvent | null {
   return events.slice(index).find(({ type }) => type === "user_message") ?? null;
 }
 

@@ -1,14 +1,12 @@
 /**
  * A history whose omitted items have lost their content, for `export --redact`: numbers, kinds and ids stay, so that every
  * rule over turns still holds.
- *
- * @module
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
-import type { AttachmentEvent, Item, SessionEvent } from "../domain/event.ts";
+import type { Item, SessionEvent } from "../domain/event.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { Turn } from "../domain/turn.ts";
-import { isOmittedPart, omittedCount, type OmittedItems, omittedItems } from "./omissions.ts";
+import { isOmittedPart, messageAfter, omittedCount, type OmittedItems, omittedItems } from "./omissions.ts";
 
 /** Text in place of a content. */
 const OMITTED = "[omitted]";
@@ -56,7 +54,7 @@ function emptiedEvent(event: SessionEvent, { turn, omitted, first }: Surrounding
       return content.some((part, index) => part !== event.content[index]) ? { ...event, content } : event;
     }
     case "attachment": {
-      const message = messageOf(turn, event);
+      const message = messageAfter(turn.events, turn.events.indexOf(event)) ?? event;
       const isOut = omitted.whole.has(event.seq) ||
         isOmittedPart(omitted, message.seq, filesBefore(turn, message) - (message.seq - event.seq));
       return isOut ? { ...event, name: "omitted", media_type: "text/plain", blob: BLOB } : event;
@@ -91,10 +89,6 @@ function filesBefore(turn: Turn, message: SessionEvent): number {
   let files = 0;
   while (turn.events[at - files - 1]?.type === "attachment") files++;
   return files;
-}
-
-function messageOf(turn: Turn, file: AttachmentEvent): SessionEvent {
-  return turn.events.slice(turn.events.indexOf(file)).find(({ type }) => type === "user_message") ?? file;
 }
 
 /** Members without content. */

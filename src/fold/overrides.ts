@@ -1,8 +1,4 @@
-/**
- * Decisions of earlier turns that override the fold: refusals, quarantine, checkpoints.
- *
- * @module
- */
+/** Decisions of earlier turns that override the fold: refusals, quarantine, checkpoints. */
 import type {
   HistoryCompactionEvent,
   RefusalScope,

@@ -1,8 +1,6 @@
 /**
  * Selects the items of one response that go into a later request. Reasoning needs the item after it, and hosted items
  * need their reasoning: the decisions on one response depend on each other, and otherwise only on ids seen before.
- *
- * @module
  */
 import type { ReasoningEvent, SessionEvent, ToolCallEvent, ToolResultEvent } from "../domain/event.ts";
 import { callIdOf } from "../domain/item.ts";

@@ -1,8 +1,6 @@
 /**
  * List prices. The data is a dependency's; its own calculator, which also knows sound, video and searches, takes longer
  * to load than a request to a server on this machine.
- *
- * @module
  */
 import {
   type ConditionalPrice,

@@ -1,8 +1,4 @@
-/**
- * Addresses of remotes: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
- *
- * @module
- */
+/** Addresses of remotes: `s3://BUCKET` or `s3://BUCKET/PREFIX`. */
 import { RepriseError } from "../domain/errors.ts";
 
 /** A bucket and the part of it that holds sessions. */

@@ -1,8 +1,4 @@
-/**
- * Equality of a session and its copy on a remote.
- *
- * @module
- */
+/** Equality of a session and its copy on a remote. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Copies of turns on a remote: the turn itself and, if that is damaged, replacements that were put beside it.
- *
- * @module
- */
+/** Copies of turns on a remote: the turn itself and, if that is damaged, replacements that were put beside it. */
 import type { SessionId } from "../domain/ids.ts";
 import { checkSeal } from "../domain/seal.ts";
 import type { Turn } from "../domain/turn.ts";

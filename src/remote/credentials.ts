@@ -1,8 +1,4 @@
-/**
- * Settings of S3 by the standard variables of AWS and its `credentials` and `config` files.
- *
- * @module
- */
+/** Settings of S3 by the standard variables of AWS and its `credentials` and `config` files. */
 import { decodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isLoopbackHost } from "../domain/address.ts";

@@ -1,8 +1,6 @@
 /**
  * Fetches turns and blobs of a session from a remote. Each turn is verified before it gets its number here, so that a
  * fetch that was interrupted leaves a shorter session, and the next one continues it.
- *
- * @module
  */
 import { RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";

@@ -1,8 +1,4 @@
-/**
- * Keys of a session's objects, relative to the prefix of the remote.
- *
- * @module
- */
+/** Keys of a session's objects, relative to the prefix of the remote. */
 import { isSessionId, type SessionId } from "../domain/ids.ts";
 import { turnFileName } from "../domain/turn.ts";
 import { isBlobName, turnNumberOf } from "../store/layout.ts";

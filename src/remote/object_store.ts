@@ -1,7 +1,5 @@
 /**
  * The operations that a remote needs from an object store. `s3.ts` implements them; no other file of this folder knows S3.
- *
- * @module
  */
 
 /** An object as the store returned it. */

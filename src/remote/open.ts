@@ -1,8 +1,4 @@
-/**
- * Opens a remote by its address.
- *
- * @module
- */
+/** Opens a remote by its address. */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";

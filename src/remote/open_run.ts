@@ -1,8 +1,4 @@
-/**
- * Open runs of other homes, which the age of the newest turn on the remote protects.
- *
- * @module
- */
+/** Open runs of other homes, which the age of the newest turn on the remote protects. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -15,7 +11,7 @@ import { localTurn } from "./push.ts";
 import type { ObjectStore } from "./object_store.ts";
 
 /** Age from which an open run counts as killed, in milliseconds. */
-export const ABANDONED_MS = 15 * 60 * 1000;
+const ABANDONED_MS = 15 * 60 * 1000;
 
 /**
  * Refuses to close a run that another home may be working on: one that is open after turn `newest`, the last one that both

@@ -1,8 +1,4 @@
-/**
- * Puts turns that a remote lacks, in order, each after its blobs.
- *
- * @module
- */
+/** Puts turns that a remote lacks, in order, each after its blobs. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Removes sessions from a remote. A tombstone stays, so that a home that still has the session cannot put it again.
- *
- * @module
- */
+/** Removes sessions from a remote. A tombstone stays, so that a home that still has the session cannot put it again. */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";

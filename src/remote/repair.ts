@@ -1,8 +1,4 @@
-/**
- * Repairs each copy of a session from the other one: files here from the remote, objects there from this home.
- *
- * @module
- */
+/** Repairs each copy of a session from the other one: files here from the remote, objects there from this home. */
 import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";

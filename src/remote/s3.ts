@@ -1,8 +1,4 @@
-/**
- * Object store on S3, or on a server with the same API.
- *
- * @module
- */
+/** Object store on S3, or on a server with the same API. */
 import { AwsClient } from "aws4fetch";
 import { readCapped } from "../domain/bytes.ts";
 import { asRepriseError, RepriseError } from "../domain/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * Answers of S3 that are errors.
- *
- * @module
- */
+/** Answers of S3 that are errors. */
 import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Pages of `ListObjectsV2`.
- *
- * @module
- */
+/** Pages of `ListObjectsV2`. */
 import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import type { ListedObject } from "./object_store.ts";
 

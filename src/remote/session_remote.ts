@@ -1,8 +1,4 @@
-/**
- * The copy of one session on a remote, to which a writer adds turns.
- *
- * @module
- */
+/** The copy of one session on a remote, to which a writer adds turns. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { checkSeal } from "../domain/seal.ts";

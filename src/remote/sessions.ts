@@ -1,8 +1,4 @@
-/**
- * Lists the sessions of a remote.
- *
- * @module
- */
+/** Lists the sessions of a remote. */
 import type { SessionId } from "../domain/ids.ts";
 import { parseKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";

@@ -1,8 +1,4 @@
-/**
- * Compares a session here with its copy on a remote.
- *
- * @module
- */
+/** Compares a session here with its copy on a remote. */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Contents of attached files in requests: entries name a blob, and a request holds its bytes.
- *
- * @module
- */
+/** Contents of attached files in requests: entries name a blob, and a request holds its bytes. */
 import { Buffer } from "node:buffer";
 import { attachmentIn, withContent } from "../domain/attachment.ts";
 import { decodeUtf8Exactly } from "../domain/bytes.ts";
@@ -12,7 +8,6 @@ import type { FoldedEntry } from "../domain/folded.ts";
 /** Reads a blob of the session; `null` for a blob that is recorded as lost. */
 export type ReadBlob = (sha256: string) => Uint8Array | null;
 
-/** A file that a run attaches to its prompt. */
 export interface AttachedFile {
   /** Its name without directories. */
   readonly name: string;

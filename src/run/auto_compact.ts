@@ -1,8 +1,6 @@
 /**
  * Compactions inside a run, by `--auto-compact`: before a request if the last one was too large, and once after the API
  * refused a request for its length.
- *
- * @module
  */
 import { DEFAULT_TAIL_EVENTS, historySize } from "../compaction/plan.ts";
 import { longestTail, shrink, type Shrunk } from "../compaction/shrink.ts";

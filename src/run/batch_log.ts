@@ -1,8 +1,4 @@
-/**
- * The results of a batch of calls on their way to the disk.
- *
- * @module
- */
+/** The results of a batch of calls on their way to the disk. */
 import type { EventDraft } from "../domain/event.ts";
 
 /** Number of reading tools that run at the same time. */

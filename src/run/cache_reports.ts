@@ -1,8 +1,4 @@
-/**
- * Compares each recorded request of a session with the one before: a prompt cache serves a request that extends it.
- *
- * @module
- */
+/** Compares each recorded request of a session with the one before: a prompt cache serves a request that extends it. */
 import { apiOf } from "../apis/apis.ts";
 import type { ModelTurn } from "../domain/turn.ts";
 import { foldRecorded, recordedFields, type RecordedHistory } from "./next_request.ts";

@@ -1,8 +1,4 @@
-/**
- * Turns of checkpoints.
- *
- * @module
- */
+/** Turns of checkpoints. */
 import { checkpointEvent } from "../compaction/plan.ts";
 import type { Shrunk } from "../compaction/shrink.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";

@@ -1,8 +1,4 @@
-/**
- * Events that a run reports while it lasts: the JSON Lines of `run --json`.
- *
- * @module
- */
+/** Events that a run reports while it lasts: the JSON Lines of `run --json`. */
 import type {
   Item,
   Omission,

@@ -1,8 +1,6 @@
 /**
  * The requests that turns record, with their tokens: the base of budgets and costs. Reads turns of any version, and
  * loads no schema.
- *
- * @module
  */
 import type { RequestUsage } from "../domain/usage.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
@@ -11,7 +9,6 @@ import type { Turn } from "../domain/turn.ts";
 import { PROVIDERS } from "../apis/providers.ts";
 import { otherTier, providerKind, usageOf } from "../apis/usage.ts";
 
-/** One request that a provider answered. */
 export interface LedgerRequest {
   /** The session that sent it: of the first turns of a fork, another session. */
   readonly session: string;

@@ -1,8 +1,4 @@
-/**
- * One run: request → stream → items → tools → the next request, until there is an answer or a reason to end.
- *
- * @module
- */
+/** One run: request → stream → items → tools → the next request, until there is an answer or a reason to end. */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { addCost, roundedCost } from "../domain/cost.ts";
 import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
@@ -101,7 +97,6 @@ function drifted(session: string, drift: readonly PinChange[]): RepriseError {
   );
 }
 
-/** An open run. */
 export class Run {
   readonly setup: RunSetup;
   readonly number: number;

@@ -1,8 +1,4 @@
-/**
- * Builds the next request of a session, for sending, preview and verification.
- *
- * @module
- */
+/** Builds the next request of a session, for sending, preview and verification. */
 import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import type { Omission } from "../domain/event.ts";
 import type { EndpointHashes, Fingerprint, ProviderKind } from "../domain/fingerprint.ts";
@@ -46,7 +42,6 @@ export interface RequestHistory {
   readonly turns: readonly Turn[];
   /** The turn that would be appended next. */
   preview(draft: TurnDraft): Turn;
-  /** As {@linkcode ReadBlob}. */
   readBlob(sha256: string): Uint8Array | null;
 }
 

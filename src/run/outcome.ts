@@ -1,8 +1,4 @@
-/**
- * Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report.
- *
- * @module
- */
+/** Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report. */
 import { costText, roundedCost } from "../domain/cost.ts";
 import type { Item, RunState } from "../domain/event.ts";
 import { NO_USAGE, type Usage } from "../domain/usage.ts";
@@ -47,7 +43,6 @@ export interface RunProgress {
   readonly lastInput: number;
 }
 
-/** The start of a run. */
 export const NO_PROGRESS: RunProgress = {
   steps: 0,
   usage: NO_USAGE,
@@ -174,7 +169,6 @@ export function outcomeOfResponse(
   );
 }
 
-/** The outcome of an error. */
 export function outcomeOfError(error: RepriseError): Outcome {
   return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
 }

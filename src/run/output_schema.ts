@@ -1,8 +1,4 @@
-/**
- * Checks answers against the output schema of a run, and words the request for a correction.
- *
- * @module
- */
+/** Checks answers against the output schema of a run, and words the request for a correction. */
 import type { Schema, SchemaDraft } from "@cfworker/json-schema";
 import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Decides calls by the permissions of a run, and by the answers of a person.
- *
- * @module
- */
+/** Decides calls by the permissions of a run, and by the answers of a person. */
 import { allowingValue } from "../tools/permission/allowing.ts";
 import { judgePermission, type PermissionVerdict, type Policy } from "../tools/permission/policy.ts";
 import type { CallSubject, FileChange } from "../tools/tool.ts";
@@ -33,7 +29,6 @@ export interface Question extends GatedCall {
 /** Asks the person at the terminal; an end of input without an answer is a `no`. */
 export type Ask = (question: Question) => Promise<Consent>;
 
-/** The decision on a call. */
 export interface Decision {
   readonly allowed: boolean;
   readonly reason: PermissionVerdict["reason"];

@@ -1,8 +1,4 @@
-/**
- * Pins of a run, and the differences from the previous run's pins.
- *
- * @module
- */
+/** Pins of a run, and the differences from the previous run's pins. */
 import { mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonValue } from "../domain/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Recorded results in place of those of tools.
- *
- * @module
- */
+/** Recorded results in place of those of tools. */
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { SessionWriter } from "../store/write/writer.ts";

@@ -1,8 +1,4 @@
-/**
- * Previews the first request of a run: the steps of a run, on a session in memory.
- *
- * @module
- */
+/** Previews the first request of a run: the steps of a run, on a session in memory. */
 import { NO_USAGE } from "../domain/usage.ts";
 import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";

@@ -1,8 +1,4 @@
-/**
- * The start of a run: recovery of a run that was killed, and the turn that opens the next one.
- *
- * @module
- */
+/** The start of a run: recovery of a run that was killed, and the turn that opens the next one. */
 import type { EventDraft, Item, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
 import { RepriseError } from "../domain/errors.ts";
@@ -33,7 +29,6 @@ export function startWith(prompt: string | null, attached: readonly AttachedFile
     : { kind: "prompt", content: [{ type: "input_text", text: prompt }], attached };
 }
 
-/** The files that are attached to a start. */
 export function attachedTo(start: RunStart | null): readonly AttachedFile[] {
   return start?.kind === "prompt" ? start.attached ?? [] : [];
 }

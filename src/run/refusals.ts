@@ -1,8 +1,6 @@
 /**
  * Changes of the history after a refusal of the API: the request is sent again without the refused part, and no later
  * request is refused for the same reason.
- *
- * @module
  */
 import type { EventDraft, Omission, RefusalScope, ReplayAction, RunError } from "../domain/event.ts";
 import {
@@ -19,7 +17,6 @@ import { leftOutBefore, standingNotices } from "../fold/overrides.ts";
 import type { RequestRefusal } from "../apis/api.ts";
 import { isContentRefusal } from "../apis/refusal.ts";
 
-/** The refused request. */
 export interface RefusedRequest {
   readonly folded: Folded;
   readonly turns: readonly Turn[];

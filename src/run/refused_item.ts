@@ -1,8 +1,6 @@
 /**
  * The item of a history that a refusal is about, and the commands that lead on without it. Only `omit` and `fork` change
  * what is sent: the run itself leaves no message, call or result out.
- *
- * @module
  */
 import { DEFAULT_TAIL_EVENTS } from "../compaction/plan.ts";
 import { shrink } from "../compaction/shrink.ts";
@@ -30,7 +28,6 @@ export interface RefusedHistory {
   readonly folded: Folded;
   /** The place that the error names; `null` if it names none. */
   readonly named: NamedEntry | null;
-  /** All turns of the session. */
   readonly turns: readonly Turn[];
   readonly session: ContinuedSession;
   /** True if the request held reasoning, and the error may be about it. */

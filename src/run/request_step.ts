@@ -1,8 +1,4 @@
-/**
- * Sends one request, reads its response to the end, and makes the turn that keeps it.
- *
- * @module
- */
+/** Sends one request, reads its response to the end, and makes the turn that keeps it. */
 import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
 import type { EventDraft, Item, Omission } from "../domain/event.ts";
 import { NO_USAGE, type RequestUsage } from "../domain/usage.ts";

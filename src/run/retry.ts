@@ -1,8 +1,4 @@
-/**
- * Sends refused requests again without the refused part, and records the omissions that helped.
- *
- * @module
- */
+/** Sends refused requests again without the refused part, and records the omissions that helped. */
 import type { EventDraft } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import type { TurnDraft } from "../domain/turn.ts";

@@ -1,8 +1,6 @@
 /**
  * Sends the requests of a run over one WebSocket. The rest of the run sees the HTTP equivalents: each request is the body
  * that HTTP would send, each answer an event stream or an error with its status (protocol §8.5).
- *
- * @module
  */
 import type { Conversation, ConversationStep, HttpError, SocketApi } from "../apis/socket.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
@@ -26,7 +24,6 @@ import {
   type WebSocketOptions,
 } from "../transport/web_socket.ts";
 
-/** Options of {@linkcode createSocketSend}. */
 export interface SocketSendOptions extends LiveOptions {
   readonly ports: Ports;
   readonly api: SocketApi;

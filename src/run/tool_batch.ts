@@ -1,8 +1,6 @@
 /**
  * Runs the calls of one response. Calls are checked and decided in call order. They run in parallel if all of them only
  * read, otherwise one after the other, each result durable before the next call starts. Results are kept in call order.
- *
- * @module
  */
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";

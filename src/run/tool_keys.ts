@@ -1,8 +1,4 @@
-/**
- * Takes keys of this process out of the output of a call, before it is shown, saved or sent.
- *
- * @module
- */
+/** Takes keys of this process out of the output of a call, before it is shown, saved or sent. */
 import { decodeUtf8WithMark, encodeUtf8 } from "../domain/bytes.ts";
 import { headOf } from "../domain/text.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Builds recorded requests again: the same fold over the same turns must give the same bytes.
- *
- * @module
- */
+/** Builds recorded requests again: the same fold over the same turns must give the same bytes. */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";

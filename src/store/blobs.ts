@@ -1,8 +1,4 @@
-/**
- * Blobs: large contents that turns name by their sha256.
- *
- * @module
- */
+/** Blobs: large contents that turns name by their sha256. */
 import type { RepriseError } from "../domain/errors.ts";
 import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, stringMember } from "../domain/json.ts";
@@ -53,6 +49,33 @@ export function blobsOf(turn: Turn): BlobUse[] {
   return uses;
 }
 
+/** All uses of a blob. */
+export interface UsedBlob {
+  /** The first turn that names it, and the member with the name. */
+  readonly turn: number;
+  readonly by: string;
+  /** True if one of its uses is needed. */
+  readonly needed: boolean;
+  /** Lengths that turns give. */
+  readonly sizes: ReadonlySet<number>;
+}
+
+/** Adds the blobs that a turn names, by their names. */
+export function addUsedBlobs(named: Map<string, UsedBlob>, turn: Turn): void {
+  for (const { sha256, by, needed, bytes } of blobsOf(turn)) {
+    const before = named.get(sha256) ?? { turn: turn.turn, by, needed: false, sizes: new Set<number>() };
+    const sizes = bytes === undefined ? before.sizes : new Set([...before.sizes, bytes]);
+    named.set(sha256, { ...before, needed: before.needed || needed, sizes });
+  }
+}
+
+/** The blobs that turns name. */
+export function usedBlobs(turns: readonly Turn[]): Map<string, UsedBlob> {
+  const named = new Map<string, UsedBlob>();
+  for (const turn of turns) addUsedBlobs(named, turn);
+  return named;
+}
+
 /** Blobs that `turns` record as lost: no reader needs them. */
 export function lostBlobsIn(turns: readonly Turn[]): Set<string> {
   const lost = new Set<string>();
@@ -73,11 +96,7 @@ export function* existingBlobs(
   paths: SessionPaths,
   { turns, lost }: { readonly turns: readonly Turn[]; readonly lost: ReadonlySet<string> },
 ): Generator<{ readonly sha256: string; readonly needed: boolean }> {
-  const named = new Map<string, boolean>();
-  for (const { sha256, needed } of turns.flatMap(blobsOf)) {
-    named.set(sha256, needed || named.get(sha256) === true);
-  }
-  for (const [sha256, needed] of named) {
+  for (const [sha256, { needed }] of usedBlobs(turns)) {
     const path = blobPath(paths, sha256);
     const looked = lookForFile(ports, path);
     if (looked.status === "refused") throw sessionDamaged(paths, path, looked);

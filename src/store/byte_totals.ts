@@ -1,8 +1,4 @@
-/**
- * Measures the files of a session that its manifest counts.
- *
- * @module
- */
+/** Measures the files of a session that its manifest counts. */
 import type { ByteTotals } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { isBlobName, type SessionPaths, turnNumberOf } from "./layout.ts";

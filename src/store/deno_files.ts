@@ -1,8 +1,6 @@
 /**
  * The real ports for files and processes. Files: Deno's synchronous API, one system call after the other in the order of
  * the calls. Processes: `/proc` of Linux; systems without it show nothing here.
- *
- * @module
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { FileFacts, Files, ProcessIdentity, WritableFile } from "../domain/ports.ts";
@@ -30,9 +28,6 @@ export const denoFiles: Files = {
     return Deno.build.os === "windows" ? { close: () => {} } : Deno.openSync(path, { read: true });
   },
   list: (path) => Array.from(Deno.readDirSync(path), (entry) => entry.name),
-  listDirectories: (path) =>
-    Array.from(Deno.readDirSync(path), ({ name, isDirectory }) => isDirectory ? name : "")
-      .filter((name) => name !== ""),
   makeDirectory: (path, mode) => Deno.mkdirSync(path, { mode }),
   createExclusive: (path, mode) => writable(Deno.openSync(path, { write: true, createNew: true, mode })),
   link: (from, to) => Deno.linkSync(from, to),

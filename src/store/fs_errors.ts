@@ -1,8 +1,6 @@
 /**
  * Errors about files that users meet: `storageError` about the home and its sessions and `fileError` about any other path
  * (exit 14), and the errors about the content of a session's files.
- *
- * @module
  */
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 import { insideSession, type SessionPaths } from "./layout.ts";

@@ -1,8 +1,4 @@
-/**
- * Opens the directory that holds all sessions, lists them and finds one.
- *
- * @module
- */
+/** Opens the directory that holds all sessions, lists them and finds one. */
 import { RepriseError } from "../domain/errors.ts";
 import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
@@ -11,7 +7,7 @@ import { counted, withoutSlash } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
 import { isHiddenName, type SessionPaths, sessionPaths, turnNumberOf } from "./layout.ts";
 import { readManifest, rebuildLoosely } from "./read/manifest.ts";
-import { isClosed, isPrivate, lookForDirectory } from "./read/safe_open.ts";
+import { isPrivate, lookForDirectory } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
 
 /** A checked home directory. */
@@ -90,36 +86,11 @@ export interface SessionSummary {
  * @throws {RepriseError} `storage_*` when the home itself cannot be listed.
  */
 export function listSessions(ports: Ports, home: Home): SessionSummary[] {
-  const ours = ownDirectories(ports, home);
-  const summaries = sessionNames(ports, home).map((id) =>
-    (ours.has(id) ? quickSummary(ports, sessionPaths(home.sessions, id)) : null) ?? summaryOf(ports, home, id)
-  );
+  const summaries = sessionNames(ports, home).map((id) => summaryOf(ports, home, id));
   return summaries.sort((a, b) => {
     const [left, right] = [a.manifest?.updated_at ?? "", b.manifest?.updated_at ?? ""];
     return left === right ? compare(a.id, b.id) : compare(right, left);
   });
-}
-
-/** Names of real directories that only we can have put there: one look at all, instead of one at each. */
-function ownDirectories(ports: Ports, home: Home): ReadonlySet<string> {
-  try {
-    const isOurs = isClosed(lookForDirectory(ports, home.sessions));
-    return new Set(isOurs ? ports.files.listDirectories?.(home.sessions) : []);
-  } catch {
-    return new Set();
-  }
-}
-
-/** The session in a directory of ours by its manifest; `null` if there is more to find out. */
-function quickSummary(ports: Ports, paths: SessionPaths): SessionSummary | null {
-  try {
-    const file = readManifest(ports, paths, { inPrivate: true });
-    return file.status === "ok"
-      ? { id: paths.id, path: paths.root, manifest: file.manifest, source: "ok" }
-      : null;
-  } catch {
-    return null;
-  }
 }
 
 /**

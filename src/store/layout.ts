@@ -1,8 +1,4 @@
-/**
- * Paths and names of the files in a home. Only parsed session ids and our own names become path segments.
- *
- * @module
- */
+/** Paths and names of the files in a home. Only parsed session ids and our own names become path segments. */
 import type { SessionId } from "../domain/ids.ts";
 import { turnFileName } from "../domain/turn.ts";
 

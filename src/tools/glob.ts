@@ -1,8 +1,6 @@
 /**
  * Globs over workspace-relative paths, matched without regular expressions: time grows with pattern length
  * times path length, whatever the pattern.
- *
- * @module
  */
 import { ToolFailure } from "./tool.ts";
 

@@ -1,8 +1,4 @@
-/**
- * From a tool's whole text to what the model sees: well-formed, and head and tail where it is too long.
- *
- * @module
- */
+/** From a tool's whole text to what the model sees: well-formed, and head and tail where it is too long. */
 import { decodeUtf8Exactly, decodeUtf8WithMark, encodeUtf8 } from "../domain/bytes.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 

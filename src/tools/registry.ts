@@ -1,8 +1,4 @@
-/**
- * The tools that a run may offer, their schemas as the API takes them, and the check of a call's arguments.
- *
- * @module
- */
+/** The tools that a run may offer, their schemas as the API takes them, and the check of a call's arguments. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { editFile } from "./writing/edit_file.ts";
 import { listFiles } from "./reading/list_files.ts";

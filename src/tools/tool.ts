@@ -1,8 +1,4 @@
-/**
- * A tool: a name and a schema for the model, a check of its arguments, and a run that ends in text.
- *
- * @module
- */
+/** A tool: a name and a schema for the model, a check of its arguments, and a run that ends in text. */
 import type * as z from "zod";
 import type { JsonObject } from "../domain/json.ts";
 import { finishText, type ToolOutput, type ToolText } from "./output.ts";

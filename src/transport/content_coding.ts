@@ -1,8 +1,4 @@
-/**
- * Content codings (RFC 9110 §8.4) of bodies: whole ones, streams, and live answers. Decoded lengths are bounded.
- *
- * @module
- */
+/** Content codings (RFC 9110 §8.4) of bodies: whole ones, streams, and live answers. Decoded lengths are bounded. */
 import { pipeline, type Transform } from "node:stream";
 import zlib from "node:zlib";
 import { concatBytes } from "../domain/bytes.ts";

@@ -1,8 +1,4 @@
-/**
- * One exchange up to its first event: status, content type and retries (protocol §6.4).
- *
- * @module
- */
+/** One exchange up to its first event: status, content type and retries (protocol §6.4). */
 import { type ApiFailure, RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { connectionFailure, failureError, withoutSecrets } from "./failure.ts";
@@ -51,7 +47,6 @@ export interface ExchangeOptions {
   readonly onRetry?: (info: RetryInfo) => void;
 }
 
-/** Result of a reader of a stream. */
 export interface StreamRead<T> {
   readonly result: T;
   /** The failure that the server reported in the stream before it began an answer; `null` for none. */
@@ -205,7 +200,6 @@ export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boo
   return failure.retryable;
 }
 
-/** Facts for {@linkcode retryDelay}. */
 export interface RetryFacts {
   readonly headers: Headers | undefined;
   /** Wall time in milliseconds, for dates in `retry-after`. */

@@ -1,8 +1,4 @@
-/**
- * Failures of an exchange as errors: refusals of the API, connection errors, silence. No message quotes a header.
- *
- * @module
- */
+/** Failures of an exchange as errors: refusals of the API, connection errors, silence. No message quotes a header. */
 import { type ApiFailure, type ErrorCode, RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { headOf } from "../domain/text.ts";

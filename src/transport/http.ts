@@ -1,8 +1,4 @@
-/**
- * Types of an HTTP exchange, shared by live transport, recorder and player.
- *
- * @module
- */
+/** Types of an HTTP exchange, shared by live transport, recorder and player. */
 
 /** A `POST` with a JSON body. */
 export interface HttpRequest {
@@ -28,7 +24,6 @@ export interface HttpResponse {
  */
 export type Send = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
-/** True for the content type of an event stream. */
 export function isEventStreamType(contentType: string | null | undefined): boolean {
   return /^\s*text\/event-stream\s*(;|$)/i.test(contentType ?? "");
 }

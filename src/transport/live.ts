@@ -1,8 +1,4 @@
-/**
- * The live transport: fetch with a bound key, no redirects, timeouts, and a cap on decoded bytes.
- *
- * @module
- */
+/** The live transport: fetch with a bound key, no redirects, timeouts, and a cap on decoded bytes. */
 import { RepriseError } from "../domain/errors.ts";
 import { isLoopback } from "../domain/fingerprint.ts";
 import type { Clock, Ports } from "../domain/ports.ts";
@@ -11,7 +7,6 @@ import { decodeAnswer } from "./content_coding.ts";
 import { brokenOff, fellSilent, networkError, unanswered } from "./failure.ts";
 import type { HttpResponse, Send } from "./http.ts";
 
-/** Options of {@linkcode createLiveSend}. */
 export interface LiveOptions {
   /** Time limit until the server answers with a status, in milliseconds. */
   readonly responseTimeoutMs: number;

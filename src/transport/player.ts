@@ -1,8 +1,4 @@
-/**
- * Recorded exchanges played back in sequence: no socket is opened.
- *
- * @module
- */
+/** Recorded exchanges played back in sequence: no socket is opened. */
 import { RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
@@ -26,7 +22,6 @@ export interface PlayedAnswer {
   readonly cut?: true;
 }
 
-/** Options of {@linkcode createPlayer}. */
 export interface PlayerOptions {
   /** Sleeps for the waits of an exchange; without a clock, waits take no time. */
   readonly clock?: Pick<Clock, "sleep">;
@@ -71,7 +66,6 @@ export interface PlayedRequest extends PlayerOptions {
   readonly signal: AbortSignal;
 }
 
-/** Plays one recorded answer. */
 export function playAnswer(answer: PlayedAnswer, request: PlayedRequest): HttpResponse {
   return {
     status: answer.status,

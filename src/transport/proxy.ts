@@ -1,8 +1,6 @@
 /**
  * Finds the proxy of a request in the environment: the runtime reads the variables itself, and its errors name only the
  * target.
- *
- * @module
  */
 import { isLoopback } from "../domain/fingerprint.ts";
 

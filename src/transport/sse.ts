@@ -1,8 +1,6 @@
 /**
  * Parses bytes into server-sent events, independent of the cuts between chunks; and finds the positions of events in a
  * whole body.
- *
- * @module
  */
 import { concatBytes, decodeUtf8Leniently, decodeUtf8WithMark } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";

@@ -1,15 +1,12 @@
 /**
  * A client of WebSockets on npm `ws`: no compression, no redirects, status and headers of the upgrade readable.
  * Load this module only when a WebSocket is needed: `ws` takes longer to load than a short call.
- *
- * @module
  */
 import type { IncomingMessage } from "node:http";
 import { RepriseError } from "../domain/errors.ts";
 import type { HttpResponse } from "./http.ts";
 import { WebSocket } from "./ws.ts";
 
-/** Options of {@linkcode openWebSocket}. */
 export interface WebSocketOptions {
   /** `ws:` or `wss:`; the caller has checked that the headers may go there. */
   readonly url: string;

@@ -3,7 +3,6 @@ import type { Buffer } from "node:buffer";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Options of a client. */
 export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly followRedirects?: boolean;

@@ -1,8 +1,6 @@
 /**
  * Frames of zstd (RFC 8878 §3.1). The runtime's decoder stops after one frame, takes a skippable one for the end, and
  * reports no cut.
- *
- * @module
  */
 import { concatBytes } from "../domain/bytes.ts";
 

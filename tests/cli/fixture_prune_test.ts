@@ -1,4 +1,5 @@
 /** `fixture prune` as a user calls it; plans, refusals and kills are tested beside their sources. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
 import { bytesBelow } from "../support/files.ts";
@@ -29,7 +30,7 @@ class Pruning extends Sandbox {
   }
 }
 
-Deno.test("fixture prune removes the unused exchanges of a folder of fixtures, names them, and is a no-op then", async () => {
+test("fixture prune removes the unused exchanges of a folder of fixtures, names them, and is a no-op then", async () => {
   await using sandbox = new Pruning();
   const [login, chat] = [sandbox.fixture("login", "a", "b", "c"), sandbox.fixture("chat", "d")];
   const events = sandbox.events([useOf(login, 3), useOf(chat, 1)]);
@@ -52,7 +53,7 @@ Deno.test("fixture prune removes the unused exchanges of a folder of fixtures, n
   assert.deepEqual(sandbox.bytes(), before);
 });
 
-Deno.test("fixture prune --dry-run prints what prune does, and writes nothing", async () => {
+test("fixture prune --dry-run prints what prune does, and writes nothing", async () => {
   await using sandbox = new Pruning();
   const login = sandbox.fixture("login", "a", "b");
   sandbox.fixture("old", "c");
@@ -93,7 +94,7 @@ Deno.test("fixture prune --dry-run prints what prune does, and writes nothing", 
   assert.deepEqual([...Deno.readDirSync(`${sandbox.directory}/suite`)].map(({ name }) => name), ["login"]);
 });
 
-Deno.test("fixture prune keeps the fixtures of tests that were not run, says so, and removes them with --unopened", async () => {
+test("fixture prune keeps the fixtures of tests that were not run, says so, and removes them with --unopened", async () => {
   await using sandbox = new Pruning();
   const login = sandbox.fixture("login", "a");
   const [old, other] = [sandbox.fixture("old", "b", "c"), sandbox.fixture("other", "d")];
@@ -113,7 +114,7 @@ Deno.test("fixture prune keeps the fixtures of tests that were not run, says so,
   assert.deepEqual([inputsOf(login), inputsOf(other)], [["a"], ["d"]]);
 });
 
-Deno.test("fixture prune refuses lists that may lack uses, and changes nothing", async () => {
+test("fixture prune refuses lists that may lack uses, and changes nothing", async () => {
   await using sandbox = new Pruning();
   const login = sandbox.fixture("login", "a", "b");
   const good = `${sandbox.directory}/good.jsonl`;
@@ -142,7 +143,7 @@ Deno.test("fixture prune refuses lists that may lack uses, and changes nothing",
   assertError(none, { code: "usage", exit: 2, says: /without a list of uses/, hint: /--events FILE/ });
 });
 
-Deno.test("fixture prune is exit 5 while a recorder writes to one of the fixtures, and changes none of them", async () => {
+test.process("fixture prune is exit 5 while a recorder writes to one of the fixtures, and changes none of them", async () => {
   await using sandbox = new Pruning();
   const [login, chat] = [sandbox.fixture("login", "a", "b"), sandbox.fixture("chat", "c", "d")];
   const events = sandbox.events([useOf(chat, 1), useOf(login, 1)]);
@@ -175,7 +176,7 @@ Deno.test("fixture prune is exit 5 while a recorder writes to one of the fixture
   assert.deepEqual([inputsOf(chat), inputsOf(login)], [["c"], ["a"]]);
 });
 
-Deno.test(
+test.process(
   needing(
     "fixture prune of a folder that it may not write to is exit 14, and does not change it",
     LACKS_MODES,

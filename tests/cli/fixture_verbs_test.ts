@@ -1,4 +1,5 @@
 /** The verbs of `reprise fixture`, as a user calls them; what they find is tested beside their sources. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { Sandbox } from "../support/reprise.ts";
@@ -22,7 +23,7 @@ const CASSETTE = `interactions:
 version: 1
 `;
 
-Deno.test("fixtures are listed, shown, linted, redacted, compared, imported and sealed from the command line", async () => {
+test("fixtures are listed, shown, linted, redacted, compared, imported and sealed from the command line", async () => {
   await using sandbox = new Sandbox();
   const root = `${sandbox.directory}/fixtures`;
   const secret = "sk-proj-0123456789abcdefghijklmn";
@@ -64,7 +65,7 @@ Deno.test("fixtures are listed, shown, linted, redacted, compared, imported and 
   assert.equal((await call()).code, 2);
 });
 
-Deno.test("ls, show and diff name the recordings of a fixture that has grown, and their days", async () => {
+test("ls, show and diff name the recordings of a fixture that has grown, and their days", async () => {
   await using sandbox = new Sandbox();
   const [first, second] = ["2026-11-01T08:00:00.000Z", "2026-11-11T08:00:00.000Z"] as const;
   const exchanges = ["a", "b", "c"].map((input, index) => ({

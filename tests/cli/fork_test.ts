@@ -1,4 +1,5 @@
 /** fork: a new session from the start of another, and ls --tree. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { assertError, Place, readsThenAnswers } from "./harness.ts";
 
@@ -26,7 +27,7 @@ async function ok(place: Place, args: readonly string[]): Promise<string> {
   return called.stdout;
 }
 
-Deno.test("fork begins a new session from the start of another: --to-seq inside a turn or between a call and its result is exit 2, and names the nearest", async () => {
+test("fork begins a new session from the start of another: --to-seq inside a turn or between a call and its result is exit 2, and names the nearest", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const [user, model, tools] = place.sandbox.turns("s").map(({ seq }) => seq);
@@ -50,7 +51,7 @@ Deno.test("fork begins a new session from the start of another: --to-seq inside 
   assert.deepEqual([...Deno.readDirSync(`${place.sandbox.home}/sessions`)].map(({ name }) => name), ["s"]);
 });
 
-Deno.test("fork begins a new session from the start of another: --dry-run says where, and changes nothing; then the fork is reported; for people stdout is the new id", async () => {
+test("fork begins a new session from the start of another: --dry-run says where, and changes nothing; then the fork is reported; for people stdout is the new id", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const report = JSON.parse(await ok(place, ["fork", "s", "--dry-run", "--json"]));
@@ -82,7 +83,7 @@ Deno.test("fork begins a new session from the start of another: --dry-run says w
   assert.match(await ok(place, ["show", called.stdout.trim()]), /forked from s after seq/);
 });
 
-Deno.test("ls --tree shows forks under the sessions that they were forked from: also when the parent is gone, and then says so", async () => {
+test("ls --tree shows forks under the sessions that they were forked from: also when the parent is gone, and then says so", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const child = (await fork(place, ["s"])).session;

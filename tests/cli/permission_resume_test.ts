@@ -1,4 +1,5 @@
 /** Denials are the only part of a posture that a session keeps. Nothing on disk allows anything. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
 import { Place, reseal } from "./harness.ts";
@@ -6,7 +7,7 @@ import { calling, decisions, EVERYTHING, names, NEW_RUN, offered } from "./chang
 
 const READING = ["read_file", "list_files", "search_text"];
 
-Deno.test("permissions end with the run: a session's files never allow anything: pins that were edited and sealed again to allow everything allow nothing", async () => {
+test("permissions end with the run: a session's files never allow anything: pins that were edited and sealed again to allow everything allow nothing", async () => {
   await using place = new Place(calling(...EVERYTHING));
   await place.call([...NEW_RUN, "Go"]);
   widenPins(place);
@@ -29,7 +30,7 @@ Deno.test("permissions end with the run: a session's files never allow anything:
   assert.deepEqual(offered(place, place.server.requests.length), READING);
 });
 
-Deno.test("permissions end with the run: a session's files never allow anything: unreadable pins are a refusal, not a guess", async () => {
+test("permissions end with the run: a session's files never allow anything: unreadable pins are a refusal, not a guess", async () => {
   await using place = new Place(calling(...EVERYTHING));
   await place.call([...NEW_RUN, "Go"]);
   widenPins(place, '"permissions":["read","allow-all"]');
@@ -38,7 +39,7 @@ Deno.test("permissions end with the run: a session's files never allow anything:
   assert.deepEqual(names(place), ["a.txt"]);
 });
 
-Deno.test("permissions end with the run: a session's files never allow anything: neither environment nor the workspace can allow anything", async () => {
+test("permissions end with the run: a session's files never allow anything: neither environment nor the workspace can allow anything", async () => {
   await using place = new Place(calling(...EVERYTHING));
   const { workspace } = place.sandbox;
   const config = JSON.stringify({ allow: ["shell", "write"], permissions: ["allow shell"] });

@@ -1,4 +1,5 @@
 /** Permissions of a run, as it reports them; tests/unit/cli/run/permissions_test.ts has a row for each way to allow and deny. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending, events } from "../support/reprise.ts";
 import { assertError, Place } from "./harness.ts";
@@ -17,7 +18,7 @@ import {
 
 const READING = ["read_file", "list_files", "search_text"];
 
-Deno.test("a run may only read, unless flags allow more: writing, editing and the shell are denied, on disk, and the model gets the reason", async () => {
+test("a run may only read, unless flags allow more: writing, editing and the shell are denied, on disk, and the model gets the reason", async () => {
   await using place = new Place(calling(...EVERYTHING, read("a.txt")));
   const called = await place.call([...NEW_RUN, "Go"]);
   assert.equal(called.code, 0, called.stdout);
@@ -41,7 +42,7 @@ Deno.test("a run may only read, unless flags allow more: writing, editing and th
   assert.deepEqual(started, ["read_file"]);
 });
 
-Deno.test("a run may only read, unless flags allow more: the decisions are durable before the first call starts", async () => {
+test.long("a run may only read, unless flags allow more: the decisions are durable before the first call starts", async () => {
   await using place = new Place(calling(...EVERYTHING));
   const called = await place.call([...NEW_RUN, "--allow", "write,shell", "Go"]);
   const lines = events(called).map((event) => event.type === "turn.saved" ? event.kind : event.type);
@@ -51,7 +52,7 @@ Deno.test("a run may only read, unless flags allow more: the decisions are durab
   ]);
 });
 
-Deno.test("a run may only read, unless flags allow more: --fail-on-denied ends with 3 after the first batch with a denial, and says how to allow it", async () => {
+test("a run may only read, unless flags allow more: --fail-on-denied ends with 3 after the first batch with a denial, and says how to allow it", async () => {
   await using place = new Place(calling(shellLine("touch touched"), read("a.txt")));
   const called = await place.call([...NEW_RUN, "--fail-on-denied", "Go"]);
   assertError(called, { code: "permission_denied", exit: 3, says: /denied/, hint: /--allow/ });
@@ -61,7 +62,7 @@ Deno.test("a run may only read, unless flags allow more: --fail-on-denied ends w
   assert.equal(place.server.requests.length, 1, "no further request is paid");
 });
 
-Deno.test("a rule that cannot be used is exit 2, before anything is written: each of them", async () => {
+test("a rule that cannot be used is exit 2, before anything is written: each of them", async () => {
   await using place = new Place([]);
   for (
     const [flags, says] of [

@@ -1,4 +1,5 @@
 /** The stories of tests/sessions: which promises they show, and what their requests hold. The API's rules accepted each. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
@@ -56,13 +57,13 @@ const REASONING: Readonly<Record<string, readonly (readonly number[])[]>> = {
   "refused-for-good": [[0], [2, 0], [2]],
 };
 
-Deno.test("reasoning is in each request of the sessions as far as it may go, and no further", () => {
+test("reasoning is in each request of the sessions as far as it may go, and no further", () => {
   for (const [name, counts] of Object.entries(REASONING)) {
     assert.deepEqual(stepsOf(name).map((step) => step.map((each) => reasoningOf(each).length)), counts, name);
   }
 });
 
-Deno.test("a request without reasoning holds no item ids, which would ask for it", () => {
+test("a request without reasoning holds no item ids, which would ask for it", () => {
   for (const name of Object.keys(REASONING)) {
     for (const exchange of stepsOf(name).flat().filter((each) => reasoningOf(each).length === 0)) {
       assert.ok(inputOf(exchange).every(({ id }) => id === undefined), name);
@@ -78,14 +79,14 @@ const OFFERED: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "deny": [READING, [...READING, "write_file", "shell"]],
 };
 
-Deno.test("the model is offered what may be allowed, in each session about permissions", () => {
+test("the model is offered what may be allowed, in each session about permissions", () => {
   for (const [name, offered] of Object.entries(OFFERED)) {
     const tools = stepsOf(name).map(([first]) => (first?.body.tools ?? []).map((tool) => tool.name));
     assert.deepEqual(tools, offered, name);
   }
 });
 
-Deno.test("no opaque byte of one provider is in a request to the other, and each gets its own back", () => {
+test("no opaque byte of one provider is in a request to the other, and each gets its own back", () => {
   const [first = [], second = [], third = [], fourth = []] = stepsOf("provider-switch");
   const blobs = [...first, ...third].flatMap(({ finished }) =>
     finished.flatMap(({ encrypted_content }) =>
@@ -107,7 +108,7 @@ Deno.test("no opaque byte of one provider is in a request to the other, and each
   assert.match(String(use), /"id":"[a-zA-Z0-9_-]{1,64}"$/);
 });
 
-Deno.test("each request of a loop has the one before as an exact prefix, and asks the server to keep nothing", () => {
+test("each request of a loop has the one before as an exact prefix, and asks the server to keep nothing", () => {
   const requests = stepsOf("loop").flat();
   assert.equal(requests.length, 4);
   // Only the ends of its list and of the body follow the input.
@@ -126,7 +127,7 @@ Deno.test("each request of a loop has the one before as an exact prefix, and ask
   }
 });
 
-Deno.test("in a loop reasoning goes back unaltered and in order, and results follow their calls in call order", () => {
+test("in a loop reasoning goes back unaltered and in order, and results follow their calls in call order", () => {
   const requests = stepsOf("loop").flat();
   const opaque = (items: readonly JsonObject[]) =>
     items.filter(({ type }) => type === "reasoning").map(({ id, summary, encrypted_content }) => ({
@@ -148,7 +149,7 @@ Deno.test("in a loop reasoning goes back unaltered and in order, and results fol
   assert.match(String(outB?.output), /hello too$/m);
 });
 
-Deno.test("the stories show checkpoints, forks, faults, a switch of provider and a resumption after a kill", () => {
+test("the stories show checkpoints, forks, faults, a switch of provider and a resumption after a kill", () => {
   const steps = NAMES.flatMap((name) =>
     readSessionFile(denoFiles, `${SUITE}${name}`, checkStepArguments).steps
   );
@@ -162,7 +163,7 @@ Deno.test("the stories show checkpoints, forks, faults, a switch of provider and
   for (const exit of [0, 4, 9, 10, 13, 124, 130, 137]) assert.ok(exits.has(exit), String(exit));
 });
 
-Deno.test("each story says its promise in one line of its own", () => {
+test("each story says its promise in one line of its own", () => {
   const notes = NAMES.map((name) => readSessionFile(denoFiles, `${SUITE}${name}`, checkStepArguments).note);
   assert.ok(NAMES.length >= 29);
   assert.equal(new Set(notes).size, NAMES.length);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { test } from "../support/test.ts";
 import * as fc from "fast-check";
 import { dim, Printer, red, visibleJson, visibleText } from "../../src/cli/terminal.ts";
 
@@ -30,12 +31,12 @@ const CASES: readonly (readonly [string, string])[] = [
 const OBEYED = /(?![\u200c\u200d\p{Variation_Selector}])[\p{Cc}\p{DI}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]/u;
 
 for (const [text, shown] of CASES) {
-  Deno.test(`on a terminal ${JSON.stringify(text)} is shown as ${JSON.stringify(shown)}`, () => {
+  test(`on a terminal ${JSON.stringify(text)} is shown as ${JSON.stringify(shown)}`, () => {
     assert.equal(visibleText(text), shown);
   });
 }
 
-Deno.test("nothing that could steer a terminal survives, and a second pass changes nothing", () => {
+test.long("nothing that could steer a terminal survives, and a second pass changes nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
       const shown = visibleText(text);
@@ -47,7 +48,7 @@ Deno.test("nothing that could steer a terminal survives, and a second pass chang
   );
 });
 
-Deno.test("JSON on a terminal parses to the same value, with nothing in it that a terminal obeys", () => {
+test("JSON on a terminal parses to the same value, with nothing in it that a terminal obeys", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
       const shown = visibleJson(JSON.stringify({ text }));
@@ -73,7 +74,7 @@ function printed(isTerminal: boolean, colour: boolean, print: (printer: Printer)
   return new TextDecoder().decode(new Uint8Array(chunks.flatMap((chunk) => [...chunk])));
 }
 
-Deno.test("text is made visible in time that grows with its length", () => {
+test.long("text is made visible in time that grows with its length", () => {
   const text = "plain \u{e0041} 漢字 ".repeat(400_000);
   const began = performance.now();
   assert.ok(visibleText(text).length > text.length);
@@ -81,14 +82,14 @@ Deno.test("text is made visible in time that grows with its length", () => {
   assert.ok(performance.now() - began < 5000);
 });
 
-Deno.test("styles add escapes on a terminal with colour only, and let no escape through", () => {
+test.process("styles add escapes on a terminal with colour only, and let no escape through", () => {
   const print = (printer: Printer) => printer.text([red("a\x1b[5m"), " b ", dim("")]);
   assert.equal(printed(true, true, print), "\x1b[31ma␛[5m\x1b[0m b ");
   assert.equal(printed(true, false, print), "a␛[5m b ");
   assert.equal(printed(false, true, print), "a\x1b[5m b ");
 });
 
-Deno.test("bytes in parts are shown whole on a terminal, and pass unaltered elsewhere", () => {
+test("bytes in parts are shown whole on a terminal, and pass unaltered elsewhere", () => {
   const bytes = new TextEncoder().encode('{"a":"ü\u009b31m\u202e👩"}\n');
   const print = (printer: Printer) => {
     for (const byte of bytes) printer.bytes(new Uint8Array([byte]));
@@ -97,7 +98,7 @@ Deno.test("bytes in parts are shown whole on a terminal, and pass unaltered else
   assert.equal(printed(false, false, print), new TextDecoder().decode(bytes));
 });
 
-Deno.test("a line begins at the start of a line, wherever another program left the cursor, without an empty line", () => {
+test("a line begins at the start of a line, wherever another program left the cursor, without an empty line", () => {
   for (const left of [0, 1, 42]) {
     let written = "";
     const stream = {

@@ -1,11 +1,12 @@
 /** Files that the writing tools change, and files that they leave unchanged. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { answer, reasoning } from "../support/responses_server.ts";
 import type { ScriptedItem } from "../support/responses_server/script.ts";
 import { HELLO, Place } from "./harness.ts";
 import { calling, content, edit, eventsOf, names, NEW_RUN, read, statuses, write } from "./changes.ts";
 
-Deno.test("writes land in the workspace, with the right bytes and mode, and nowhere else: a new file, a replaced one and an edited one", async () => {
+test("writes land in the workspace, with the right bytes and mode, and nowhere else: a new file, a replaced one and an edited one", async () => {
   const text = "größer als\tfünf\r\n\u{1f600}\n";
   await using place = new Place(
     calling(write("sub/new.txt", text), write("b.txt", ""), edit("run.sh", "echo one", "echo two")),
@@ -25,7 +26,7 @@ Deno.test("writes land in the workspace, with the right bytes and mode, and nowh
   assert.deepEqual(names(place), ["a.txt", "b.txt", "run.sh", "sub"], "no temporary file is left");
 });
 
-Deno.test("writes land in the workspace, with the right bytes and mode, and nowhere else: protected names are refused, whatever is allowed, even when they do not exist yet", async () => {
+test("writes land in the workspace, with the right bytes and mode, and nowhere else: protected names are refused, whatever is allowed, even when they do not exist yet", async () => {
   const protectedNames = [
     ...[".git/hooks/pre-commit", ".GIT/config", "sub/.git/config", ".env", ".env.production", ".envrc"],
     ...[
@@ -43,7 +44,7 @@ Deno.test("writes land in the workspace, with the right bytes and mode, and nowh
   assert.deepEqual(names(place), ["a.txt"]);
 });
 
-Deno.test("writes land in the workspace, with the right bytes and mode, and nowhere else: our own home is not written, even when it lies in the workspace", async () => {
+test("writes land in the workspace, with the right bytes and mode, and nowhere else: our own home is not written, even when it lies in the workspace", async () => {
   await using place = new Place(calling(write("home/sessions/s/planted", "x"), write("home/x", "x")));
   const { workspace } = place.sandbox;
   const home = `${workspace}/home`;
@@ -55,7 +56,7 @@ Deno.test("writes land in the workspace, with the right bytes and mode, and nowh
   assert.throws(() => Deno.statSync(`${home}/sessions/s/planted`), Deno.errors.NotFound);
 });
 
-Deno.test("writes land in the workspace, with the right bytes and mode, and nowhere else: a canary outside is neither read nor written, by any path that leads there", async () => {
+test("writes land in the workspace, with the right bytes and mode, and nowhere else: a canary outside is neither read nor written, by any path that leads there", async () => {
   const canary = "canary-6f1e: stays where it is\n";
   const ways = ["../canary", "link/canary", "canary-link", "sub/../../canary"];
   const items: ScriptedItem[] = [write("link/new", "x")];

@@ -107,7 +107,10 @@ async function ownClient(api: Api, plan: FaultPlan): Promise<Observed> {
         event.type === "notice" && event.kind === "retry" ? [event.delay_ms] : []
       );
       const codes = events.flatMap((event) => event.type === "error" ? [event.code] : []);
-      assert.deepEqual(codes.map((code) => EXIT_CODE_OF[code]), ended.exit_code === 0 ? [] : [ended.exit_code]);
+      assert.deepEqual(
+        codes.map((code) => EXIT_CODE_OF[code]),
+        ended.exit_code === 0 ? [] : [ended.exit_code],
+      );
       const said = ended.state === "completed" ? otherText(ended.text) : "";
       const words = `${codes[0] ?? ended.state}${said}${after(waits.length)}`;
       return { words, waits };

@@ -32,6 +32,7 @@ const TURNS: Record<string, readonly [number, number]> = {
   "fork": [10, 0],
   "repair of a damaged turn": [1, 0],
   "repair of a gap": [2, 0],
+  "repair of many damages": [4, 0],
   "import": [0, 0],
   "manifest replacement": [6, 6],
   "rm": [0, 0],

@@ -263,6 +263,28 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: "repair of many damages",
+    isDamaged: true,
+    prepare: async (place) => {
+      await twoRuns(place);
+      const paths = pathsOf(place);
+      const [fourth, fifth] = [4, 5].map((turn) => Deno.readFileSync(turnPath(paths, turn)));
+      Deno.writeFileSync(turnPath(paths, 4), fifth as Uint8Array);
+      Deno.writeFileSync(turnPath(paths, 5), fourth as Uint8Array);
+      Deno.renameSync(turnPath(paths, 7), turnPath(paths, 12));
+      Deno.writeTextFileSync(turnPath(paths, 9), TORN);
+      Deno.writeTextFileSync(`${paths.blobs}/${"a".repeat(64)}`, "unused", { mode: 0o600 });
+      Deno.chmodSync(paths.turns, 0o755);
+      Deno.removeSync(paths.manifest);
+    },
+    act: repairAll,
+    after: (place) => assertRepaired(place, TORN),
+    again: async (place) => {
+      await repairAll(place);
+      await assertRepaired(place, TORN);
+    },
+  },
+  {
     name: "import",
     prepare: async (place) => {
       await twoRuns(place);

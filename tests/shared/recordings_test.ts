@@ -13,9 +13,7 @@ const ALSO_HERE = [
   "unit/apis/responses/rules/recordings_test.ts",
   "doors/recordings/import_recordings_test.ts",
   "unit/fixture/serve/recordings_test.ts",
-  "unit/fold/compatible_recordings_test.ts",
-  "unit/fold/messages_recordings_test.ts",
-  "unit/fold/recordings_test.ts",
+  "doors/wire/recorded_histories_test.ts",
   "unit/transport/cuts_test.ts",
 ];
 

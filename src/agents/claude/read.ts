@@ -1,8 +1,4 @@
-/**
- * Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`.
- *
- * @module
- */
+/** Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`. */
 import { CLAUDE_CODE_PROVIDER } from "../../apis/agent_providers.ts";
 import type { Item } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
@@ -30,7 +26,6 @@ const MESSAGES: ReadonlySet<JsonValue> = new Set(["user", "assistant"]);
 /** Model name of messages that the program wrote itself. */
 const SYNTHETIC = "<synthetic>";
 
-/** True for a line of a transcript of Claude Code. */
 export function isClaudeLine({ type, sessionId, leafUuid, messageId }: JsonObject): boolean {
   if (typeof type !== "string") return false;
   return [sessionId, type === "summary" && leafUuid, type === "file-history-snapshot" && messageId]

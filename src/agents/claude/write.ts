@@ -1,15 +1,10 @@
-/**
- * Writes transcripts of Claude Code. Tested with 2.1.197.
- *
- * @module
- */
+/** Writes transcripts of Claude Code. Tested with 2.1.197. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { AnswerPart, Spoken } from "../conversation.ts";
 import { type AgentFile, argumentsObject, randomUuid, type Written } from "../writing.ts";
 
 const VERSION = "2.1.197";
 
-/** The transcript of a session. */
 export function writeClaude({ conversation, id, directory, random }: Written): AgentFile {
   let parentUuid: string | null = null;
   const lines = conversation.spoken.map((spoken): JsonObject => {

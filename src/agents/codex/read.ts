@@ -1,8 +1,4 @@
-/**
- * Reads rollouts of Codex CLI: a JSON object a line, with `type` and `payload`.
- *
- * @module
- */
+/** Reads rollouts of Codex CLI: a JSON object a line, with `type` and `payload`. */
 import type { Item } from "../../domain/event.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
@@ -33,7 +29,6 @@ const ITEMS: ReadonlySet<string> = new Set([
 
 const MOST_BRANCHES = 100;
 
-/** True for a line of a rollout of Codex CLI. */
 export function isCodexLine({ type, payload }: JsonObject): boolean {
   return TYPES.has(type ?? null) && isJsonObject(payload);
 }

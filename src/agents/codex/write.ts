@@ -1,15 +1,10 @@
-/**
- * Writes rollouts of Codex CLI. Tested with 0.169.0.
- *
- * @module
- */
+/** Writes rollouts of Codex CLI. Tested with 0.169.0. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Spoken } from "../conversation.ts";
 import type { AgentFile, Written } from "../writing.ts";
 
 const VERSION = "0.169.0";
 
-/** The rollout of a session. */
 export function writeCodex({ conversation, id, at, directory }: Written): AgentFile {
   const [day = "", time = ""] = at.slice(0, 19).split("T");
   const meta = {

@@ -1,8 +1,4 @@
-/**
- * Reads sessions of pi: a header, then a JSON object a line with `id` and `parentId`.
- *
- * @module
- */
+/** Reads sessions of pi: a header, then a JSON object a line with `id` and `parentId`. */
 import { answersInBlocks, providerInPi } from "../../apis/agent_providers.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import type { Item } from "../../domain/event.ts";
@@ -31,7 +27,6 @@ const SILENT: ReadonlySet<string> = new Set([
   "custom",
 ]);
 
-/** True for a line of a session of pi. */
 export function isPiLine(json: JsonObject): boolean {
   const { type, id, parentId, message } = json;
   if (typeof id !== "string") return false;

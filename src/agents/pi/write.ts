@@ -1,8 +1,4 @@
-/**
- * Writes sessions of pi, format 3. Tested with 0.73.1.
- *
- * @module
- */
+/** Writes sessions of pi, format 3. Tested with 0.73.1. */
 import { namesInPi } from "../../apis/agent_providers.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Spoken } from "../conversation.ts";
@@ -11,7 +7,6 @@ import { type AgentFile, argumentsObject, type Written } from "../writing.ts";
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: NO_COST };
 
-/** The file of a session. */
 export function writePi({ conversation, id, at, directory }: Written): AgentFile {
   const messages = conversation.spoken.map((spoken, index): JsonObject => ({
     type: "message",

@@ -1,8 +1,4 @@
-/**
- * OpenAI Chat Completions and compatible servers, for recording and replay.
- *
- * @module
- */
+/** OpenAI Chat Completions and compatible servers, for recording and replay. */
 import { chatCalls } from "./calls.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
@@ -15,7 +11,6 @@ import { chatFaults } from "./faults.ts";
 import { chatRules } from "./rules/known_good.ts";
 import { chatStream } from "./stream.ts";
 
-/** Chat Completions (protocol §15). */
 export const chatApi: Api = {
   ...openaiServers,
   name: "chat",

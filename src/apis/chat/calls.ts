@@ -1,12 +1,7 @@
-/**
- * Arguments of calls in answers of Chat Completions (protocol §15).
- *
- * @module
- */
+/** Arguments of calls in answers of Chat Completions (protocol §15). */
 import { isJsonObject, type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import { type ArgumentsDelta, type CallArguments, changedDeltas, withMember, withObjects } from "../calls.ts";
 
-/** Finds the arguments of the client's calls. */
 export const chatCalls: CallArguments = {
   inEvents(events, change) {
     const deltas: ArgumentsDelta[] = [];

@@ -1,8 +1,4 @@
-/**
- * Canonical form of Chat Completions requests.
- *
- * @module
- */
+/** Canonical form of Chat Completions requests. */
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
 import { type CanonicalForm, type CanonicalNames, mapMembers, sortedResults } from "../canonical.ts";
 import { objectsOf } from "../rule.ts";
@@ -19,7 +15,6 @@ const NULLABLE: ReadonlySet<string> = new Set(["content", "refusal", "audio", "f
 /** Marks of caches in a part; OpenRouter takes Anthropic's (§15.1). */
 const CACHE_MARKS: ReadonlySet<string> = new Set(["prompt_cache_breakpoint", "cache_control"]);
 
-/** Canonical form of Chat Completions requests. */
 export const chatCanonical: CanonicalForm = {
   list: "messages",
   ignored: IGNORED,

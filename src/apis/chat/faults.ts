@@ -1,15 +1,10 @@
-/**
- * Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6).
- *
- * @module
- */
+/** Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6). */
 import type { JsonObject } from "../../domain/json.ts";
 import { objectsOf } from "../rule.ts";
 import { errorOf, refusalOf } from "../responses/faults.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
 import { reasonOf } from "./message.ts";
 
-/** Writes the faults of Chat Completions. */
 export const chatFaults: FaultWriter = {
   ending,
   // Every event of a stream is a chunk, and signs of life are comments.

@@ -1,12 +1,7 @@
-/**
- * Messages of Chat Completions: whole ones of documents, and those that chunks add up to (protocol §15.3, §15.5).
- *
- * @module
- */
+/** Messages of Chat Completions: whole ones of documents, and those that chunks add up to (protocol §15.3, §15.5). */
 import { indexMember, isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
 import { objectsOf } from "../rule.ts";
 
-/** The messages in the choices of a document, in their order. */
 export function messagesIn(document: JsonObject): readonly JsonObject[] {
   return objectsOf(document.choices).map(({ message }) => message).filter(isJsonObject);
 }
@@ -58,7 +53,6 @@ interface CallPiece {
   readonly text: string;
 }
 
-/** A piece of a call in a delta. */
 export interface PlacedCall {
   readonly call: CallPiece;
   /** Number of the call in its message, from 0; its place in the delta if the server sends none (Mistral). */

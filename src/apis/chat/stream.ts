@@ -1,8 +1,4 @@
-/**
- * The chunks of Chat Completions and their meaning (protocol §15.3–15.5).
- *
- * @module
- */
+/** The chunks of Chat Completions and their meaning (protocol §15.3–15.5). */
 import {
   indexMember,
   isJsonObject,
@@ -26,7 +22,6 @@ import {
 } from "../stream.ts";
 import { AssembledMessages, callsIn, messagesIn, piecesIn, reasonOf } from "./message.ts";
 
-/** Reads streams and documents of Chat Completions. */
 export const chatStream: StreamReader = {
   readEvent: readChatEvent,
   readDocument,

@@ -1,8 +1,4 @@
-/**
- * The Anthropic Messages API, stateless: every request sends the whole history.
- *
- * @module
- */
+/** The Anthropic Messages API, stateless: every request sends the whole history. */
 import { messagesCalls } from "./calls.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
 import { classifyAnswer } from "../failure.ts";

@@ -1,8 +1,6 @@
 /**
  * Turns the events of one message into items (protocol §10). A content block becomes an item when it stops; its deltas
  * are for the screen only.
- *
- * @module
  */
 import * as z from "zod";
 import { exactly, isRawNumber, objectOf, withMembers } from "../../domain/exact_json.ts";
@@ -38,7 +36,6 @@ interface Message {
   newest: number;
 }
 
-/** Assembles one stream of Messages events. */
 export class MessagesAssembler implements Assembler {
   #message: Message = newMessage(null, null);
   #started = false;

@@ -1,8 +1,6 @@
 /**
  * One content block while its deltas come in (protocol §10). The hottest path of a stream, so members are checked
  * without zod.
- *
- * @module
  */
 import type { Item } from "../../domain/event.ts";
 import { parseExact, withMembers } from "../../domain/exact_json.ts";
@@ -14,7 +12,6 @@ export type DeltaEffect =
   | "silent"
   | "unknown";
 
-/** Collects the deltas of one block. */
 export class OpenBlock {
   readonly #start: Item;
   #text = "";
@@ -108,7 +105,6 @@ export class OpenBlock {
   }
 }
 
-/** True when `value` can be kept as a content block. */
 export function isBlock(value: unknown): value is Item {
   return isJsonObject(value) && typeof value.type === "string";
 }

@@ -1,8 +1,4 @@
-/**
- * Arguments of calls in answers of the Messages API (protocol §10).
- *
- * @module
- */
+/** Arguments of calls in answers of the Messages API (protocol §10). */
 import { type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import {
   type ArgumentsDelta,

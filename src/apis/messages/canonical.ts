@@ -1,8 +1,4 @@
-/**
- * Canonical form of Messages requests.
- *
- * @module
- */
+/** Canonical form of Messages requests. */
 import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
   type CanonicalForm,
@@ -12,7 +8,6 @@ import {
   withoutMember,
 } from "../canonical.ts";
 
-/** Canonical form of Messages requests. */
 export const messagesCanonical: CanonicalForm = {
   list: "messages",
   ignored: new Set(["metadata", "cache_control"]),

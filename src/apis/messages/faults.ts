@@ -1,14 +1,8 @@
-/**
- * Faulty answers of the Messages API: ends of streams, noise and error bodies
- * (protocol §10, §11).
- *
- * @module
- */
+/** Faulty answers of the Messages API: ends of streams, noise and error bodies (protocol §10, §11). */
 import { refusalOf } from "../responses/faults.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
 
-/** Writes the faults of the Messages API. */
 export const messagesFaults: FaultWriter = {
   ending,
   unknownEvent: { type: "novelty", delta: "?" },

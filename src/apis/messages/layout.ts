@@ -1,8 +1,4 @@
-/**
- * Messages of a request: the entries that share one, and the order of their blocks (protocol §11).
- *
- * @module
- */
+/** Messages of a request: the entries that share one, and the order of their blocks (protocol §11). */
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { renderEntry } from "./render.ts";

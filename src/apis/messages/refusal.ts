@@ -1,8 +1,6 @@
 /**
  * Causes of refused requests that leaving something out can fix. Errors of this API have only a type and a text, so the
  * text decides (protocol §11).
- *
- * @module
  */
 import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";

@@ -1,8 +1,4 @@
-/**
- * Folded entries as content blocks, with the members that Messages accepts as input (protocol §10, §11).
- *
- * @module
- */
+/** Folded entries as content blocks, with the members that Messages accepts as input (protocol §10, §11). */
 import { type Attachment, attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
 import { isRawNumber, objectOf, withMembers } from "../../domain/exact_json.ts";

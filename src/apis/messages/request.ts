@@ -1,8 +1,4 @@
-/**
- * The body of `POST /messages`.
- *
- * @module
- */
+/** The body of `POST /messages`. */
 import type { FoldedEntry } from "../../domain/folded.ts";
 import {
   isJsonObject,

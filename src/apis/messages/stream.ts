@@ -1,8 +1,4 @@
-/**
- * The events of the Messages API and their meaning (protocol §10).
- *
- * @module
- */
+/** The events of the Messages API and their meaning (protocol §10). */
 import {
   indexMember,
   isJsonObject,
@@ -24,7 +20,6 @@ import {
 } from "../stream.ts";
 import { isBlock, OpenBlock } from "./blocks.ts";
 
-/** Reads streams and documents of the Messages API. */
 export const messagesStream: StreamReader = {
   readEvent: readMessagesEvent,
   readDocument,

@@ -1,8 +1,4 @@
-/**
- * Members of a request that control thinking and its effort (protocol §9, §11).
- *
- * @module
- */
+/** Members of a request that control thinking and its effort (protocol §9, §11). */
 import type { JsonObject } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
 import type { RequestSpec } from "../api.ts";

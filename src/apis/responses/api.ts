@@ -1,8 +1,4 @@
-/**
- * The OpenAI Responses API, stateless: every request sends the whole history, and the provider stores nothing.
- *
- * @module
- */
+/** The OpenAI Responses API, stateless: every request sends the whole history, and the provider stores nothing. */
 import { responsesCalls } from "./calls.ts";
 import { accountHash, endpointHashes, type ProviderKind } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, plainText, stringMember } from "../../domain/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Turns the events of one response into items (protocol §3): whole items from `output_item.done` in arrival order, then
  * items that only the terminal event lists. All other events are for the screen.
- *
- * @module
  */
 import * as z from "zod";
 import type { Item } from "../../domain/event.ts";
@@ -58,7 +56,6 @@ const IGNORED: ReadonlySet<string> = new Set([
   "response.refusal.done",
 ]);
 
-/** Assembles one stream of Responses events. */
 export class ResponsesAssembler implements Assembler {
   readonly #ledger = new ItemLedger();
   readonly #deltas = new DeltaReader();

@@ -1,8 +1,4 @@
-/**
- * Arguments of calls in answers of the Responses API (protocol §2.1, §3).
- *
- * @module
- */
+/** Arguments of calls in answers of the Responses API (protocol §2.1, §3). */
 import { isJsonObject, type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import {
   type ArgumentsDelta,
@@ -25,7 +21,6 @@ const OBJECTS: Readonly<Record<string, string>> = {
 /** Events with a piece of the arguments, or with all of them. */
 const ARGUMENT_EVENTS = /^response\.(function_call_arguments|custom_tool_call_input)\.(delta|done)$/;
 
-/** Finds the arguments of the client's calls. */
 export const responsesCalls: CallArguments = {
   inEvents(events, change) {
     const changed = new Map<number, JsonObject>();

@@ -1,8 +1,4 @@
-/**
- * Canonical form of Responses requests.
- *
- * @module
- */
+/** Canonical form of Responses requests. */
 import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
   type CanonicalForm,
@@ -27,7 +23,6 @@ const OUTPUTS = new Set([
   ...["shell_call_output", "local_shell_call_output", "apply_patch_call_output"],
 ]);
 
-/** Canonical form of Responses requests. */
 export const responsesCanonical: CanonicalForm = {
   list: "input",
   ignored: IGNORED,

@@ -1,8 +1,6 @@
 /**
  * Faulty answers of the Responses API: ends of streams, noise and error bodies
  * (protocol §3.1, §3.5, §3.6, §6.1, §6.3).
- *
- * @module
  */
 import { isJsonObject, type JsonObject, objectMember } from "../../domain/json.ts";
 import type {
@@ -15,7 +13,6 @@ import type {
 } from "../stream.ts";
 import { readResponsesEvent } from "./stream.ts";
 
-/** Writes the faults of the Responses API. */
 export const responsesFaults: FaultWriter = {
   ending,
   unknownEvent: { type: "response.novelty.delta", delta: "?" },

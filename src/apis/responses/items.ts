@@ -1,8 +1,4 @@
-/**
- * Folded entries as elements of `input`, with only the members that every server accepts (protocol §2.2–2.5).
- *
- * @module
- */
+/** Folded entries as elements of `input`, with only the members that every server accepts (protocol §2.2–2.5). */
 import { attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
 import { objectOf, withMembers } from "../../domain/exact_json.ts";

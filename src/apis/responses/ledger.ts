@@ -1,8 +1,6 @@
 /**
  * Items of a response that were received already. Ids alone do not identify an item: Copilot sends a new id with every
  * event, and some servers send none. So `output_index` comes first, `item_id` second (protocol §12).
- *
- * @module
  */
 import type { Item } from "../../domain/event.ts";
 import { isJsonObject, stringMember } from "../../domain/json.ts";
@@ -18,7 +16,6 @@ export function isItem(value: unknown): value is Item {
   return isJsonObject(value) && typeof value.type === "string";
 }
 
-/** True when a message holds a refusal part. */
 export function refusesIn(item: Item): boolean {
   return item.type === "message" && Array.isArray(item.content) &&
     item.content.some((part) => isJsonObject(part) && part.type === "refusal");

@@ -1,10 +1,5 @@
-/**
- * The most frequent event of a stream, read without an object for its JSON.
- *
- * @module
- */
+/** The most frequent event of a stream, read without an object for its JSON. */
 
-/** Delta of the text of a message. */
 export interface PlainDelta {
   readonly outputIndex: number;
   readonly text: string;

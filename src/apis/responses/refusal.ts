@@ -1,8 +1,6 @@
 /**
  * Causes of refused requests that leaving something out can fix: by code and by text, because several of these errors
  * have no code (protocol §6.2).
- *
- * @module
  */
 import type { Omission } from "../../domain/event.ts";
 import { hasObjectArguments } from "../../domain/item.ts";

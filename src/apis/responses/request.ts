@@ -1,8 +1,4 @@
-/**
- * The body of `POST /responses`.
- *
- * @module
- */
+/** The body of `POST /responses`. */
 import type { Omission } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, stringMember, wellFormedValue } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";

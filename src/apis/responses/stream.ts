@@ -1,8 +1,4 @@
-/**
- * The events of the Responses API and their meaning (protocol §3).
- *
- * @module
- */
+/** The events of the Responses API and their meaning (protocol §3). */
 import { eventItem } from "../../domain/item.ts";
 import {
   indexMember,
@@ -27,7 +23,6 @@ import {
   type StreamReader,
 } from "../stream.ts";
 
-/** Reads streams and documents of the Responses API. */
 export const responsesStream: StreamReader = {
   readEvent: readResponsesEvent,
   readDocument,

@@ -1,8 +1,4 @@
-/**
- * The verbs that print what other programs read: completions and JSON Schemas.
- *
- * @module
- */
+/** The verbs that print what other programs read: completions and JSON Schemas. */
 import { argument, type Verb, verb, WRAPPED_COMMAND } from "../declare.ts";
 import { COMMON_FLAGS } from "../flags.ts";
 

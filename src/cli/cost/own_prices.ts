@@ -1,8 +1,4 @@
-/**
- * The user's prices: the member `prices` of `config.json`, which replaces list prices.
- *
- * @module
- */
+/** The user's prices: the member `prices` of `config.json`, which replaces list prices. */
 import type { TokenPrices } from "../../domain/cost.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 

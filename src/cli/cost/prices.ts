@@ -1,8 +1,4 @@
-/**
- * The cost of requests: the user's prices, else the list price of the provider, else unknown.
- *
- * @module
- */
+/** The cost of requests: the user's prices, else the list price of the provider, else unknown. */
 import { costAt, type PriceTable, type TokenPrices } from "../../domain/cost.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
 import type { LedgerRequest } from "../../run/ledger.ts";

@@ -1,7 +1,5 @@
 /**
  * Tokens and costs of requests: each one, and sums by run, session, model and day. The shapes are those of `--json`.
- *
- * @module
  */
 import { addCost, costText, roundedCost } from "../../domain/cost.ts";
 import { addTokenCounts, type RequestUsage } from "../../domain/usage.ts";
@@ -114,14 +112,7 @@ function groups<Name extends string, Value extends string | number | null>(
   name: Name,
   valueOf: (request: SpentRequest) => Value,
 ): GroupSpending<Name, Value>[] {
-  const found = new Map<Value, SpentRequest[]>();
-  for (const request of requests) {
-    const value = valueOf(request);
-    const group = found.get(value);
-    if (group === undefined) found.set(value, [request]);
-    else group.push(request);
-  }
-  return [...found].map(([value, group]) =>
+  return [...Map.groupBy(requests, valueOf)].map(([value, group]) =>
     ({ [name]: value, ...sumOf(group) }) as unknown as GroupSpending<Name, Value>
   );
 }

@@ -1,8 +1,6 @@
 /**
  * A transcript as one HTML file that needs nothing else and sends nothing: its style and its script are allowed by their
  * hashes. It is whole without the script, which adds the search and the keys.
- *
- * @module
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";

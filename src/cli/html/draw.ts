@@ -1,8 +1,6 @@
 /**
  * Blocks as HTML. Every text is escaped or rendered to inert Markdown, and no attribute holds a text that comes from outside
  * but the data of images.
- *
- * @module
  */
 import {
   type Block,

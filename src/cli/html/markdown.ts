@@ -1,8 +1,6 @@
 /**
  * Renders Markdown to HTML that can do nothing: it has no attribute, and neither links, images
  * nor markup of the text itself.
- *
- * @module
  */
 import { Lexer, Marked, type Token, type Tokens } from "marked";
 import { visibleText } from "../terminal.ts";

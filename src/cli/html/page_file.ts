@@ -1,8 +1,4 @@
-/**
- * Writes pages: to a new file that only its owner can read, or to stdout.
- *
- * @module
- */
+/** Writes pages: to a new file that only its owner can read, or to stdout. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { ProgramPorts } from "../live_ports.ts";

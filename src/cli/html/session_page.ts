@@ -1,8 +1,4 @@
-/**
- * The page of a session: its transcript, with the fate of reasoning, misses of the prompt cache, forks and images.
- *
- * @module
- */
+/** The page of a session: its transcript, with the fate of reasoning, misses of the prompt cache, forks and images. */
 import { Buffer } from "node:buffer";
 import { RepriseError } from "../../domain/errors.ts";
 import { objectMember, stringMember } from "../../domain/json.ts";

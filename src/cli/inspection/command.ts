@@ -1,8 +1,4 @@
-/**
- * The verbs that inspect sessions and the environment; they change nothing.
- *
- * @module
- */
+/** The verbs that inspect sessions and the environment; they change nothing. */
 import { argument, type FlagsOf, toggle, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS, SESSION } from "../flags.ts";
 import { when } from "./session_flags.ts";

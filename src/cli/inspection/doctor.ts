@@ -45,7 +45,6 @@ interface Check {
   /** `missing`: the setting is not there, and a run needs it. */
   readonly level: "ok" | "missing" | "failed";
   readonly detail: string;
-  /** The exit code of a failed check. */
   readonly exit_code?: ExitCode;
 }
 

@@ -131,7 +131,6 @@ function refusalsOf({ turn, run, events }: Turn) {
   });
 }
 
-/** The encrypted payload. */
 function opaqueOf(item: Item): JsonValue | undefined {
   return item.encrypted_content ?? item.signature ?? item.data;
 }

@@ -9,11 +9,11 @@ import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { localMinute } from "../local_time.ts";
 import { countText, sizeText } from "../readable.ts";
+import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
-import { distinctTitles } from "./distinct_titles.ts";
 import { type ForkNode, forkTree } from "./fork_tree.ts";
 import { fitting, inStates } from "./session_filter.ts";
-import type { LsFlags, SortKey } from "./viewing.ts";
+import type { LsFlags } from "./viewing.ts";
 
 /** A session in the JSON of `ls`. Members from the manifest are absent if that cannot be read. */
 export interface ListedSession {
@@ -57,15 +57,8 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
   const all = listSessions(ports, home);
-  const sizes = new Map<SessionSummary["id"], number>();
-  const sizeOf = (session: SessionSummary): number => {
-    const size = sizes.get(session.id) ?? bytesOf(ports, home, session);
-    sizes.set(session.id, size);
-    return size;
-  };
-  const chosen = fitting(ports, all, flags).sort(ORDERS[flags.sort](sizeOf));
-  const entries = inStates(ports, home, chosen, flags)
-    .map((session): Entry => ({ ...session, bytes: sizeOf(session) }));
+  const entries = inStates(ports, home, fitting(ports, all, flags), flags)
+    .map((session): Entry => ({ ...session, bytes: bytesOf(ports, home, session) }));
   const known = new Set(all.map(({ id }) => id));
   const tree = flags.tree === true ? forkTree(entries) : null;
   if (output.options.json) {
@@ -77,7 +70,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
     entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
-    const lines = await tableLines(COLUMNS, rows, output.columns);
+    const lines = tableLines(COLUMNS, rows, await screenOf(output.columns));
     output.text(lines.flatMap((line) => [...line, "\n"]));
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
@@ -95,27 +88,6 @@ function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSumma
     // The session's problem says that it cannot be read.
     return 0;
   }
-}
-
-/** Creates a comparison of two sessions; `sizeOf` returns the size of a session in bytes. */
-type Order = (
-  sizeOf: (session: SessionSummary) => number,
-) => (a: SessionSummary, b: SessionSummary) => number;
-
-/** Largest and newest first, names in their order. Sorting is stable: sessions that are equal stay newest first. */
-const ORDERS: Readonly<Record<SortKey, Order>> = {
-  updated: () => () => 0,
-  created: () => (a, b) => compare(b.manifest?.created_at ?? "", a.manifest?.created_at ?? ""),
-  id: () => (a, b) => compare(a.id, b.id),
-  title: () => (a, b) =>
-    compare(a.manifest?.title.toLowerCase() ?? "", b.manifest?.title.toLowerCase() ?? ""),
-  turns: () => (a, b) => (b.manifest?.head.turn ?? 0) - (a.manifest?.head.turn ?? 0),
-  tokens: () => (a, b) => tokensOf(b) - tokensOf(a),
-  size: (sizeOf) => (a, b) => sizeOf(b) - sizeOf(a),
-};
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function tokensOf({ manifest }: SessionSummary): number {
@@ -174,7 +146,6 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ session: { manifest, problem }, note }) =>
       `${manifest?.title ?? ""}${problem === undefined ? "" : ` (${problem})`}${note}`,
     least: 24,
-    cut: distinctTitles,
     drop: 6,
   },
 ];

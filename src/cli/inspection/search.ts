@@ -33,7 +33,6 @@ export interface FoundSession {
   readonly hits: readonly SearchHit[];
 }
 
-/** Hits of a session that a person is shown. */
 const SHOWN_HITS = 5;
 
 /** Performs `search`. A text that is nowhere is no error. */

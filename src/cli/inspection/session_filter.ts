@@ -1,25 +1,21 @@
-/**
- * Chooses sessions by what their manifests say: for `ls` and `search`.
- *
- * @module
- */
+/** Chooses sessions by what their manifests say: for `ls` and `search`. */
 import { RepriseError } from "../../domain/errors.ts";
-import type { Manifest } from "../../domain/manifest.ts";
-import { withoutSlash } from "../../domain/text.ts";
 import type { Home, SessionSummary } from "../../store/home.ts";
 import { SESSION_STATES } from "../../domain/session_states.ts";
 import { type JudgedSession, judgeSessions } from "../../store/read/status.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { absolute } from "../settings.ts";
 import { type FilterFlags, startOf } from "./session_flags.ts";
 
 /** Chooses sessions by the flags that need only their manifests; keeps their order. */
 export function fitting(
-  ports: ProgramPorts,
+  { clock }: Pick<ProgramPorts, "clock">,
   sessions: readonly SessionSummary[],
-  flags: FilterFlags,
-): SessionSummary[] {
-  return sessions.filter(fitsFlags(ports, flags));
+  { since }: Pick<FilterFlags, "since">,
+): readonly SessionSummary[] {
+  const from = startOf(since, clock.now());
+  if (from === null) return sessions;
+  // The age of a session without a manifest is unknown: it is shown, as damage should be.
+  return sessions.filter(({ manifest }) => manifest === null || Date.parse(manifest.updated_at) >= from);
 }
 
 /**
@@ -52,32 +48,4 @@ function wantedStates(given: readonly string[] | undefined): ReadonlySet<string>
       hint: `Give one of ${SESSION_STATES.join(", ")}`,
     },
   );
-}
-
-/** A session without a readable manifest fits only where no flag asks for what the manifest says. */
-function fitsFlags(ports: ProgramPorts, flags: FilterFlags): (session: SessionSummary) => boolean {
-  const { since, model, grep } = flags;
-  const from = startOf(since, ports.clock.now());
-  const workspace = flags.workspace === undefined ? null : pinOf(ports, flags.workspace);
-  const wanted = grep?.toLowerCase();
-  const tests: ((manifest: Manifest) => boolean)[] = [
-    ...(model === undefined ? [] : [({ pins }: Manifest) => pins.model.startsWith(model)]),
-    ...(workspace === null ? [] : [({ pins }: Manifest) => pins.workspace === workspace]),
-  ];
-  return ({ id, manifest }) =>
-    // The age of a session without a manifest is unknown: it is shown, as damage should be.
-    (from === null || manifest === null || Date.parse(manifest.updated_at) >= from) &&
-    (wanted === undefined || id.includes(wanted) ||
-      (manifest?.title.toLowerCase().includes(wanted) ?? false)) &&
-    (tests.length === 0 || manifest !== null && tests.every((fits) => fits(manifest)));
-}
-
-/** The pin of a workspace that may be gone. */
-function pinOf(ports: ProgramPorts, directory: string): string {
-  const path = absolute(ports, directory);
-  try {
-    return ports.workspacePin(Deno.realPathSync(path));
-  } catch {
-    return withoutSlash(path);
-  }
 }

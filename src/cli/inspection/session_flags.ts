@@ -1,20 +1,13 @@
-/**
- * The flags that choose sessions, for `ls` and `search`.
- *
- * @module
- */
+/** The flags that choose sessions, for `ls` and `search`. */
 import { InvalidArgumentError } from "commander";
 import { SESSION_STATES } from "../../domain/session_states.ts";
-import { type FlagsOf, list, text, value } from "../declare.ts";
+import { type FlagsOf, list, value } from "../declare.ts";
 import { ageMs, wholeNumber } from "../flags.ts";
 
 /** The flags that choose sessions. */
 export const FILTER_FLAGS = {
   state: list("--state <list>", `only sessions in these states: ${SESSION_STATES.join(", ")}`),
-  model: text("--model <model>", "only sessions whose last model begins with this name"),
-  workspace: text("--workspace <dir>", "only sessions of this workspace directory"),
   since: value("--since <when>", "only sessions used since then: a date, or an age such as 12h or 7d", when),
-  grep: text("--grep <text>", "only sessions with this text in title or id, in upper or lower case"),
   limit: value("--limit <n>", "at most N sessions", wholeNumber(1)),
 };
 /** The values of {@linkcode FILTER_FLAGS}. */

@@ -1,8 +1,4 @@
-/**
- * The session that `show` reads: of the home, or in an export.
- *
- * @module
- */
+/** The session that `show` reads: of the home, or in an export. */
 import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId } from "../../domain/ids.ts";
 import { decodeUtf8Exactly } from "../../domain/bytes.ts";
@@ -70,7 +66,6 @@ async function readExport({ ports }: Context, path: string, full: boolean): Prom
   return { session, home: null, wholeOutput: (sha256) => textOrNull(blobs.get(sha256)) };
 }
 
-/** The blobs with complete outputs of calls. */
 function outputBlobs(turns: readonly ShownTurn[]): Set<string> {
   const names = turns.flatMap(({ events }) =>
     events.flatMap((event) => stringMember(objectMember(event, "blob") ?? {}, "sha256") ?? [])

@@ -1,38 +1,15 @@
-/**
- * The verbs that people call most often, and that start fastest.
- *
- * @module
- */
-import {
-  again,
-  argument,
-  choice,
-  type FlagsOf,
-  negated,
-  toggle,
-  value,
-  type Verb,
-  verb,
-} from "../declare.ts";
+/** The verbs that people call most often, and that start fastest. */
+import { again, argument, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
 import { BLOBS, COMMON_FLAGS, ON_REMOTE, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
 import { FILTER_FLAGS } from "./session_flags.ts";
-
-/** The orders of `ls`. */
-export type SortKey = "updated" | "created" | "id" | "title" | "turns" | "tokens" | "size";
 
 const LS_FLAGS = {
   ...COMMON_FLAGS,
   tree: toggle("--tree", "show forks under their parent sessions"),
   ...FILTER_FLAGS,
-  sort: choice<SortKey>(
-    "--sort <key>",
-    "the order: newest first, largest first, or by name",
-    ["updated", "created", "id", "title", "turns", "tokens", "size"],
-    { fallback: "updated" },
-  ),
   remote: {
     ...again(ON_REMOTE, `list the sessions ${ON_REMOTE.about}`),
-    conflicts: ["tree", "state", "model", "workspace"],
+    conflicts: ["tree", "state"],
   },
 };
 /** The flags of `ls`. */
@@ -69,7 +46,7 @@ export const VIEWING_VERBS: readonly Verb[] = [
     arguments: [],
     flags: LS_FLAGS,
     examples: [
-      "reprise ls --since 7d --sort size",
+      "reprise ls --since 7d",
       "reprise ls --state running,killed --json",
       "reprise ls --remote",
     ],

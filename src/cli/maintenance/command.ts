@@ -1,8 +1,4 @@
-/**
- * The verbs that maintain sessions: repair, move and remove them.
- *
- * @module
- */
+/** The verbs that maintain sessions: repair, move and remove them. */
 import { AGENT_NAMES } from "../../agents/agent_session.ts";
 import { again, argument, choice, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
 import {

@@ -84,7 +84,7 @@ export async function exportVerb(
 }
 
 /** The scrubber for secrets of the environment, as in recordings. */
-export async function environmentSecrets(): Promise<ValueRedactor | null> {
+async function environmentSecrets(): Promise<ValueRedactor | null> {
   const { createScrubber } = await import("../../fixture/secrets/scrubber.ts");
   const { values } = secretEnvironment();
   // Marks of texts that only look like secrets say so.
@@ -118,7 +118,7 @@ function redactionLines({ redacted }: SessionExport): string[] {
 }
 
 /** The replaced secrets by kind, as a line for people. */
-export function redactedKinds(counts: Readonly<Record<string, number>>): string {
+function redactedKinds(counts: Readonly<Record<string, number>>): string {
   const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`).join(", ");
   return kinds === "" ? "redacted nothing: no secret was found" : `redacted ${total(counts)}: ${kinds}`;
 }

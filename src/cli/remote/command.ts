@@ -1,8 +1,4 @@
-/**
- * The verb that exchanges sessions with a remote.
- *
- * @module
- */
+/** The verb that exchanges sessions with a remote. */
 import { again, argument, type FlagsOf, text, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, DRY_RUN, REMOTE, seconds } from "../flags.ts";
 

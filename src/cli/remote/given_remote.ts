@@ -1,8 +1,4 @@
-/**
- * The remote of a call.
- *
- * @module
- */
+/** The remote of a call. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";

@@ -1,13 +1,14 @@
 /** `ls --remote`: lists the sessions of a remote. */
-import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import type { ExitCode } from "../../domain/errors.ts";
 import { type RemoteSession, remoteSessions } from "../../remote/sessions.ts";
 import { openHome } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { lastTurnOf } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
-import type { LsFlags, SortKey } from "../inspection/viewing.ts";
+import type { LsFlags } from "../inspection/viewing.ts";
 import { localMinute } from "../local_time.ts";
 import { sizeText } from "../readable.ts";
+import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
 import { givenRemote } from "./given_remote.ts";
 
@@ -20,20 +21,14 @@ interface Listed extends RemoteSession {
 /** Performs `ls --remote`. */
 export async function listRemote(context: Context, flags: LsFlags): Promise<ExitCode> {
   const { ports, output } = context;
-  const order = ORDERS[flags.sort];
-  if (order === undefined) {
-    throw new RepriseError("usage", `Cannot list a remote by ${flags.sort}: only turns hold it`, {
-      hint: `Sort by ${Object.keys(ORDERS).join(", ")}`,
-    });
-  }
   const store = await givenRemote(context, flags, null);
   const home = openHome(ports, context.home.value, { create: false });
   const all = await remoteSessions(store);
-  const { since, grep = "", limit = Infinity } = flags;
+  const { since, limit = Infinity } = flags;
   const from = since === undefined ? -Infinity : "at" in since ? since.at : ports.clock.now() - since.agoMs;
   const sessions = all
-    .filter(({ id, updated }) => (updated ?? 0) >= from && id.includes(grep.toLowerCase()))
-    .sort(order)
+    .filter(({ updated }) => (updated ?? 0) >= from)
+    .sort((a, b) => (b.updated ?? 0) - (a.updated ?? 0))
     .slice(0, limit)
     .map((session): Listed => ({
       ...session,
@@ -50,21 +45,12 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
     return 0;
   }
   if (sessions.length > 0) {
-    const lines = await tableLines(COLUMNS, sessions, output.columns);
+    const lines = tableLines(COLUMNS, sessions, await screenOf(output.columns));
     output.text(lines.flatMap((line) => [...line, "\n"]));
   } else if (all.length === 0) output.note(`no sessions on ${store.name}`);
   else output.note(`none of ${all.length} sessions on ${store.name} fits`);
   return 0;
 }
-
-type Order = (a: RemoteSession, b: RemoteSession) => number;
-
-const ORDERS: Readonly<Partial<Record<SortKey, Order>>> = {
-  updated: (a, b) => (b.updated ?? 0) - (a.updated ?? 0),
-  id: (a, b) => a.id < b.id ? -1 : 1,
-  turns: (a, b) => b.turns - a.turns,
-  size: (a, b) => b.bytes - a.bytes,
-};
 
 const COLUMNS: readonly Column<Listed>[] = [
   { header: "ID", cell: ({ id }) => id },

@@ -1,8 +1,4 @@
-/**
- * Opens sessions for verbs that add a single turn.
- *
- * @module
- */
+/** Opens sessions for verbs that add a single turn. */
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";

@@ -1,8 +1,4 @@
-/**
- * The remote of a run.
- *
- * @module
- */
+/** The remote of a run. */
 import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";

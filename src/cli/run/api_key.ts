@@ -1,8 +1,4 @@
-/**
- * The key for an endpoint: its variable, and the URLs that must not get it.
- *
- * @module
- */
+/** The key for an endpoint: its variable, and the URLs that must not get it. */
 import { RepriseError } from "../../domain/errors.ts";
 import { isLoopback, type ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Questions about calls to the person at the terminal.
- *
- * @module
- */
+/** Questions about calls to the person at the terminal. */
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import type { Ask, Consent } from "../../run/permission_gate.ts";
 import type { ProgramPorts, Terminal } from "../live_ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads the files of `--attach`.
- *
- * @module
- */
+/** Reads the files of `--attach`. */
 import { mediaTypeOf } from "../../domain/attachment.ts";
 import { concatBytes, decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * The verbs that write turns: runs, checkpoints, forks.
- *
- * @module
- */
+/** The verbs that write turns: runs, checkpoints, forks. */
 import { MATCH_MODES } from "../../fixture/match/modes.ts";
 import {
   again,
@@ -46,10 +42,8 @@ export const FIXTURE_FLAGS = {
     { step: false, repeats: true },
   ),
 };
-/** The values of {@linkcode FIXTURE_FLAGS}. */
 export type FixtureFlags = FlagsOf<typeof FIXTURE_FLAGS>;
 
-/** The flags of `run`. */
 export const RUN_FLAGS = {
   ...COMMON_FLAGS,
   ...REQUEST_FLAGS,
@@ -133,7 +127,6 @@ export const RUN_FLAGS = {
   dryRun: again(DRY_RUN, "print what would be sent; change and send nothing"),
   body: toggle("--body", "with --dry-run: print the exact body of the next request"),
 };
-/** The values of {@linkcode RUN_FLAGS}. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
 
 const INTERRUPT_FLAGS = {
@@ -142,7 +135,6 @@ const INTERRUPT_FLAGS = {
   wait: again(WAIT, "the time to wait for it to stop", { fallback: 30 }),
   dryRun: again(DRY_RUN, "print what would be done; do nothing"),
 };
-/** The flags of `interrupt`. */
 export type InterruptFlags = FlagsOf<typeof INTERRUPT_FLAGS>;
 
 const COMPACT_FLAGS = {
@@ -165,7 +157,6 @@ const COMPACT_FLAGS = {
   wait: WAIT,
   dryRun: again(DRY_RUN, "print the plan; change and send nothing"),
 };
-/** The flags of `compact`. */
 export type CompactFlags = FlagsOf<typeof COMPACT_FLAGS>;
 
 const OMIT_FLAGS = {
@@ -181,7 +172,6 @@ const OMIT_FLAGS = {
   wait: WAIT,
   dryRun: again(DRY_RUN, "print the next request's difference in items and tokens; change nothing"),
 };
-/** The flags of `omit`. */
 export type OmitFlags = FlagsOf<typeof OMIT_FLAGS>;
 
 const FORK_FLAGS = {
@@ -195,10 +185,8 @@ const FORK_FLAGS = {
   summarize: toggle("--summarize", "give the model a summary of what the other session did next"),
   dryRun: again(DRY_RUN, "list what would be kept; change nothing"),
 };
-/** The flags of `fork`. */
 export type ForkFlags = FlagsOf<typeof FORK_FLAGS>;
 
-/** The declarations. */
 export const RUNNING_VERBS: readonly Verb[] = [
   verb({
     name: "run",

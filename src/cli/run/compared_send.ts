@@ -1,8 +1,4 @@
-/**
- * Requests of a call compared with those of its fixture. Only calls with `--fixture` load this module.
- *
- * @module
- */
+/** Requests of a call compared with those of its fixture. Only calls with `--fixture` load this module. */
 import type { MatchMode } from "../../fixture/match/modes.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
@@ -11,7 +7,6 @@ import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { machineValues } from "../serve/machine_values.ts";
 
-/** Call that sends the requests. */
 export interface ComparedCall {
   readonly ports: ProgramPorts;
   /** The workspace directory, in which the tools run. */
@@ -28,11 +23,10 @@ export function comparedSend(
   fixture: Fixture,
   match: Exclude<MatchMode, "sequence">,
 ): Promise<ReportingSend> {
-  const began = ports.clock.now();
   const { values } = secretEnvironment(fixture.header.not_secret);
   return createReplaySend(fixture, {
     match,
-    candidates: () => machineValues({ ...ports, workingDirectory: () => root }, began),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => root }, fixture.created),
     clock: ports.clock,
     scrubber: createScrubber({ values }),
   });

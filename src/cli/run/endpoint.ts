@@ -1,8 +1,4 @@
-/**
- * Resolves the provider, its base URL and the URL of each request.
- *
- * @module
- */
+/** Resolves the provider, its base URL and the URL of each request. */
 import { RepriseError } from "../../domain/errors.ts";
 import {
   type EndpointHashes,

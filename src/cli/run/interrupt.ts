@@ -19,7 +19,6 @@ import { dryRunOf, each } from "../dry_run.ts";
 /** Milliseconds between looks at the lock while its owner stops. */
 const POLL_MS = 50;
 
-/** Performs `interrupt`. */
 export async function interruptVerb(
   ports: ProgramPorts,
   selector: string,

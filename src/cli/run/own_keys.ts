@@ -1,8 +1,6 @@
 /**
  * Keys that this process holds: those of its environment, that of the API, and those of its remote. A command that may run
  * can read them from the environment of this process.
- *
- * @module
  */
 import type { ApiKey } from "../../apis/api.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -11,7 +9,6 @@ import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KeyFinder } from "../../run/tool_keys.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 
-/** The holders of keys. */
 export interface KeyHolders {
   readonly ports: Ports;
   /** The key in force; `null` if none is sent. */
@@ -21,7 +18,6 @@ export interface KeyHolders {
   readonly notSecret: readonly string[] | undefined;
 }
 
-/** Returns the finder for the keys of a run. */
 export async function ownKeys({ ports, key, hasRemote, notSecret = [] }: KeyHolders): Promise<KeyFinder> {
   const { values } = secretEnvironment(notSecret);
   const scrubber = createScrubber({ values, shapes: false });

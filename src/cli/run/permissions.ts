@@ -1,8 +1,4 @@
-/**
- * Permissions of a run, from flags, configuration and session.
- *
- * @module
- */
+/** Permissions of a run, from flags, configuration and session. */
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { parsePolicy, type Policy, policyFromText, policyText } from "../../tools/permission/policy.ts";
@@ -44,7 +40,6 @@ export function configuredPolicy({ allow, deny }: Pick<Config, "allow" | "deny">
   }
 }
 
-/** Permissions of a run. */
 export interface Permissions {
   readonly policy: Policy;
   /** Lines in canonical order, as the pins keep them. */

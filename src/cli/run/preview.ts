@@ -1,8 +1,4 @@
-/**
- * Previews of the next request: `run --dry-run`, and code that `explain` and `doctor` share with it.
- *
- * @module
- */
+/** Previews of the next request: `run --dry-run`, and code that `explain` and `doctor` share with it. */
 import { replayText } from "./replay_setting.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
@@ -140,7 +136,6 @@ export function calledSession(call: SettingCall): CalledSession {
   return { home, id, manifest, turns, allTurns: () => readSession(ports, home, id).turns, readBlob };
 }
 
-/** The verdict on the prefix of a previewed request. */
 export interface PrefixVerdict {
   /** Comparison of the request with the last one of its session. */
   readonly report: PrefixReport;

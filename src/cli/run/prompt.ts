@@ -1,8 +1,4 @@
-/**
- * Prompt of a run: an argument, stdin, or both.
- *
- * @module
- */
+/** Prompt of a run: an argument, stdin, or both. */
 import { concatBytes, decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
@@ -22,7 +18,6 @@ const SILENCE_MS = 2000;
 export const STDIN_WAIT_SECONDS = 30;
 const READ_BYTES = 64 * 1024;
 
-/** Flags about reading stdin. */
 export interface StdinFlags {
   /** Seconds to wait for the first byte; 0 waits as long as `timeout`. */
   readonly stdinWait?: number | undefined;
@@ -49,7 +44,6 @@ export function unreadSetting(
   return values.stdin === undefined || switchOf(values.stdin, "stdin") ? null : "stdin in config.json";
 }
 
-/** Sources of a prompt. */
 export interface PromptSources {
   /** The argument; `-` for stdin alone. */
   readonly argument: string | undefined;

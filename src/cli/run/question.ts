@@ -1,8 +1,4 @@
-/**
- * Text of a question about a call: the exact command, or the change of a file as a diff.
- *
- * @module
- */
+/** Text of a question about a call: the exact command, or the change of a file as a diff. */
 import { counted, headOf } from "../../domain/text.ts";
 import type { Question } from "../../run/permission_gate.ts";
 import { hunksOf, linesOf } from "../changed_lines.ts";

@@ -1,8 +1,4 @@
-/**
- * The mode of replay.
- *
- * @module
- */
+/** The mode of replay. */
 import type { Ports } from "../../domain/ports.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { ReplayMode } from "../../fold/guard.ts";

@@ -1,8 +1,6 @@
 /**
  * Settings of a run: resolved once from flags, environment, configuration and manifest, for every verb that sends a
  * request or previews it.
- *
- * @module
  */
 import { type ReplaySetting, replaySetting } from "./replay_setting.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
@@ -109,7 +107,6 @@ export interface SettingCall<Flags extends SettingFlags = SettingFlags> {
   readonly outputSchema: JsonObject | null;
 }
 
-/** Requirements on the endpoint and the key of a call. */
 export interface Requirements {
   /** `required`: the request is sent, so a missing key is an error if the endpoint needs a key. */
   readonly key: "required" | "if_set";
@@ -117,7 +114,6 @@ export interface Requirements {
   readonly endpoint: "named" | "any";
 }
 
-/** Endpoint, key, model and reasoning settings of a request. */
 export interface ResolvedTarget {
   readonly call: SettingCall;
   /** `null` for a session without a run. */
@@ -129,7 +125,6 @@ export interface ResolvedTarget {
   readonly reasoning: { readonly effort?: string; readonly summary?: string };
 }
 
-/** All settings of a run. */
 export interface ResolvedRun extends ResolvedTarget {
   readonly transport: Setting<Transport>;
   readonly permissions: Permissions;
@@ -140,7 +135,6 @@ export interface ResolvedRun extends ResolvedTarget {
   readonly outputPrice?: (inputTokens: number) => number;
 }
 
-/** A session that requests are built for. */
 export interface SettingSession {
   readonly id: string;
   readonly turns: readonly Turn[];

@@ -59,7 +59,6 @@ interface CalledRun {
   readonly stop: Stop;
 }
 
-/** Performs `run`. */
 export async function runVerb(
   live: ProgramPorts,
   argument: string | undefined,

@@ -1,8 +1,4 @@
-/**
- * The costs of a run: of each response, and the price that `--max-cost` needs before the first request.
- *
- * @module
- */
+/** The costs of a run: of each response, and the price that `--max-cost` needs before the first request. */
 import { addCost } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";

@@ -7,7 +7,6 @@ import { Progress, type ProgressPorts } from "../progress.ts";
 /** Time between two looks at the clock. */
 const TICK_MS = 200;
 
-/** Follows the events of one run. */
 export class RunProgress {
   readonly #output: Output;
   readonly #ports: ProgressPorts;

@@ -1,8 +1,6 @@
 /**
  * `run --record DIR`: the exchanges of a run as they cross the wire, then the results of its calls, and the arguments to
  * run it again. A failure here is reported at the end, and never harms the run.
- *
- * @module
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
@@ -47,7 +45,6 @@ import { divergenceLines } from "../test/compare.ts";
 import { playTest } from "../test/runner.ts";
 import { VERSION } from "../../domain/version.ts";
 
-/** The folder of a recorded run, and the run's session. */
 export interface RecordingPlace {
   readonly ports: ProgramPorts;
   readonly home: Home;
@@ -58,14 +55,12 @@ export interface RecordingPlace {
   readonly notSecret?: readonly string[] | undefined;
 }
 
-/** The end of a recording. */
 export interface RecordingEnd {
   readonly notice: Notice;
   /** The reason why the folder does not hold the whole run; `null` if it does. */
   readonly failure: RepriseError | null;
 }
 
-/** The recording of one run. */
 export class RunRecording {
   readonly #place: RecordingPlace;
   readonly #fixture: FixtureWriter;
@@ -279,7 +274,6 @@ export interface CalledRun {
   readonly attached?: readonly AttachedFile[];
 }
 
-/** The call for a run of `setup`. */
 export function replayCall(
   setup: RunSetup,
   { flags, isNew, prompt: text, attached = [] }: CalledRun,

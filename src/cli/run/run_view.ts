@@ -1,8 +1,4 @@
-/**
- * Output of a run for people: its events on the terminal, its answer in a file.
- *
- * @module
- */
+/** Output of a run for people: its events on the terminal, its answer in a file. */
 import { costText } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted, headOf } from "../../domain/text.ts";
@@ -20,7 +16,6 @@ import { deniedLines, ShownOutput } from "./tool_view.ts";
 /** UTF-16 units of a call that a progress line shows. */
 const CALL_SHOWN = 160;
 
-/** Options of {@linkcode RunView}. */
 export interface RunViewOptions {
   /** One line on stderr for each request's reasoning replay. */
   readonly verbose: boolean;

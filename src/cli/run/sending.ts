@@ -1,8 +1,4 @@
-/**
- * Ways to send the requests of a call: over the network with its timeouts, or to a played fixture.
- *
- * @module
- */
+/** Ways to send the requests of a call: over the network with its timeouts, or to a played fixture. */
 import { apiOf } from "../../apis/apis.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";

@@ -1,8 +1,6 @@
 /**
  * The text that names a new session. Looking for all secrets loads code that takes 5 ms of a call, so a prompt that
  * surely holds none is recognized first.
- *
- * @module
  */
 import { NAMING_LENGTH } from "../../domain/ids.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/shortest_secret.ts";

@@ -1,8 +1,4 @@
-/**
- * Calls of tools for people: their output while they run, and the denied ones at the end.
- *
- * @module
- */
+/** Calls of tools for people: their output while they run, and the denied ones at the end. */
 import { counted } from "../../domain/text.ts";
 import type { DeniedCall } from "../../run/permission_gate.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";

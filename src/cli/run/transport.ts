@@ -1,8 +1,4 @@
-/**
- * Resolves the transport of a run: event streams over HTTP, or one WebSocket.
- *
- * @module
- */
+/** Resolves the transport of a run: event streams over HTTP, or one WebSocket. */
 import { apiOf } from "../../apis/apis.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { TRANSPORT, type Transport, TRANSPORTS } from "../flags.ts";

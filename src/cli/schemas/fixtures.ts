@@ -1,8 +1,4 @@
-/**
- * The documents of the verbs of `fixture`.
- *
- * @module
- */
+/** The documents of the verbs of `fixture`. */
 import * as z from "zod";
 import { anyObject, count, counts, doneOrDry, exitCode, ordinal, sha256, text, time } from "./parts.ts";
 

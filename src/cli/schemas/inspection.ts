@@ -1,8 +1,4 @@
-/**
- * The documents of the verbs that inspect sessions and the environment.
- *
- * @module
- */
+/** The documents of the verbs that inspect sessions and the environment. */
 import * as z from "zod";
 import {
   anyJson,

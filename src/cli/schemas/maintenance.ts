@@ -1,8 +1,4 @@
-/**
- * The documents of the verbs that change sessions and the configuration.
- *
- * @module
- */
+/** The documents of the verbs that change sessions and the configuration. */
 import * as z from "zod";
 import {
   anyJson,

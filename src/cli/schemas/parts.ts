@@ -1,8 +1,4 @@
-/**
- * Members and shapes that several documents share.
- *
- * @module
- */
+/** Members and shapes that several documents share. */
 import * as z from "zod";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 

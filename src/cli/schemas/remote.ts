@@ -1,8 +1,4 @@
-/**
- * The documents of the verbs that exchange sessions with a remote.
- *
- * @module
- */
+/** The documents of the verbs that exchange sessions with a remote. */
 import * as z from "zod";
 import { anyObject, count, doneOrDry, ordinal, text, time } from "./parts.ts";
 

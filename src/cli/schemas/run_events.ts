@@ -1,8 +1,4 @@
-/**
- * The lines of `run --json`.
- *
- * @module
- */
+/** The lines of `run --json`. */
 import * as z from "zod";
 import {
   anyJson,

@@ -1,8 +1,6 @@
 /**
  * The table of all JSON documents that the program prints. It loads zod: only `schema`, the generator of the docs and tests
  * import it; other code imports its types.
- *
- * @module
  */
 import * as z from "zod";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";

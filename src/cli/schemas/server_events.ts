@@ -1,8 +1,4 @@
-/**
- * The lines of `serve`, `record` and `test` with `--json`.
- *
- * @module
- */
+/** The lines of `serve`, `record` and `test` with `--json`. */
 import * as z from "zod";
 import { count, counts, dryRun, error, exitCode, ordinal, sha256, text } from "./parts.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Parts of sessions as their files hold them. `docs/format.md` specifies these files; the schemas describe the members
  * that scripts need, and allow any other.
- *
- * @module
  */
 import * as z from "zod";
 import type { Manifest } from "../../domain/manifest.ts";

@@ -1,8 +1,4 @@
-/**
- * The verbs about recorded traffic: record it, and play it back.
- *
- * @module
- */
+/** The verbs about recorded traffic: record it, and play it back. */
 import { RULE_SETS } from "../../apis/rule.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { MATCH_MODES } from "../../fixture/match/modes.ts";

@@ -1,8 +1,4 @@
-/**
- * The flag `--env NAME=URL` of `record`: one more variable that leads clients to an API.
- *
- * @module
- */
+/** The flag `--env NAME=URL` of `record`: one more variable that leads clients to an API. */
 import { RepriseError } from "../../domain/errors.ts";
 import { parseUpstream, type Upstream } from "../../fixture/record/upstream.ts";
 import { knownUpstream, UPSTREAM_VARIABLES } from "../../apis/known_upstreams.ts";

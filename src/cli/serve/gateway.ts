@@ -1,8 +1,6 @@
 /**
  * `serve --suite` without a folder: the gateway that a process of tests starts before any client exists. Its environment
  * leads the clients of every known API to it.
- *
- * @module
  */
 import { KNOWN_UPSTREAMS } from "../../apis/known_upstreams.ts";
 import { CLIENT_ROUTES } from "../../apis/providers.ts";

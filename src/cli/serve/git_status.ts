@@ -1,8 +1,4 @@
-/**
- * The branch, the changes and the newest commits of a Git repository, as agents quote them.
- *
- * @module
- */
+/** The branch, the changes and the newest commits of a Git repository, as agents quote them. */
 import type { Files } from "../../domain/ports.ts";
 import { gitValue, NO_REPOSITORY } from "../../fixture/match/rules/git_forms.ts";
 import { parentOf } from "../../store/home.ts";

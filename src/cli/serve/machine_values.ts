@@ -1,8 +1,4 @@
-/**
- * Values of this machine that a command may write into its requests, for match rules.
- *
- * @module
- */
+/** Values of this machine that a command may write into its requests, for match rules. */
 import type { Ports } from "../../domain/ports.ts";
 import { localDay } from "../../fixture/match/rules/days.ts";
 import { localMoment, presentSince } from "../../fixture/match/rules/moments.ts";

@@ -1,8 +1,6 @@
 /**
  * Recorded exchanges that a passed test does not use: marked by `record --missing --suite`, reported by both verbs, and
  * removed by `serve --suite` if a line asks for it.
- *
- * @module
  */
 import { readFixture, readHeader } from "../../fixture/read.ts";
 import { promptOf } from "../../fixture/inspect/timeline.ts";

@@ -1,8 +1,6 @@
 /**
  * Opens a folder for a recording: takes its lock, removes what a killed recorder left, and verifies the fixture that is
  * there.
- *
- * @module
  */
 import { dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
@@ -39,7 +37,6 @@ export interface OpenOptions {
   /** Name of the test; `null` for the recording of requests without one. @default {null} */
   readonly test?: string | null;
   readonly flags: RecordFlags;
-  /** Match rules of the flags. */
   readonly declared: MatchRules;
   /** True to add to a fixture as well; false to accept only a folder that is new or empty. */
   readonly grows: boolean;

@@ -1,8 +1,4 @@
-/**
- * Routes and keys of a recorder, from the flags of `record` and the environment.
- *
- * @module
- */
+/** Routes and keys of a recorder, from the flags of `record` and the environment. */
 import type { Ports } from "../../domain/ports.ts";
 import { keysOf } from "../../apis/known_upstreams.ts";
 import { readKey } from "../environment.ts";

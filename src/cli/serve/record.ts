@@ -177,12 +177,10 @@ async function endRecorded(
   return { ...report, notes: obsoleteNotes(ports, path, unused) };
 }
 
-/** The routes of a wrapped command with their servers. */
 function servedRoutes({ servers }: Recorder): ServedRoute[] {
   return servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
 }
 
-/** The address of a recorder, or the variables that lead clients to its ports. */
 function placesOf(recorder: Recorder): string {
   const variables = Object.entries(clientEnvironment(servedRoutes(recorder)));
   if (variables.length === 0) return recorder.origin;

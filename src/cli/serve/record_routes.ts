@@ -1,8 +1,6 @@
 /**
  * Destinations of the requests to `record`: the user's upstream, or the servers that the wrapped command would use
  * without `record`.
- *
- * @module
  */
 import { lookup as lookUpName } from "node:dns/promises";
 import { RepriseError } from "../../domain/errors.ts";
@@ -48,10 +46,8 @@ export interface Routes {
 
 /** Inputs of {@linkcode recordRoutes} besides `--upstream`. */
 export interface RouteOptions {
-  /** True for a wrapped command. */
   readonly wraps: boolean;
   readonly provider?: ProviderKind | undefined;
-  /** Variables of `--env`. */
   readonly added?: readonly AddedUpstream[] | undefined;
   /** Base URLs of the fixtures that are played too, by variable. @default {none} */
   readonly recorded?: ReadonlyMap<string, string> | undefined;

@@ -1,8 +1,4 @@
-/**
- * Begin of a recording as text: what it plays, sends and keeps, and what `--dry-run` prints.
- *
- * @module
- */
+/** Begin of a recording as text: what it plays, sends and keeps, and what `--dry-run` prints. */
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";

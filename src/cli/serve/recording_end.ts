@@ -1,8 +1,4 @@
-/**
- * End of a recording: its errors, its exit code and its last event.
- *
- * @module
- */
+/** End of a recording: its errors, its exit code and its last event. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
@@ -45,7 +41,6 @@ export interface EndFacts {
 export interface RequestCounts {
   readonly skipped: number;
   readonly turned_away: number;
-  /** Requests that `--missing` answered from the fixture. */
   readonly played: number;
   /** Requests that `--missing` may not send. */
   readonly missed: number;
@@ -96,7 +91,6 @@ export function reportEnd(
   return output.closed ? output.closedExitCode : exitCode;
 }
 
-/** Returns the members of `record.ended` about a recording. */
 function membersOf(summary: RecordingSummary) {
   const { before, published, overSocket, dropped, refused, unkept, redactions, altered } = summary;
   return {

@@ -1,8 +1,4 @@
-/**
- * Folder of `record --out`: a fixture, or a folder with the fixtures of tests.
- *
- * @module
- */
+/** Folder of `record --out`: a fixture, or a folder with the fixtures of tests. */
 import type { Files } from "../../domain/ports.ts";
 import { STAGING_FOLDER } from "../../fixture/format.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
@@ -89,7 +85,6 @@ export async function previewFolder(
   path: string,
   { grows, writes }: {
     readonly grows: boolean;
-    /** False for a folder that is only read. */
     readonly writes: boolean;
   },
 ): Promise<void> {

@@ -1,8 +1,4 @@
-/**
- * Notes at the end of a recording: facts for the user to know before committing or playing it.
- *
- * @module
- */
+/** Notes at the end of a recording: facts for the user to know before committing or playing it. */
 import { counted } from "../../domain/text.ts";
 import { isSet } from "../environment.ts";
 import type { RuleName } from "../../fixture/match/rules/match_rules.ts";

@@ -1,8 +1,4 @@
-/**
- * Events of `record`: counted, written for programs, and printed for people.
- *
- * @module
- */
+/** Events of `record`: counted, written for programs, and printed for people. */
 import { counted } from "../../domain/text.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import { type DiscardReason, UNKEPT } from "../../fixture/record/exchange_outcome.ts";

@@ -1,8 +1,4 @@
-/**
- * Creates the replayers of `serve` and of `record --missing` by their flags.
- *
- * @module
- */
+/** Creates the replayers of `serve` and of `record --missing` by their flags. */
 import type { Ports } from "../../domain/ports.ts";
 import { requireUnambiguous } from "../../fixture/match/ambiguous_rules.ts";
 import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules.ts";

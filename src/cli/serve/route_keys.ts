@@ -1,8 +1,4 @@
-/**
- * Keys of the APIs that `record` forwards to, from its own environment.
- *
- * @module
- */
+/** Keys of the APIs that `record` forwards to, from its own environment. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import { keysOf, KNOWN_UPSTREAMS, type UpstreamKey, urlInVariable } from "../../apis/known_upstreams.ts";

@@ -1,8 +1,4 @@
-/**
- * Output of `serve` for people: a line for each request, and a summary.
- *
- * @module
- */
+/** Output of `serve` for people: a line for each request, and a summary. */
 import { counted } from "../../domain/text.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import { MAX_DIFFERENCES } from "../../fixture/match/difference.ts";

@@ -1,8 +1,4 @@
-/**
- * The fixtures that `serve` plays: the folders that are fixtures, and all fixtures below the others.
- *
- * @module
- */
+/** The fixtures that `serve` plays: the folders that are fixtures, and all fixtures below the others. */
 import { RepriseError } from "../../domain/errors.ts";
 import { DAY_MS, type Files, type Ports } from "../../domain/ports.ts";
 import { withoutSlash } from "../../domain/text.ts";

@@ -1,8 +1,4 @@
-/**
- * The process of `record` and `serve`: output of events, port file, and end by a signal.
- *
- * @module
- */
+/** The process of `record` and `serve`: output of events, port file, and end by a signal. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { FileFacts, Files, Ports } from "../../domain/ports.ts";
 import { writeNewFile } from "../../fixture/seal.ts";
@@ -28,7 +24,6 @@ type EventName = "serve-event" | "record-event";
 export interface EventOutput<Name extends EventName> extends Disposable {
   /** True if stdout has the events, so that stderr need not repeat them. */
   readonly onStdout: boolean;
-  /** Writes one line. */
   write(event: JsonDocument<Name>): void;
 }
 

@@ -2,8 +2,6 @@
  * Conversation of `serve --suite` and `record --suite` with the process of tests that started them: each line of stdin
  * ends a test, and the answer on stdout is the report of that test. For the gateway, a line also begins each test. The end of stdin is the end of the server, so that a
  * killed process of tests leaves no server.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { isJsonObject, parsedObject, stringMember } from "../../domain/json.ts";
@@ -27,7 +25,6 @@ export interface TestBegin {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Line on stdout about a test. */
 type TestLine = JsonDocument<"test-report">;
 /** Report of an ended test. */
 export type TestReport = Extract<TestLine, { type: "test.ended" }>;
@@ -42,9 +39,7 @@ export interface TestProcess {
   readonly stopped: Promise<unknown>;
   /** Begins a test. @default {a line that begins a test is refused} */
   readonly begin?: (request: TestBegin) => void;
-  /** Ends a test. */
   readonly end: (request: TestRequest) => Promise<TestReport>;
-  /** Prints a line. */
   readonly print: (line: TestLine) => void;
 }
 

@@ -1,8 +1,6 @@
 /**
  * Reports of tests under `serve --suite` and `record --suite`: the requests of each test are counted by its name until it
  * ends.
- *
- * @module
  */
 import type { RepriseError } from "../../domain/errors.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
@@ -33,7 +31,6 @@ export interface TestCounts {
   readonly messages: string[];
 }
 
-/** Event of a request, of either verb. */
 type RequestEvent = ServeEvent | RecordedEvent | SkippedEvent | TurnedAwayEvent;
 
 /** Counts of tests that have not ended. */

@@ -1,8 +1,4 @@
-/**
- * The wrapped command of a verb. It gets the terminal, and the verb waits for its end.
- *
- * @module
- */
+/** The wrapped command of a verb. It gets the terminal, and the verb waits for its end. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";

@@ -1,8 +1,4 @@
-/**
- * The first code of each call. It loads only the parts of the program that the call needs.
- *
- * @module
- */
+/** The first code of each call. It loads only the parts of the program that the call needs. */
 import type { LoadPriceTable } from "../live_ports.ts";
 import { HELP } from "./help_text.ts";
 import { VERSION } from "../../domain/version.ts";

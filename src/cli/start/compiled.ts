@@ -1,8 +1,4 @@
-/**
- * The entry of the executable.
- *
- * @module
- */
+/** The entry of the executable. */
 import { begin } from "./begin.ts";
 
 // Calls that load no part need no loader either.

@@ -1,8 +1,6 @@
 /**
  * Scripts of the program in the executable, each with the code that V8 compiled of it when the executable was built:
  * without that, compiling the code again is most of the time of a short call.
- *
- * @module
  */
 import { Script } from "node:vm";
 import type { PriceTable } from "../../domain/cost.ts";

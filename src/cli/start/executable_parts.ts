@@ -1,8 +1,4 @@
-/**
- * Loads the parts of the program, and the price list, from this executable or from the files beside it.
- *
- * @module
- */
+/** Loads the parts of the program, and the price list, from this executable or from the files beside it. */
 import type { PriceTable } from "../../domain/cost.ts";
 import type { Part, PartName } from "./begin.ts";
 import { loadPart, loadPriceTable } from "./embedded_script.ts";

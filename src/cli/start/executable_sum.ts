@@ -1,8 +1,6 @@
 /**
  * The checksum of an executable of Linux: the sha256 of all its bytes, with {@linkcode NO_SUM} in the place of the sum itself. It
  * shows damage by disks and downloads; an attacker who changes an executable can change its sum too.
- *
- * @module
  */
 import { createHash, type Hash } from "node:crypto";
 import { decodeLatin1, encodeUtf8 } from "../../domain/bytes.ts";

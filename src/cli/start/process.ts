@@ -1,8 +1,4 @@
-/**
- * Runs command lines in this process, for the parts of the program.
- *
- * @module
- */
+/** Runs command lines in this process, for the parts of the program. */
 import type { Verb } from "../declare.ts";
 import { livePorts, type LoadPriceTable } from "../live_ports.ts";
 import type { Verbs } from "../load_verbs.ts";

@@ -1,8 +1,6 @@
 /**
  * The part of the program for `run` with a live API: a script of its own, because loading code is much of a short run. It
  * lacks what `--record` and `--fixture` need, more than half of the program.
- *
- * @module
  */
 import type { LoadPriceTable } from "../live_ports.ts";
 import { RUNNING_VERBS } from "../run/command.ts";

@@ -1,8 +1,4 @@
-/**
- * Writing to streams that other processes share: one of them, such as Node, may have made them non-blocking.
- *
- * @module
- */
+/** Writing to streams that other processes share: one of them, such as Node, may have made them non-blocking. */
 
 /** Time without a byte taken after which a stream counts as broken, in milliseconds. */
 const PATIENCE_MS = 30_000;

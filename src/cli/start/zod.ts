@@ -1,8 +1,6 @@
 /**
  * The script with zod, for the parts of the program: what their modules use of it, since the whole of zod has four times
  * as much code. A test compares this list with the sources.
- *
- * @module
  */
 import { config } from "zod/core";
 

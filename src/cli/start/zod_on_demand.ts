@@ -2,8 +2,6 @@
  * zod as the parts of the executable get it. Most calls validate with code of their own and need zod for problems only,
  * but their modules declare schemas, with `z.lazy()`: so zod is loaded when one of these is first used, or when another
  * function of zod is called.
- *
- * @module
  */
 import type * as z from "zod";
 

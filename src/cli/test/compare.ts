@@ -1,8 +1,4 @@
-/**
- * Compares a played session with its folder, and lists the divergences.
- *
- * @module
- */
+/** Compares a played session with its folder, and lists the divergences. */
 import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";

@@ -29,7 +29,6 @@ import type { StepOutcome } from "./step.ts";
 /** Files by their path below `expect/`. */
 export type SessionState = ReadonlyMap<string, Uint8Array>;
 
-/** A turn file, and the list of blobs. */
 const EXPECTED = /^[^/]+\/(?:turns\/\d{6,}\.json|blobs)$/;
 
 /** Reads the sessions of a home. The line of a blob marks content with another sum than its name. */

@@ -1,8 +1,4 @@
-/**
- * Lists and copies the files of session tests.
- *
- * @module
- */
+/** Lists and copies the files of session tests. */
 import { notPlain } from "../../fixture/seal.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError, orFileError } from "../../store/fs_errors.ts";

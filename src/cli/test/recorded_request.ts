@@ -1,8 +1,4 @@
-/**
- * Compares requests of a played session with the recorded ones.
- *
- * @module
- */
+/** Compares requests of a played session with the recorded ones. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { parseExact } from "../../domain/exact_json.ts";
 import { sha256Hex } from "../../domain/hash.ts";

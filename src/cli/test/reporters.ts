@@ -1,8 +1,4 @@
-/**
- * Formats of results: lines for people, TAP, JUnit's XML, and JSON Lines.
- *
- * @module
- */
+/** Formats of results: lines for people, TAP, JUnit's XML, and JSON Lines. */
 import { divergenceLines } from "./compare.ts";
 import type { TestResult } from "./runner.ts";
 
@@ -60,7 +56,6 @@ function textReporter(): Reporter {
   };
 }
 
-/** TAP 14. */
 function tapReporter(): Reporter {
   return {
     begin: (count) => `TAP version 14\n1..${count}\n`,

@@ -1,8 +1,4 @@
-/**
- * Runs session tests: one from start to end, and several at a time.
- *
- * @module
- */
+/** Runs session tests: one from start to end, and several at a time. */
 import { asRepriseError, type RepriseError } from "../../domain/errors.ts";
 import type { Files } from "../../domain/ports.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
@@ -25,7 +21,6 @@ export interface SessionTest {
 
 /** The result of a test. */
 export interface TestResult {
-  /** The name of the test. */
   readonly name: string;
   /** Its promise; `null` if the folder is unreadable or has none. */
   readonly note: string | null;
@@ -40,7 +35,6 @@ export interface TestResult {
 
 /** The circumstances of a test. */
 export interface TestOptions {
-  /** The ports of the program that plays it. */
   readonly ports: ProgramPorts;
   /** Files to rewrite if the steps end as they should; `expect` also requires the recorded requests. */
   readonly update: "everything" | "expect" | null;

@@ -1,8 +1,6 @@
 /**
  * The scratch directory in which one session test is played, with a home, a workspace and a working directory. It is
  * below the temporary directory and locked like a session, so that `rm --unused` can find directories that a killed `test` left.
- *
- * @module
  */
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import { parsedObject, stringMember } from "../../domain/json.ts";
@@ -17,7 +15,6 @@ import { pathsAt, type SessionPaths } from "../../store/layout.ts";
 import { inspectLock, lockSession } from "../../store/write/lock.ts";
 import { copyBelow, entries, exists, filesBelow, requirePlain, setModified } from "./files.ts";
 
-/** Start of the names of scratch directories. */
 const SCRATCH_PREFIX = "reprise-session-";
 /** The process of a younger directory may be about to take its lock. */
 const YOUNGEST_MS = 60_000;
@@ -122,7 +119,6 @@ export function makeScratchDirectory(ports: Ports): string {
   );
 }
 
-/** The directory for temporary files: `TMPDIR`, else `/tmp`. */
 function temporaryDirectory(ports: Ports): string {
   const named = ports.env("TMPDIR") ?? "";
   return named === "" ? "/tmp" : withoutSlash(named);

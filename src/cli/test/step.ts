@@ -1,8 +1,4 @@
-/**
- * One step of a session test: a call of the program in this process, through ports of its own.
- *
- * @module
- */
+/** One step of a session test: a call of the program in this process, through ports of its own. */
 import { Buffer } from "node:buffer";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
@@ -32,7 +28,6 @@ export interface StepOutcome {
   readonly hung: boolean;
   /** The terminal state of the run; `null` without a run. */
   readonly state: string | null;
-  /** The numbers of the saved turns. */
   readonly saved: readonly number[];
   readonly requests: readonly SentRequest[];
   /** Its error in one line, else the end of its stderr; paths begin at the virtual root. Empty if both are. */
@@ -41,7 +36,6 @@ export interface StepOutcome {
 
 /** The circumstances of a step. */
 export interface StepOptions {
-  /** The ports of the program that plays it. */
   readonly ports: ProgramPorts;
   readonly scratch: TestScratch;
   /** The folder of its exchanges. */

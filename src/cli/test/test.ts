@@ -1,8 +1,4 @@
-/**
- * The verb `test`: plays recorded sessions again, and compares what they send and write.
- *
- * @module
- */
+/** The verb `test`: plays recorded sessions again, and compares what they send and write. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted, withoutSlash } from "../../domain/text.ts";
 import { requireFolder } from "../../fixture/files.ts";

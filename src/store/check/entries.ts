@@ -1,8 +1,4 @@
-/**
- * Entries of a session's directories. `fsck` and `repair` judge the same entries by the same rules.
- *
- * @module
- */
+/** Entries of a session's directories. `fsck` and `repair` judge the same entries by the same rules. */
 import type { Ports } from "../../domain/ports.ts";
 import { DIRECTORY_MODE, FILE_MODE, isBlobName, type SessionPaths, turnNumberOf } from "../layout.ts";
 import { isLeftover, type Looked, lookForDirectory } from "../read/safe_open.ts";

@@ -1,8 +1,4 @@
-/**
- * Checks a session: every file, checksum, number, link, call and blob. Writes nothing.
- *
- * @module
- */
+/** Checks a session: every file, checksum, number, link, call and blob. Writes nothing. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -21,7 +17,6 @@ import {
   checkTurns,
   type FsckCheck,
   type FsckFinding,
-  type NamedBlob,
   turnName,
   type Walk,
 } from "./turns.ts";
@@ -206,12 +201,11 @@ function checkBlobs(
   { walk, inUse }: { readonly walk: Walk; readonly inUse: boolean },
 ): void {
   const { ports, paths, add } = check;
-  const users = usersOf(walk.blobs);
   for (const { path, role } of entries) {
     if (role !== "blob") continue;
     const name = insideSession(paths, path);
     const sha256 = name.slice("blobs/".length);
-    if (checkFile(check, path).status === "refused" || users.has(sha256)) continue;
+    if (checkFile(check, path).status === "refused" || walk.blobs.has(sha256)) continue;
     const found = inspectBlob(ports, paths, sha256);
     if (found.status === "bad") {
       add("warning", found.code, name, `${found.message}; no turn names it`);
@@ -221,37 +215,18 @@ function checkBlobs(
     }
   }
   const isThere = lookForDirectory(ports, paths.blobs).status === "ok";
-  for (const [sha256, use] of users) {
+  for (const [sha256, { turn, by, needed, sizes }] of walk.blobs) {
     const path = `blobs/${sha256}`;
-    const { turn, by } = use.first;
-    const severity = use.needed ? "error" : "warning";
+    const severity = needed ? "error" : "warning";
     const found = isThere ? inspectBlob(ports, paths, sha256) : MISSING_BLOB;
     if (found.status === "bad" && found.code === "missing_blob") {
       const message = `${found.message}, but ${by} of turn ${turn} names it`;
       add(walk.lostBlobs.has(sha256) ? "warning" : severity, found.code, path, message, turn);
     } else if (found.status === "bad") {
       add(severity, found.code, path, `${found.message}; ${by} of turn ${turn} names it`, turn);
-    } else if ([...use.sizes].some((size) => size !== found.size)) {
+    } else if ([...sizes].some((size) => size !== found.size)) {
       const message = `has ${counted(found.size, "byte")}, not the number that a turn gives`;
       add("error", "damaged_blob", path, message, turn);
     }
   }
-}
-
-interface BlobUsers {
-  /** The first turn that names it, for the finding. */
-  readonly first: NamedBlob;
-  needed: boolean;
-  readonly sizes: Set<number>;
-}
-
-function usersOf(blobs: readonly NamedBlob[]): Map<string, BlobUsers> {
-  const users = new Map<string, BlobUsers>();
-  for (const blob of blobs) {
-    const use = users.get(blob.sha256) ?? { first: blob, needed: false, sizes: new Set<number>() };
-    use.needed ||= blob.needed;
-    if (blob.bytes !== undefined) use.sizes.add(blob.bytes);
-    users.set(blob.sha256, use);
-  }
-  return users;
 }

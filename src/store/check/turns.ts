@@ -1,12 +1,8 @@
-/**
- * Checks all turn files: each by itself, then against the history before it, across gaps and damage.
- *
- * @module
- */
+/** Checks all turn files: each by itself, then against the history before it, across gaps and damage. */
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
-import { blobsOf, type BlobUse, lostBlobsIn } from "../blobs.ts";
+import { addUsedBlobs, lostBlobsIn, type UsedBlob } from "../blobs.ts";
 import { DIRECTORY_MODE, FILE_MODE, insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
@@ -42,11 +38,6 @@ export interface FsckCheck {
   ) => void;
 }
 
-/** A blob that a sound turn names. */
-export interface NamedBlob extends BlobUse {
-  readonly turn: number;
-}
-
 /** Result of the walk over the turns. */
 export interface Walk {
   /** Number of turn files. */
@@ -55,7 +46,8 @@ export interface Walk {
   readonly last: number;
   /** Validator at the end of the readable history. */
   readonly validator: HistoryValidator;
-  readonly blobs: readonly NamedBlob[];
+  /** Blobs that sound turns name. */
+  readonly blobs: ReadonlyMap<string, UsedBlob>;
   /** Blobs that a turn records as lost. */
   readonly lostBlobs: ReadonlySet<string>;
   /** True if every turn was read and fits: only then the manifest and unused blobs can be judged. */
@@ -78,7 +70,7 @@ export function checkTurns(
   const validator = new HistoryValidator(paths.id, {
     lineage: () => findLineage(ports, paths, { numbers }),
   });
-  const blobs: NamedBlob[] = [];
+  const blobs = new Map<string, UsedBlob>();
   const lostBlobs = new Set<string>();
   let sound = true;
   let manifest: Manifest | null = null;
@@ -101,7 +93,7 @@ export function checkTurns(
     }
     sound &&= turn.fits;
     validator.advance(turn.turn);
-    for (const use of blobsOf(turn.turn)) blobs.push({ ...use, turn: number });
+    addUsedBlobs(blobs, turn.turn);
     for (const sha256 of lostBlobsIn([turn.turn])) lostBlobs.add(sha256);
     const replaces = replacesOf(turn.turn);
     if (replaces !== undefined) {

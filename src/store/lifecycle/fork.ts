@@ -1,8 +1,6 @@
 /**
  * Forks a session: a new session from a prefix of another. Shared files are linked, never written again; the fork adds one
  * turn with its lineage. A fork point is after a turn and separates no call from its result.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { CheckpointRef, EventDraft, ItemsOmittedEvent, ReplayNoticeEvent } from "../../domain/event.ts";

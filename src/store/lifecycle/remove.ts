@@ -1,8 +1,4 @@
-/**
- * Removes sessions and leftovers. Each directory is removed under its lock.
- *
- * @module
- */
+/** Removes sessions and leftovers. Each directory is removed under its lock. */
 import { pendingNumbers } from "../write/pending.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { type ErrorCode, RepriseError } from "../../domain/errors.ts";
@@ -182,7 +178,7 @@ function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
   if (!sound) {
     throw new RepriseError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
   }
-  const named = new Set(blobs.map(({ sha256 }) => sha256));
+  const named = new Set(blobs.keys());
   for (const directory of [paths.quarantine, paths.pending]) {
     for (const sha256 of namedInFiles(ports, directory)) named.add(sha256);
   }

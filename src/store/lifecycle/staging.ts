@@ -2,8 +2,6 @@
  * Directories under hidden names: a session that is being created gets its name once it is whole, and a session that is
  * being removed loses its name first. A kill at any point leaves no partial session visible; `rm --unused` removes leftovers.
  * If a directory cannot be renamed, an interrupted removal leaves a session that readers refuse.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";

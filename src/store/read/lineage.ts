@@ -1,8 +1,4 @@
-/**
- * The lineage of a fork: the sessions whose turns it may hold. Found by reading up to its first own turn.
- *
- * @module
- */
+/** The lineage of a fork: the sessions whose turns it may hold. Found by reading up to its first own turn. */
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";

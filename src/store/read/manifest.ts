@@ -1,8 +1,6 @@
 /**
  * Reads the manifest. It is a cache that may be torn, old or missing: then `ls` and `show` rebuild it from unchecked
  * turns, which is never enough for a request.
- *
- * @module
  */
 import { decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { isJsonObject } from "../../domain/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Rules over `items_omitted` and `omission_withdrawn`: where they may be, and the events that they may name.
- *
- * @module
- */
+/** Rules over `items_omitted` and `omission_withdrawn`: where they may be, and the events that they may name. */
 import type { EventType, ItemsOmittedEvent, SessionEvent } from "../../domain/event.ts";
 import type { Turn } from "../../domain/turn.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Inspects a path before opening it: only regular files and directories of ours, never through a symbolic link, so that a
  * planted link, FIFO or device is refused instead of followed. Hard links are allowed.
- *
- * @module
  */
 import type { FileFacts, Ports } from "../../domain/ports.ts";
 import { isTemporaryName } from "../layout.ts";
@@ -38,15 +36,6 @@ export function isPrivate(directory: Looked): boolean {
   if (directory.status !== "ok") return false;
   const { mode } = directory.facts;
   return mode !== null && (mode & WRITABLE_BY_OTHERS) === 0;
-}
-
-const ACCESSIBLE_TO_OTHERS = 0o077;
-
-/** True for a directory of ours that others cannot even enter, so that all that is in it comes from us. */
-export function isClosed(directory: Looked): boolean {
-  if (directory.status !== "ok") return false;
-  const { mode } = directory.facts;
-  return mode !== null && (mode & ACCESSIBLE_TO_OTHERS) === 0;
 }
 
 /** Inspects a path that should be a real directory of ours. Throws the runtime's errors. */

@@ -1,8 +1,6 @@
 /**
  * Finds a text in what people, models and tools said in a session. Reads every turn file, and parses only those whose bytes
  * may hold the text.
- *
- * @module
  */
 import { decodeLatin1, decodeUtf8Leniently } from "../../domain/bytes.ts";
 import type { SessionId } from "../../domain/ids.ts";

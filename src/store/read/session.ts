@@ -1,8 +1,4 @@
-/**
- * Reads a session without its lock. Everything that is returned was checked first.
- *
- * @module
- */
+/** Reads a session without its lock. Everything that is returned was checked first. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { CheckpointRef } from "../../domain/event.ts";
 import type { SessionId } from "../../domain/ids.ts";

@@ -1,8 +1,6 @@
 /**
  * Shapes of values that turns and the manifest hold both. They are a module of their own because `ls` and `show` read the
  * manifest, and building the shapes of all turns takes longer than reading it.
- *
- * @module
  */
 import {
   count,

@@ -1,8 +1,6 @@
 /**
  * Reads a session for people: every turn that fits its checksum, of any version and content, and a list of the other files.
  * Loads no schema, so nothing that is read here may become part of a request.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";

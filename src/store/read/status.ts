@@ -1,8 +1,6 @@
 /**
  * Judges the state of a session for lists, by its manifest, the file of its newest turn and its lock. `fsck` looks at all
  * files.
- *
- * @module
  */
 import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads turns for a request: envelope, then shape.
- *
- * @module
- */
+/** Reads turns for a request: envelope, then shape. */
 import { isKnownEventType } from "../../domain/event.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";

@@ -1,8 +1,6 @@
 /**
  * The envelope of a turn file: safe open, seal, depth, JSON, format. Nothing here depends on the content of a turn, so that
  * `show` reads turns of any version without a schema.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { decodeLatin1, decodeUtf8Exactly } from "../../domain/bytes.ts";

@@ -1,8 +1,6 @@
 /**
  * Shapes of turns and events. They only validate: the parsed value is used unchanged, with all members in their order,
  * because turns are kept verbatim.
- *
- * @module
  */
 import type { EventType } from "../../domain/event.ts";
 import {

@@ -1,8 +1,4 @@
-/**
- * Validates turns against the history before them: numbers, `prev`, `seq`, runs, and calls with their results.
- *
- * @module
- */
+/** Validates turns against the history before them: numbers, `prev`, `seq`, runs, and calls with their results. */
 import type { CheckpointRef, ToolCallEvent } from "../../domain/event.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { MAX_JSON_DEPTH } from "../../domain/json_depth.ts";

@@ -1,8 +1,4 @@
-/**
- * Rebuilds a history from the turns that are left: kept turns at their numbers, replacements between them. Pure.
- *
- * @module
- */
+/** Rebuilds a history from the turns that are left: kept turns at their numbers, replacements between them. Pure. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";

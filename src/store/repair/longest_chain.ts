@@ -1,8 +1,4 @@
-/**
- * Finds the longest valid chain among the readable turns, with room between them for lost ones. Pure.
- *
- * @module
- */
+/** Finds the longest valid chain among the readable turns, with room between them for lost ones. Pure. */
 import type { Manifest } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Turn } from "../../domain/turn.ts";
 import { replacesOf } from "../read/validate.ts";

@@ -1,13 +1,9 @@
-/**
- * Plans a repair without changing anything.
- *
- * @module
- */
+/** Plans a repair without changing anything. */
 import { sha256Hex } from "../../domain/hash.ts";
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "../blobs.ts";
+import { blobPath, inspectBlob, lostBlobsIn, usedBlobs } from "../blobs.ts";
 import { modeOf, sessionEntries, type SessionEntry, wrongMode } from "../check/entries.ts";
 import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
@@ -138,8 +134,7 @@ export function planRepair(ports: Ports, paths: SessionPaths, copies = NO_COPIES
 
 /** The contents that replacements pin if no other run's pins are known. */
 function pinnedByReplacements({ turns }: RebuiltHistory): Uint8Array[] {
-  const uses = turns.flatMap(({ turn, made }) => made === null ? [] : blobsOf(turn));
-  const pinned = new Set(uses.map(({ sha256 }) => sha256));
+  const pinned = usedBlobs(turns.flatMap(({ turn, made }) => made === null ? [] : [turn]));
   return [UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS].filter((bytes) => pinned.has(sha256Hex(bytes)));
 }
 
@@ -228,13 +223,8 @@ class Planner {
   /** Missing blobs that turns name and that no turn records as lost yet. */
   lostBlobs(turns: readonly Turn[], made: ReadonlySet<string>): LostBlob[] {
     const recorded = lostBlobsIn(turns);
-    const named = new Map<string, LostBlob>();
-    for (const turn of turns) {
-      for (const { sha256, by } of blobsOf(turn)) {
-        if (!named.has(sha256)) named.set(sha256, { sha256, turn: turn.turn, by });
-      }
-    }
-    return [...named.values()].filter(({ sha256 }) => {
+    const named = Array.from(usedBlobs(turns), ([sha256, { turn, by }]) => ({ sha256, turn, by }));
+    return named.filter(({ sha256 }) => {
       if (recorded.has(sha256) || made.has(sha256)) return false;
       const path = blobPath(this.#paths, sha256);
       return this.#leaves(path) || lookForFile(this.#ports, path).status !== "ok";

@@ -1,8 +1,6 @@
 /**
  * Repairs the damage that `fsck` finds. Replaced files are kept in `quarantine/`, nothing is deleted, and a repair that
  * is killed at any point leaves a session that the next repair finishes.
- *
- * @module
  */
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";

@@ -1,8 +1,4 @@
-/**
- * Reads the files from which a history is rebuilt.
- *
- * @module
- */
+/** Reads the files from which a history is rebuilt. */
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { sessionTooNew } from "../fs_errors.ts";

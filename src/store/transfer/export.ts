@@ -1,8 +1,4 @@
-/**
- * Exports a session as one checksummed stream of lines, or as files. A stream never holds a whole blob in memory.
- *
- * @module
- */
+/** Exports a session as one checksummed stream of lines, or as files. A stream never holds a whole blob in memory. */
 import { RepriseError } from "../../domain/errors.ts";
 import { GrowingSha256, sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";

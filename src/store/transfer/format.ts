@@ -2,8 +2,6 @@
  * The lines of an export: a header, each file with its content in pieces, and an end line with the sha256 of all
  * lines before it
  * (docs/format.md "Exports").
- *
- * @module
  */
 import { decodeUtf8Exactly, encodeUtf8 } from "../../domain/bytes.ts";
 import { Buffer } from "node:buffer";

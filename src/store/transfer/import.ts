@@ -1,15 +1,13 @@
 /**
  * Imports a session: only if every hash, every turn and all their links are valid. No text of the file becomes part of
  * a path, and the session is not visible before the end.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES } from "../blobs.ts";
+import { addUsedBlobs, blobPath, lostBlobsIn, MAX_BLOB_BYTES, type UsedBlob } from "../blobs.ts";
 import { storageError } from "../fs_errors.ts";
 import { type Home, openHome } from "../home.ts";
 import { sessionPaths, turnPath } from "../layout.ts";
@@ -145,8 +143,9 @@ class ImportedTurns {
   readonly #search: LineageSearch;
   #lineage: Lineage | null = null;
   readonly #foreign: { readonly number: number; readonly writer: string }[] = [];
-  /** Blobs by name: whether one is needed, and the sizes that turns give. */
-  readonly #blobs = new Map<string, { needed: boolean; there: boolean; readonly sizes: Set<number> }>();
+  readonly #blobs = new Map<string, UsedBlob>();
+  /** Blobs that the export holds. */
+  readonly #there = new Set<string>();
   readonly #lost = new Set<string>();
   #manifest: Manifest | null = null;
 
@@ -175,12 +174,7 @@ class ImportedTurns {
     if (turn.session !== this.#id) this.#foreign.push({ number, writer: turn.session });
     this.#manifest = advanceManifest(this.#manifest, this.#id, turn);
     for (const sha256 of lostBlobsIn([turn])) this.#lost.add(sha256);
-    for (const use of blobsOf(turn)) {
-      const blob = this.#blobs.get(use.sha256) ?? { needed: false, there: false, sizes: new Set<number>() };
-      blob.needed ||= use.needed;
-      if (use.bytes !== undefined) blob.sizes.add(use.bytes);
-      this.#blobs.set(use.sha256, blob);
-    }
+    addUsedBlobs(this.#blobs, turn);
   }
 
   /** Refuses a blob that no turn names, or whose size differs from a turn's record. */
@@ -190,7 +184,7 @@ class ImportedTurns {
     if ([...blob.sizes].some((size) => size !== bytes)) {
       throw new BadExport("gives its blob another size than a turn does");
     }
-    blob.there = true;
+    this.#there.add(name);
   }
 
   /** Returns the manifest if nothing is missing and every turn is of this session or its lineage. */
@@ -200,8 +194,8 @@ class ImportedTurns {
     if (foreign !== undefined) {
       throw bad(foreign.number, `was written by session ${JSON.stringify(foreign.writer)}`);
     }
-    for (const [name, { needed, there }] of this.#blobs) {
-      if (needed && !there && !this.#lost.has(name)) {
+    for (const [name, { needed }] of this.#blobs) {
+      if (needed && !this.#there.has(name) && !this.#lost.has(name)) {
         throw new BadExport(`comes before the blob ${name}, which a turn names`);
       }
     }

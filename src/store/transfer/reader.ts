@@ -1,8 +1,4 @@
-/**
- * Reads the lines of an export one after the other, and checks what they say about files: order, sizes and sums.
- *
- * @module
- */
+/** Reads the lines of an export one after the other, and checks what they say about files: order, sizes and sums. */
 import { concatBytes } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { GrowingSha256 } from "../../domain/hash.ts";

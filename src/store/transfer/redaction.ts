@@ -1,8 +1,6 @@
 /**
  * Redacts a session: replaces secrets in texts of turns and blobs, leaves opaque items untouched, seals every turn again
  * and marks each changed turn.
- *
- * @module
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { GrowingSha256 } from "../../domain/hash.ts";
@@ -183,7 +181,7 @@ function redactBlob(
 }
 
 /** A value with its texts redacted; adds the secrets that it recognises by their shape to `counts`. */
-export function redactedValue(
+function redactedValue(
   value: JsonValue,
   counts: SecretCounts,
   known: ValueRedactor | null,

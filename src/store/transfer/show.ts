@@ -1,8 +1,4 @@
-/**
- * Reads an export for people. Loads no schema, so nothing that is read here may become part of a request.
- *
- * @module
- */
+/** Reads an export for people. Loads no schema, so nothing that is read here may become part of a request. */
 import { concatBytes } from "../../domain/bytes.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { turnFileName } from "../../domain/turn.ts";

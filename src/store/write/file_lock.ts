@@ -1,8 +1,6 @@
 /**
  * Advisory lock on a file, which the system releases with the process. The file holds the owner's identity, for messages
  * to refused processes.
- *
- * @module
  */
 import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * Ensures one writer per session, by a lock on its file `lock`.
- *
- * @module
- */
+/** Ensures one writer per session, by a lock on its file `lock`. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";

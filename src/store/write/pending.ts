@@ -2,8 +2,6 @@
  * Turns that wait for a remote: durable in `pending/` under their number, which the remote decides about before it is
  * taken locally. A turn leaves `pending/` for `turns/`, or for `quarantine/` if another turn got its number. The directory
  * itself stays while the newest turn is one that this home saved to the remote.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";

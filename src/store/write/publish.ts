@@ -2,8 +2,6 @@
  * Turns bytes into files that a crash cannot tear: temporary file, write, fsync, then a name that no other file has, then
  * fsync of the directory. Only then may the file be acknowledged. Replaced and late files go to `quarantine/`, from which
  * nothing is ever deleted.
- *
- * @module
  */
 import type { Files, Ports, WritableFile } from "../../domain/ports.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";

@@ -1,8 +1,6 @@
 /**
  * The directories of a session: created with durable names before turn 1 is written, and held open to notice when they are
  * moved or replaced.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";

@@ -1,8 +1,4 @@
-/**
- * The blobs that a new turn names.
- *
- * @module
- */
+/** The blobs that a new turn names. */
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, blobsOf, lostBlobsIn } from "../blobs.ts";

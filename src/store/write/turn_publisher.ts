@@ -1,8 +1,4 @@
-/**
- * Gives a turn its number: here alone, or after a remote decided about the number.
- *
- * @module
- */
+/** Gives a turn its number: here alone, or after a remote decided about the number. */
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { RepriseError } from "../../domain/errors.ts";

@@ -1,8 +1,4 @@
-/**
- * The part of a remote that the writer needs: it decides about a turn's number before the number is taken locally.
- *
- * @module
- */
+/** The part of a remote that the writer needs: it decides about a turn's number before the number is taken locally. */
 import type { Turn } from "../../domain/turn.ts";
 
 /** A blob that a turn names, which may be on the remote already. */

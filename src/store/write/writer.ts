@@ -1,8 +1,4 @@
-/**
- * The only writer of a session: it appends turns and blobs, and everything that it returns is durable.
- *
- * @module
- */
+/** The only writer of a session: it appends turns and blobs, and everything that it returns is durable. */
 import { RepriseError } from "../../domain/errors.ts";
 import type { BlobRef } from "../../domain/event.ts";
 import { sha256Hex } from "../../domain/hash.ts";

@@ -1,8 +1,6 @@
 /**
  * Permissions of a run: rules from `--allow` and `--deny`, and the verdict on one call. Pure. Deny wins, and a doubt
  * is a denial.
- *
- * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { type CallSubject, type Target, ToolFailure, type ToolGroup } from "../tool.ts";

@@ -1,8 +1,4 @@
-/**
- * Splits a command line into the words that a program would get, if that is possible without a shell.
- *
- * @module
- */
+/** Splits a command line into the words that a program would get, if that is possible without a shell. */
 import { quotedWord, shellWord } from "../../domain/text.ts";
 
 /** Characters that mean something to a shell outside of quotes: operators, expansions, comments, globs. */

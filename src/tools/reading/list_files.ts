@@ -1,8 +1,4 @@
-/**
- * `list_files`: what is in a directory of the workspace.
- *
- * @module
- */
+/** `list_files`: what is in a directory of the workspace. */
 import * as z from "zod";
 import { listDirectory, locate, type Located, locateEntry } from "../sandbox_path.ts";
 import { type Glob, parseGlob } from "../glob.ts";

@@ -1,8 +1,4 @@
-/**
- * `read_file`: a window of lines of one text file.
- *
- * @module
- */
+/** `read_file`: a window of lines of one text file. */
 import * as z from "zod";
 import { locate, type OpenedFile, openFile } from "../sandbox_path.ts";
 import { BINARY_PROBE_BYTES, cutLine, decodeContent, isBinary, shownPath, type ToolText } from "../output.ts";

@@ -1,8 +1,4 @@
-/**
- * `search_text`: lines that hold a text.
- *
- * @module
- */
+/** `search_text`: lines that hold a text. */
 import * as z from "zod";
 import { locate, type Located, type OpenedFile, openFile } from "../sandbox_path.ts";
 import { decodeContent, isBinary, shownPath, type ToolText } from "../output.ts";

@@ -1,8 +1,4 @@
-/**
- * A command and all that it started, as long as they stay in its process group.
- *
- * @module
- */
+/** A command and all that it started, as long as they stay in its process group. */
 /** Interval between two looks at a group that is ending, in milliseconds. */
 const POLL_MS = 15;
 /** Time for the kernel to remove killed processes, in milliseconds. */

@@ -1,8 +1,4 @@
-/**
- * Runs one command in a process group of its own, within its caps, and ends all that is left of the group.
- *
- * @module
- */
+/** Runs one command in a process group of its own, within its caps, and ends all that is left of the group. */
 import { endGroup, isGroupAlive, rememberGroup } from "./process_group.ts";
 import { concatBytes, encodeUtf8 } from "../../domain/bytes.ts";
 import { withoutCutEnd, withoutCutStart } from "../output.ts";

@@ -1,8 +1,4 @@
-/**
- * `shell`: one command in the workspace.
- *
- * @module
- */
+/** `shell`: one command in the workspace. */
 import * as z from "zod";
 import { decodeUtf8WithMark } from "../../domain/bytes.ts";
 import { isUtf8 } from "node:buffer";

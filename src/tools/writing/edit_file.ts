@@ -1,8 +1,4 @@
-/**
- * `edit_file`: one text of a file replaced by another.
- *
- * @module
- */
+/** `edit_file`: one text of a file replaced by another. */
 import * as z from "zod";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { cutLine, decodeContent, isBinary, shownPath } from "../output.ts";

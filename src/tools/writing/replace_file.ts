@@ -1,8 +1,4 @@
-/**
- * Writes one file of the workspace as a whole: readers see the old content or the new, never a part.
- *
- * @module
- */
+/** Writes one file of the workspace as a whole: readers see the old content or the new, never a part. */
 import {
   closeSync,
   constants,

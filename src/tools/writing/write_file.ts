@@ -1,8 +1,4 @@
-/**
- * `write_file`: a file with exactly this content.
- *
- * @module
- */
+/** `write_file`: a file with exactly this content. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import * as z from "zod";
 import { shownPath } from "../output.ts";

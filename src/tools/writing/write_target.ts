@@ -1,8 +1,4 @@
-/**
- * Decides where a tool may write: inside the workspace, through no link at the end, and to no protected name.
- *
- * @module
- */
+/** Decides where a tool may write: inside the workspace, through no link at the end, and to no protected name. */
 import { basename, dirname, join, sep } from "node:path";
 import { factsOf, isInside, lexicalPath, quotedPath, segmentsOf, shownIn } from "../sandbox_path.ts";
 import { type ToolContext, ToolFailure } from "../tool.ts";
@@ -49,7 +45,6 @@ export function writeTarget(given: string, context: ToolContext): WriteTarget {
   return { path, shown, exists: true };
 }
 
-/** The steps from `root` to a target. */
 export function wayTo(root: string, target: WriteTarget): WriteWay {
   return { directories: segmentsOf(root, dirname(target.path)), name: basename(target.path) };
 }

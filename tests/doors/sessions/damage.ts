@@ -40,6 +40,19 @@ export const DAMAGE: Record<string, Damage> = {
     found: ["error missing_turn turns/000003.json"],
     refused: true,
   },
+  "a missing turn, and no manifest": {
+    damage: (session) => {
+      Deno.removeSync(session.manifest);
+      Deno.removeSync(session.turn(1));
+    },
+    found: ["error missing_turn turns/000001.json", "warning manifest_missing manifest.json"],
+    refused: true,
+  },
+  "a missing newest turn, which the manifest names": {
+    damage: (session) => Deno.removeSync(session.turn(5)),
+    found: ["error manifest_leads manifest.json", "info open_run turns/000004.json"],
+    refused: true,
+  },
   "two turns swapped": {
     damage: (session) => {
       Deno.renameSync(session.turn(3), `${session.path}/t`);

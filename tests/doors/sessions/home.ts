@@ -36,6 +36,11 @@ export class SessionHome extends Sandbox {
     return findings.map(({ severity, code, path }: Json) => `${severity} ${code} ${path}`);
   }
 
+  /** What `ls` says of a session. */
+  async listed(id = ID): Promise<Json> {
+    return (await this.json(["ls"])).sessions.find((session: Json) => session.id === id);
+  }
+
   /** The findings that are damage. */
   async damage(id = ID): Promise<string[]> {
     return (await this.findings(id)).filter((line) => !HARMLESS.test(line));
@@ -64,9 +69,13 @@ const KEY = { env: { OPENAI_API_KEY: "sk-test-1" } };
 /** All that a call printed. */
 export const said = ({ code, stdout, stderr }: Called) => `${code}\n${stdout}${stderr}`;
 
-/** Registers a test with a home of its own. */
-export function withHome(name: string, fn: (home: SessionHome) => Promise<void>): void {
-  Deno.test(name, async () => {
+/** Registers a test with a home of its own; by `test.long` if it takes long. */
+export function withHome(
+  name: string,
+  fn: (home: SessionHome) => void | Promise<void>,
+  register: (name: string, fn: () => Promise<void>) => void = Deno.test,
+): void {
+  register(name, async () => {
     await using home = new SessionHome();
     await fn(home);
   });

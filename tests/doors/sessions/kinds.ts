@@ -20,7 +20,8 @@ import {
 /** Content of blobs that the sessions name beside those of their pins. */
 export const LARGE = "a large output ".repeat(50);
 
-const again = (run: number, first: number): readonly GivenTurn[] => [
+/** A later run, from that seq on: ten events in five turns. */
+export const again = (run: number, first: number): readonly GivenTurn[] => [
   user("go on", run),
   model([reasoning(`rs_${run}`), call("call_x"), call("call_y")], run),
   results({ call_x: first + 2, call_y: first + 3 }, run),

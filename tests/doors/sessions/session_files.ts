@@ -145,14 +145,23 @@ export const FIVE_TURNS: readonly GivenTurn[] = [
 export const checkpoint = (
   to: { readonly turn: number; readonly seq: number },
   opening: number | null,
+  { run = 2, ...members }: { readonly run?: number; readonly [member: string]: Json } = {},
 ): GivenTurn => ({
   kind: "compaction",
-  run: 2,
+  run,
   pins: PINS,
   events: [{
     ...{ type: "history_compaction", to_seq: to.seq, to_turn: to.turn, previous_checkpoint: null },
-    ...{ opening_turn: opening, strategy: "deterministic", summary: "Up to here.", limitations: [] },
+    ...{ opening_turn: opening, strategy: "deterministic", summary: `Up to ${to.seq}.`, limitations: [] },
+    ...members,
   }],
+});
+
+/** The withdrawal of the checkpoint at a seq; `restored` is then in force again. */
+export const withdrawal = (seq: number, restored: Json, run = 2): GivenTurn => ({
+  kind: "harness",
+  run,
+  events: [{ type: "compaction_withdrawn", checkpoint: seq, restored }],
 });
 
 /** The directory of a session. */
@@ -218,9 +227,12 @@ export class SessionFiles {
     const events = this.#turns.flatMap(({ events }) => events);
     const [first, last] = [this.#turns[0], this.#turns.at(-1)];
     const ends = events.filter(({ type }) => type === "run_ended");
-    const checkpoint = this.#turns.findLast(({ kind }) => kind === "compaction");
+    const withdrawn = events.filter(({ type }) => type === "compaction_withdrawn");
+    const checkpoint = this.#turns.findLast(({ kind, seq }) =>
+      kind === "compaction" && !withdrawn.some((event) => event.checkpoint === seq[0])
+    );
     const title = events.find(({ type }) => type === "user_message")?.content
-      .map(({ text }: Json) => text).join(" ").slice(0, 80);
+      .map(({ text }: Json) => text).join(" ").replaceAll(/\s+/g, " ").trim().slice(0, 80);
     const manifest = {
       format: "reprise.manifest/1",
       session: this.id,
@@ -230,7 +242,7 @@ export class SessionFiles {
       updated_at: last.at,
       head: { turn: last.turn, seq: last.seq[1], sum: last.sum },
       run: last.run,
-      state: last.events.find(({ type }: Json) => type === "run_ended")?.state ?? "open",
+      state: ends.find(({ run }: Json) => run === last.run)?.state ?? "open",
       pins: this.#turns.findLast(({ pins }) => pins !== undefined).pins,
       usage: ends.reduce((sum, { usage }) => added(sum, usage), USAGE),
       checkpoint: checkpoint === undefined ? null : {

@@ -1,8 +1,4 @@
-/**
- * Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2).
- *
- * @module
- */
+/** Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2). */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { objectsOf } from "../../rule.ts";
 import type { ChatViolation, PlacedMessage } from "./rule.ts";
@@ -21,7 +17,6 @@ const ROLES = ["developer", "system", "user", "assistant", "tool", "function"];
 /** The longest id of a call that OpenAI takes. */
 const MAX_CALL_ID = 40;
 
-/** Required fields that are missing. */
 export function missingFields(body: JsonObject): ChatViolation[] {
   return ["model", "messages"].filter((name) => (body[name] ?? null) === null).map((name) => ({
     rule: "missing_parameter",
@@ -31,7 +26,6 @@ export function missingFields(body: JsonObject): ChatViolation[] {
   }));
 }
 
-/** Fields that the request does not have. */
 export function unknownFields(body: JsonObject): ChatViolation[] {
   return Object.keys(body).filter((name) => !FIELDS.has(name)).map((name): ChatViolation => ({
     rule: "unknown_parameter",
@@ -43,7 +37,6 @@ export function unknownFields(body: JsonObject): ChatViolation[] {
   }));
 }
 
-/** Fields of the wrong type. */
 export function wrongTypes(body: JsonObject, messages: readonly PlacedMessage[]): ChatViolation[] {
   const findings: ChatViolation[] = [];
   const expect = (value: JsonValue | undefined, param: string, types: readonly JsonType[]) => {
@@ -84,7 +77,6 @@ export function wrongTypes(body: JsonObject, messages: readonly PlacedMessage[])
   return findings;
 }
 
-/** Roles that the API does not know. */
 export function unknownRoles(messages: readonly PlacedMessage[]): ChatViolation[] {
   return messages.flatMap(({ index, message: { role } }): ChatViolation[] => {
     if (typeof role === "string" ? ROLES.includes(role) : (role ?? null) !== null) return [];

@@ -1,8 +1,4 @@
-/**
- * The rules of Chat Completions, checked by what its models are known to have accepted.
- *
- * @module
- */
+/** The rules of Chat Completions, checked by what its models are known to have accepted. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import {
   AcceptedViolations,
@@ -19,7 +15,6 @@ import { modelRules } from "./models.ts";
 import { toolPairs } from "./pairing.ts";
 import { CHAT_RULES, type ChatViolation, type PlacedMessage } from "./rule.ts";
 
-/** The rules of Chat Completions. */
 export const chatRules: ApiRules = {
   rules: CHAT_RULES,
   sets: ["openai", "azure"],

@@ -1,8 +1,6 @@
 /**
  * Rules that hold for some models only (protocol §15.6). A recording in which a model accepted such a request shows
  * that the rule does not hold for it.
- *
- * @module
  */
 import { type JsonObject, stringMember } from "../../../domain/json.ts";
 import { objectsOf } from "../../rule.ts";

@@ -1,8 +1,4 @@
-/**
- * Rules on calls and their outputs: each call is answered at once, and each output answers a call (protocol §15.2).
- *
- * @module
- */
+/** Rules on calls and their outputs: each call is answered at once, and each output answers a call (protocol §15.2). */
 import { type JsonValue, plainText } from "../../../domain/json.ts";
 import { objectsOf } from "../../rule.ts";
 import type { ChatViolation, PlacedMessage } from "./rule.ts";

@@ -1,15 +1,10 @@
-/**
- * The rules of Chat Completions, and the errors for requests that break them.
- *
- * @module
- */
+/** The rules of Chat Completions, and the errors for requests that break them. */
 import type { JsonObject } from "../../../domain/json.ts";
 import type { ApiRule, FoundViolation } from "../../rule.ts";
 
 /** A violation of a rule. */
 export type ChatViolation = FoundViolation<ChatRuleName>;
 
-/** A message of a request with its place. */
 export interface PlacedMessage {
   readonly index: number;
   readonly message: JsonObject;

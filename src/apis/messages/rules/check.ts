@@ -1,8 +1,4 @@
-/**
- * Finds the refusals that a Messages request would get, for replay servers. A run sends its requests unchecked.
- *
- * @module
- */
+/** Finds the refusals that a Messages request would get, for replay servers. A run sends its requests unchecked. */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import { isWellFormedBody } from "../../rule.ts";
 import {

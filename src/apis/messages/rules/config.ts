@@ -1,8 +1,4 @@
-/**
- * Rules on the settings of a request: thinking, tools, and the version of the API (protocol §9).
- *
- * @module
- */
+/** Rules on the settings of a request: thinking, tools, and the version of the API (protocol §9). */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import { shapeOf } from "../../rule.ts";
 import { isCustom } from "./fields.ts";

@@ -1,7 +1,5 @@
 /**
  * Rules on messages and their blocks: the first role, the blocks of each role, and empty content (protocol §9, §10).
- *
- * @module
  */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import type { MessagesRequest, PlacedBlock } from "./request.ts";
@@ -45,7 +43,6 @@ export function blockRoles(blocks: readonly PlacedBlock[]): MessagesViolation[] 
   });
 }
 
-/** A first message that is not the user's. */
 export function firstMessage({ body, messages }: MessagesRequest): MessagesViolation[] {
   if (Array.isArray(body.messages) && body.messages.length === 0) {
     return [{ rule: "first_message", message: "messages: at least one message is required" }];

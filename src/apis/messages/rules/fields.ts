@@ -1,8 +1,6 @@
 /**
  * Every object of a request whose members are known, with the place that errors name; and the rules on members: missing,
  * of the wrong type, unknown.
- *
- * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import { shapeOf } from "../../rule.ts";
@@ -106,7 +104,6 @@ function list(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** Missing required members. */
 export function missingMembers(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,
@@ -129,7 +126,6 @@ export function missingMembers(
   ];
 }
 
-/** Unknown members. */
 export function unknownMembers(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,
@@ -160,7 +156,6 @@ function extra(path: string, name: string, object: JsonObject): MessagesViolatio
   return { rule: binding ? "block_binding_header" : "unknown_field", message };
 }
 
-/** Members of the wrong type. */
 export function wrongMemberTypes(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,

@@ -1,8 +1,4 @@
-/**
- * The rules of the Messages API, checked by the thinking blocks that it is known to have issued and accepted.
- *
- * @module
- */
+/** The rules of the Messages API, checked by the thinking blocks that it is known to have issued and accepted. */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import {
   AcceptedViolations,
@@ -18,7 +14,6 @@ import { messagesViolations } from "./check.ts";
 import { MESSAGES_RULES, type MessagesViolation } from "./rule.ts";
 import { isThinking } from "./shapes.ts";
 
-/** The rules of the Messages API. */
 export const messagesRules: ApiRules = {
   rules: MESSAGES_RULES,
   sets: ["anthropic"],

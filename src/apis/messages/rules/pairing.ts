@@ -1,8 +1,4 @@
-/**
- * Rules on tools: every use is answered at once, and every result answers a use (protocol §11).
- *
- * @module
- */
+/** Rules on tools: every use is answered at once, and every result answers a use (protocol §11). */
 import { isJsonObject, type JsonObject, plainText } from "../../../domain/json.ts";
 import { NAME_PATTERN } from "./config.ts";
 import { mergedTurns, type MessagesRequest, type PlacedBlock, type PlacedMessage } from "./request.ts";

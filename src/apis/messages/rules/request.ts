@@ -1,8 +1,4 @@
-/**
- * A parsed Messages request: its version, its betas, and every block with the place that errors name.
- *
- * @module
- */
+/** A parsed Messages request: its version, its betas, and every block with the place that errors name. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 
 /** The newer of the two versions; the older one is 2023-06-01 (protocol §9). */
@@ -11,7 +7,6 @@ export const VERSION_2026_10_21 = "2026-10-21";
 /** The beta that allows `thinking.block_binding` (protocol §11). */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
-/** A content block with its place. */
 export interface PlacedBlock {
   /** As errors name it: `messages.1.content.0`. */
   readonly path: string;
@@ -29,7 +24,6 @@ export interface PlacedMessage {
   readonly blocks: readonly PlacedBlock[];
 }
 
-/** A parsed Messages request. */
 export interface MessagesRequest {
   readonly body: JsonObject;
   /** `anthropic-version`; `undefined` when the header is missing. */

@@ -1,14 +1,9 @@
-/**
- * The rules of the Anthropic Messages API, and the errors for requests that break them.
- *
- * @module
- */
+/** The rules of the Anthropic Messages API, and the errors for requests that break them. */
 import type { ApiRule, FoundViolation } from "../../rule.ts";
 
 /** A violation of a rule. */
 export type MessagesViolation = FoundViolation<MessagesRuleName>;
 
-/** The rules, in the order of their checks. */
 export const MESSAGES_RULES = [
   {
     name: "body_object",
@@ -216,5 +211,4 @@ export const MESSAGES_RULES = [
   },
 ] as const satisfies readonly ApiRule[];
 
-/** The name of a rule. */
 export type MessagesRuleName = (typeof MESSAGES_RULES)[number]["name"];

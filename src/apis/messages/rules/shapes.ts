@@ -1,8 +1,4 @@
-/**
- * The blocks, tools and fields of the Messages API (protocol §9, §10).
- *
- * @module
- */
+/** The blocks, tools and fields of the Messages API (protocol §9, §10). */
 
 /** Members of one kind of object; `type` is always known. */
 export interface ObjectShape {
@@ -13,7 +9,6 @@ export interface ObjectShape {
 /** The role that may send a block. */
 export type BlockRole = "user" | "assistant" | "both";
 
-/** The shape of a block type in a request. */
 export interface BlockShape extends ObjectShape {
   readonly role: BlockRole;
 }
@@ -84,12 +79,10 @@ export function isServerResult(type: string): boolean {
   return type.endsWith("_tool_result");
 }
 
-/** True for the blocks that carry thinking. */
 export function isThinking(type: string): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
 
-/** The fields of a request. */
 export const REQUEST_SHAPE: ObjectShape = {
   required: ["model", "max_tokens", "messages"],
   optional: [
@@ -105,7 +98,6 @@ export const BETA_FIELDS: readonly string[] = [
   ...["mcp_servers", "output_format", "thread"],
 ];
 
-/** A tool that the client runs. */
 export const TOOL_SHAPE: ObjectShape = {
   required: ["name", "input_schema"],
   optional: [
@@ -114,7 +106,6 @@ export const TOOL_SHAPE: ObjectShape = {
   ],
 };
 
-/** `thinking` by its type. */
 export const THINKING_SHAPES: ReadonlyMap<string, ObjectShape> = new Map(Object.entries({
   adaptive: { required: [], optional: ["display"] },
   enabled: { required: ["budget_tokens"], optional: ["display"] },
@@ -122,7 +113,6 @@ export const THINKING_SHAPES: ReadonlyMap<string, ObjectShape> = new Map(Object.
   between_tools: { required: [], optional: [] },
 }));
 
-/** `tool_choice` by its type. */
 export const TOOL_CHOICE_SHAPES: ReadonlyMap<string, ObjectShape> = new Map(Object.entries({
   auto: { required: [], optional: ["disable_parallel_tool_use"] },
   any: { required: [], optional: ["disable_parallel_tool_use"] },
@@ -130,9 +120,6 @@ export const TOOL_CHOICE_SHAPES: ReadonlyMap<string, ObjectShape> = new Map(Obje
   none: { required: [], optional: [] },
 }));
 
-/** `output_config`. */
 export const OUTPUT_CONFIG_SHAPE: ObjectShape = { required: [], optional: ["effort", "format"] };
-/** `metadata`. */
 export const METADATA_SHAPE: ObjectShape = { required: [], optional: ["user_id"] };
-/** `cache_control`. */
 export const CACHE_CONTROL_SHAPE: ObjectShape = { required: ["type"], optional: ["ttl"] };

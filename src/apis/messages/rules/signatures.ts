@@ -1,8 +1,4 @@
-/**
- * Rules on thinking: it returns unchanged, and for some models only after its original prefix (protocol §11).
- *
- * @module
- */
+/** Rules on thinking: it returns unchanged, and for some models only after its original prefix (protocol §11). */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { mergedTurns, type MessagesRequest, type PlacedBlock } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
@@ -26,7 +22,6 @@ export type SignatureVerdict = "ok" | "forged" | "bound";
 /** Judges whether the server issued a thinking or redacted block, and issued it after that prefix. */
 export type SignatureJudge = (block: JsonObject, prefix: BlockPrefix) => SignatureVerdict;
 
-/** A thinking block and its verdict. */
 export interface JudgedBlock {
   readonly placed: PlacedBlock;
   readonly verdict: SignatureVerdict;

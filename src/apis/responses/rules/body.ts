@@ -1,8 +1,4 @@
-/**
- * Rules on the fields other than `input` (protocol §1.2, §1.3).
- *
- * @module
- */
+/** Rules on the fields other than `input` (protocol §1.2, §1.3). */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import { isWellFormedBody } from "../../rule.ts";
 import type { PlacedItem } from "./items.ts";

@@ -1,8 +1,4 @@
-/**
- * Finds the refusals that a Responses request would get, for replay servers. A run sends its requests unchecked.
- *
- * @module
- */
+/** Finds the refusals that a Responses request would get, for replay servers. A run sends its requests unchecked. */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import type { RuleSet } from "../../rule.ts";
 import {

@@ -1,8 +1,4 @@
-/**
- * Rules on the fields of input items: unknown, missing, of the wrong type.
- *
- * @module
- */
+/** Rules on the fields of input items: unknown, missing, of the wrong type. */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import type { RuleSet } from "../../rule.ts";
 import { isKnownItemType, ITEM_SHAPES, type PlacedItem } from "./items.ts";
@@ -25,7 +21,6 @@ const STRING_FIELDS = [
   "namespace",
 ] as const;
 
-/** Unknown item types. */
 export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.filter(({ type }) => !isKnownItemType(type)).map(({ index, type }) => ({
     rule: "unknown_item_type",
@@ -60,7 +55,6 @@ export function unknownItemFields(items: readonly PlacedItem[], set: RuleSet): R
   });
 }
 
-/** Missing required fields. */
 export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
     const missing = (ITEM_SHAPES.get(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
@@ -87,7 +81,6 @@ function gradeOfMissing(type: string, name: string): Pick<ResponsesViolation, "g
   return {};
 }
 
-/** Fields of the wrong type. */
 export function wrongItemTypes(
   input: JsonValue | undefined,
   items: readonly PlacedItem[],

@@ -1,8 +1,4 @@
-/**
- * Rules on ids (protocol §2.3), stored items and encrypted content. The judge knows which blobs the server issued.
- *
- * @module
- */
+/** Rules on ids (protocol §2.3), stored items and encrypted content. The judge knows which blobs the server issued. */
 import type { JsonObject } from "../../../domain/json.ts";
 import { ITEM_SHAPES, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
@@ -19,7 +15,6 @@ export function callIdLengths(items: readonly PlacedItem[]): ResponsesViolation[
   });
 }
 
-/** Ids that are too long. */
 export function idLengths(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }): ResponsesViolation[] => {
     const { id } = item;
@@ -44,7 +39,6 @@ function lengthText(param: string, id: string) {
     };
 }
 
-/** Ids with the wrong prefix for their type. */
 export function idPrefixes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }): ResponsesViolation[] => {
     const prefix = ITEM_SHAPES.get(type)?.prefix;
@@ -87,7 +81,6 @@ export interface SentBlob {
   readonly model: string | undefined;
 }
 
-/** Verdict on a blob. */
 export type BlobVerdict = "ok" | "undecodable" | "other_organization" | "other_model";
 
 /** Judges whether the server issued a blob for an id, to this organization and model. */

@@ -1,11 +1,6 @@
-/**
- * The input items of the Responses API, and the fields of each (protocol §2.1, §2.3).
- *
- * @module
- */
+/** The input items of the Responses API, and the fields of each (protocol §2.1, §2.3). */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 
-/** The shape of an item type on input. */
 export interface ItemShape {
   readonly required: readonly string[];
   readonly optional: readonly string[];
@@ -77,7 +72,6 @@ const OPAQUE_TYPES = new Set([
   ...["program", "program_output"],
 ]);
 
-/** True for known item types. */
 export function isKnownItemType(type: string): boolean {
   return ITEM_SHAPES.has(type) || OPAQUE_TYPES.has(type);
 }

@@ -1,8 +1,4 @@
-/**
- * The rules of the Responses API, checked by the items that it is known to have issued and accepted.
- *
- * @module
- */
+/** The rules of the Responses API, checked by the items that it is known to have issued and accepted. */
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
 import {
   AcceptedViolations,
@@ -17,7 +13,6 @@ import {
 import { responsesViolations } from "./check.ts";
 import { RESPONSES_RULES, type ResponsesViolation } from "./rule.ts";
 
-/** The rules of the Responses API. */
 export const responsesRules: ApiRules = {
   rules: RESPONSES_RULES,
   sets: ["openai", "azure"],

@@ -1,8 +1,4 @@
-/**
- * Rules on items that belong together: reasoning and its next item, calls and their outputs (protocol §2.4).
- *
- * @module
- */
+/** Rules on items that belong together: reasoning and its next item, calls and their outputs (protocol §2.4). */
 import type { JsonObject } from "../../../domain/json.ts";
 import { canFollowReasoning, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";

@@ -1,8 +1,4 @@
-/**
- * The rules of the OpenAI Responses API, and the errors for requests that break them.
- *
- * @module
- */
+/** The rules of the OpenAI Responses API, and the errors for requests that break them. */
 import type { ApiRule, FoundViolation } from "../../rule.ts";
 
 /** A violation of a rule. */

@@ -1,7 +1,5 @@
 /**
  * Resolves `previous_response_id`: remembers the input and the output of each response on a connection (protocol §8.5).
- *
- * @module
  */
 import type { Item } from "../../../domain/event.ts";
 import { objectOf, withMembers } from "../../../domain/exact_json.ts";

@@ -1,8 +1,6 @@
 /**
  * The requests of a run over a WebSocket: the messages for their HTTP bodies, and which of them continue the response
  * before (protocol §8.5).
- *
- * @module
  */
 import type { Item } from "../../../domain/event.ts";
 import { parseExact } from "../../../domain/exact_json.ts";

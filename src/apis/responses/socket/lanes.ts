@@ -1,14 +1,8 @@
-/**
- * Finds the request that an event on a Responses WebSocket belongs to (protocol §8.5).
- *
- * @module
- */
+/** Finds the request that an event on a Responses WebSocket belongs to (protocol §8.5). */
 import type { ClientMessage, Lanes, ServerMessage } from "../../socket.ts";
 import { errorMessage } from "./messages.ts";
 
-/** Most requests that a connection has open. */
 export const MAX_IN_FLIGHT = 16;
-/** Most named lanes of a connection. */
 export const MAX_NAMED_LANES = 32;
 
 const LANE = /^[A-Za-z0-9_.-]{1,256}$/;
@@ -18,7 +12,6 @@ interface Open<Request> {
   readonly request: Request;
 }
 
-/** The open requests of one connection. */
 export class ResponsesLanes<Request> implements Lanes<Request> {
   readonly #open: Open<Request>[] = [];
   readonly #named = new Set<string>();

@@ -1,8 +1,4 @@
-/**
- * Text messages of the Responses WebSocket, and their HTTP equivalents (protocol §8.5).
- *
- * @module
- */
+/** Text messages of the Responses WebSocket, and their HTTP equivalents (protocol §8.5). */
 import { exactly, objectOf, withMembers } from "../../../domain/exact_json.ts";
 import { isTooDeep } from "../../../domain/json_depth.ts";
 import {
@@ -22,7 +18,6 @@ const CREATE = "response.create";
 /** Members of an HTTP body that a message does not have. */
 const HTTP_ONLY = new Set(["stream", "background"]);
 
-/** Reads a message of a client. */
 export function readMessage(text: string): ClientMessage {
   const json = objectIn(text);
   const type = stringMember(json ?? {}, "type") ?? null;
@@ -59,7 +54,6 @@ export function createMessage(
   return JSON.stringify(objectOf([["type", CREATE], ...named, ...members]));
 }
 
-/** Reads a message of a server. */
 export function readEvent(text: string): ServerMessage {
   const json = objectIn(text);
   const event = json === undefined ? null : readResponsesEvent(json);
@@ -84,7 +78,6 @@ function refusalIn(json: JsonObject): HttpError | null {
 /** Members of a flat error message that its error does not have. */
 const ENVELOPE = new Set(["type", "status", "stream_id", "sequence_number"]);
 
-/** Writes the error message for an HTTP answer. */
 export function errorMessage({ status, body }: HttpError, lane: string | null = null): string {
   const { error } = objectIn(body) ?? {};
   return JSON.stringify({

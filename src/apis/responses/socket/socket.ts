@@ -1,8 +1,4 @@
-/**
- * The Responses API over a WebSocket (protocol §8.5).
- *
- * @module
- */
+/** The Responses API over a WebSocket (protocol §8.5). */
 import type { SocketApi } from "../../socket.ts";
 import { ResponsesChain } from "./chain.ts";
 import { ResponsesConversation } from "./conversation.ts";
@@ -19,7 +15,6 @@ import {
   sseEvent,
 } from "./messages.ts";
 
-/** The Responses API over a WebSocket. */
 export const responsesSocket: SocketApi = {
   ownsPath: (pathname) => /\/responses\/?$/.test(pathname),
   readMessage,

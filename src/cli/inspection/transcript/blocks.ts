@@ -1,8 +1,6 @@
 /**
  * Blocks: an event of a session, or an item of a recorded request or answer, for people. A terminal, Markdown and a page
  * draw the same blocks.
- *
- * @module
  */
 import { headOf } from "../../../domain/text.ts";
 import type { Edit } from "../../edits.ts";
@@ -47,7 +45,6 @@ export interface CallBlock extends CalledTool, Placed {
 /** The result of a call. */
 export interface ResultBlock extends CalledTool, Placed {
   readonly kind: "result";
-  /** The key of its call. */
   readonly key: unknown;
   readonly isOk: boolean;
   readonly status: string;
@@ -82,7 +79,6 @@ export type Image = { readonly src: string } | { readonly type: string; readonly
 /** Part of a transcript. */
 export type Block = MessageBlock | ReasoningBlock | CallBlock | ResultBlock | NoteBlock | EventsBlock;
 
-/** A called tool. */
 interface CalledTool {
   readonly name: string;
   /** Its arguments in one line; may be empty. */

@@ -1,8 +1,4 @@
-/**
- * The prompt cache of a provider, where a request could have used it.
- *
- * @module
- */
+/** The prompt cache of a provider, where a request could have used it. */
 import type { Usage } from "../../../domain/usage.ts";
 import type { PrefixReport } from "../../../run/verify.ts";
 import { type Block, note } from "./blocks.ts";

@@ -1,8 +1,4 @@
-/**
- * A fixture as a transcript: what each request adds to the one before, the answer, and its events.
- *
- * @module
- */
+/** A fixture as a transcript: what each request adds to the one before, the answer, and its events. */
 import { decodeUtf8Leniently } from "../../../domain/bytes.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
@@ -28,7 +24,6 @@ import { objectsIn, partsText } from "./words.ts";
 /** Earlier requests that one may extend: parallel conversations of a recording take turns. */
 const COMPARED = 8;
 
-/** One exchange, read once. */
 interface ReadExchange {
   readonly exchange: FixtureExchange;
   readonly timeline: ExchangeTimeline;

@@ -1,8 +1,4 @@
-/**
- * Facts about a session, above its transcript.
- *
- * @module
- */
+/** Facts about a session, above its transcript. */
 import { stringMember } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
 import { costText } from "../../../domain/cost.ts";

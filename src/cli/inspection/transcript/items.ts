@@ -1,8 +1,6 @@
 /**
  * Items of sessions, requests and answers of any API as blocks. Files and recordings may hold anything, so every member
  * may be absent.
- *
- * @module
  */
 import {
   isJsonObject,

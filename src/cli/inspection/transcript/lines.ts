@@ -1,8 +1,4 @@
-/**
- * A transcript as lines for a terminal, a pipe or a file.
- *
- * @module
- */
+/** A transcript as lines for a terminal, a pipe or a file. */
 import { counted } from "../../../domain/text.ts";
 import { cutLine, type Screen, wrappedLines } from "../../screen.ts";
 import { bold, cyan, dim, green, red, type Styled } from "../../terminal.ts";
@@ -32,7 +28,6 @@ const SHOWN = {
 
 const INDENT = "  ";
 
-/** Lines of a fact on a narrow terminal. */
 const FACT_LINES = 4;
 
 /** A session as lines: its turns, oldest first, below facts about it. */
@@ -194,7 +189,6 @@ class View {
   }
 }
 
-/** A piece of a line in the style of the line. */
 function restyled(style: string | Styled, piece: string): string | Styled {
   return typeof style === "string" ? piece : { ...style, text: piece };
 }

@@ -1,8 +1,4 @@
-/**
- * A session as Markdown, for a pull request.
- *
- * @module
- */
+/** A session as Markdown, for a pull request. */
 import { counted } from "../../../domain/text.ts";
 import { diffText } from "../../changed_lines.ts";
 import {

@@ -2,8 +2,6 @@
  * Texts of models, tools and people as Markdown without side effects: no markup of HTML, no images, no links
  * with another text than their target, no mentions, no references that close an issue, and nothing that ends the quote or
  * the code block around it.
- *
- * @module
  */
 import { visibleText } from "../../terminal.ts";
 

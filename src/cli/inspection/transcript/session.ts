@@ -1,8 +1,4 @@
-/**
- * A session as a transcript. Files may come from any version, so their members may be anything.
- *
- * @module
- */
+/** A session as a transcript. Files may come from any version, so their members may be anything. */
 import { costText } from "../../../domain/cost.ts";
 import {
   isJsonObject,

@@ -1,8 +1,6 @@
 /**
  * A session or a fixture for people: facts about it, and its turns or exchanges as blocks. The terminal, Markdown and a
  * page are three drawings of it.
- *
- * @module
  */
 import type { Block } from "./blocks.ts";
 
@@ -42,7 +40,6 @@ export interface Entry {
   readonly words: readonly string[];
   readonly from: "user" | "model" | "other";
   readonly isError: boolean;
-  /** Index of its group. */
   readonly group: number;
   readonly blocks: readonly Block[];
 }

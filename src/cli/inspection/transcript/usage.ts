@@ -1,8 +1,4 @@
-/**
- * Token counts of answers, whatever names their API gives them.
- *
- * @module
- */
+/** Token counts of answers, whatever names their API gives them. */
 import { messagesUsage } from "../../../apis/messages/usage.ts";
 import { responsesUsage } from "../../../apis/responses/usage.ts";
 import { countMember, type JsonObject, objectMember } from "../../../domain/json.ts";

@@ -1,8 +1,6 @@
 /**
  * Words for the events of a session that are neither messages nor calls, and for what their members say. Members that
  * this version does not know are shown unchanged, never as JSON.
- *
- * @module
  */
 import {
   countMember,

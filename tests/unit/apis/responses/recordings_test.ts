@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../../../src/domain/json.ts";
 import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { FinishedResponse } from "../../../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../../../src/transport/sse.ts";
-import { recordedLoop } from "../../fold/recorded_loops.ts";
+import { interactionsIn } from "../../../support/recordings.ts";
 import { recordedErrors, streamedRecordings, streamsIn } from "./recorded_streams.ts";
 
 /** Streams that do not assemble to what their terminal event lists, why, and how they end instead. */
@@ -118,7 +118,7 @@ for (const [name, types, model] of SERVERS) {
   Deno.test(`responses in ${name} are their items, model and usage`, async () => {
     const [recording = "", number = "1"] = name.split("#");
     const stream = streamsIn(recording)[Number(number) - 1];
-    const events = stream === undefined ? [await terminalOf(name)] : await eventsOf([stream.bytes]);
+    const events = stream === undefined ? [terminalOf(name)] : await eventsOf([stream.bytes]);
     const { items, response } = assemble(events);
     assert.deepEqual(items.map(({ type }) => type), types);
     assert.deepEqual(items.map(comparable), listedItems(events).map(comparable));
@@ -136,10 +136,10 @@ for (const [name, types, model] of SERVERS) {
 }
 
 /** An answer that is no stream as the one event that would end a stream. */
-async function terminalOf(name: string): Promise<SseEvent> {
+function terminalOf(name: string): SseEvent {
   const [file = "", number = "1"] = name.split("#");
-  const answer = (await recordedLoop(file))[Number(number) - 1]?.answer;
-  assert.ok(answer !== undefined && answer !== null, name);
+  const response = interactionsIn(file)[Number(number) - 1]?.response;
+  const answer = response?.parsed_body ?? JSON.parse(String(response?.body?.string));
   return { event: undefined, data: JSON.stringify({ type: "response.completed", response: answer }) };
 }
 

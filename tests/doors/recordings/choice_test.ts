@@ -1,0 +1,333 @@
+/** Of several exchanges that a request fits: which one answers, how often, and when none is left. */
+import type { Json } from "./recording_files.ts";
+import { type Answer, outcomeOf, rows, sent } from "./served.ts";
+import { ask, call, called, chat, claude, output, responseStream, talk, user } from "./shapes.ts";
+
+const NONE = { flags: ["--rules", "none"] };
+const hi = ask("Hi");
+const otherwise = { ...hi, user: "another" };
+const poll = ask("Done?");
+const dated = (day: string) => ask(`<current_date>${day}</current_date>`);
+const step = (cwd: string, ...ids: string[]) =>
+  talk(user(`<cwd>${cwd}</cwd>`), ...ids.flatMap((id) => called(id)));
+const attempt = (count: number) => ask("Hi", { metadata: { attempt: `${count}` } });
+const errors = (status: number) => ({ answer: { error: { message: "No" } }, response: { status } });
+const ordered = (ids: readonly string[], tools: readonly string[]) => ({
+  ...talk(user("Hi"), call("a"), call("b"), ...ids.map((id) => output(id, id))),
+  tools: tools.map((name) => ({ type: "function", name, parameters: {} })),
+});
+const reads = (call_id: string) => ({ answer: responseStream({ id: `fc_${call_id}`, ...call(call_id) }) });
+
+rows("each exchange is played once, in recorded order", {
+  "the same request recorded several times": {
+    recorded: [sent(hi, errors(429)), ask("Ho"), hi, hi],
+    asked: [[otherwise, "1 semantic"], [hi, "3 exact"], [otherwise, "4 semantic"], [hi, "miss 4 none"], [
+      ask("Ho"),
+      "2 exact",
+    ]],
+  },
+  "the one with the same bytes goes first": {
+    recorded: [{ input: [user("Hi")], model: "m" }, { model: "m", input: [user("Hi")] }],
+    asked: [
+      [{ model: "m", input: [user("Hi")] }, "2 exact"],
+      [{ model: "m", input: [user("Hi")] }, "1 semantic"],
+      [{ model: "m", input: [user("Hi")] }, "miss 2 none"],
+    ],
+  },
+  "the same JSON in several ways of writing plays in recorded order": {
+    recorded: [JSON.stringify(hi, null, 1), hi],
+    asked: [[hi, "1 semantic"], [hi, "2 exact"]],
+  },
+  "each gets its own order of results and tools": {
+    recorded: [
+      ordered(["b", "a"], ["x", "y"]),
+      ordered(["a", "b"], ["y", "x"]),
+      ordered(["b", "a"], ["y", "x"]),
+    ],
+    asked: [
+      [ordered(["a", "b"], ["y", "x"]), "2 exact"],
+      [ordered(["b", "a"], ["y", "x"]), "3 exact"],
+      [ordered(["a", "b"], ["x", "y"]), "1 semantic"],
+    ],
+  },
+  "ids of calls go before the tier": {
+    header: { match: { normalize: ["cwd"] } },
+    recorded: [step("/srv/a", "call_a"), step("/srv/b", "call_b")],
+    asked: [[step("/srv/b", "call_a"), "1 rules cwd"], [step("/srv/b", "call_b"), "2 exact"]],
+  },
+  "a client with ids of its own gets the best fit without them": {
+    header: { match: { normalize: ["cwd"] } },
+    recorded: [step("/srv/a", "call_a"), step("/srv/b", "call_b")],
+    asked: [[step("/srv/b", "mine"), "2 semantic"]],
+  },
+  "two agents with one prompt continue each their own conversation": {
+    header: { match: { normalize: ["cwd"] } },
+    recorded: [
+      sent(step("/srv/a"), reads("l0")),
+      sent(step("/srv/a"), reads("r0")),
+      sent(step("/srv/a", "l0"), reads("l1")),
+      sent(step("/srv/a", "r0"), reads("r1")),
+      step("/srv/a", "l0", "l1"),
+      step("/srv/a", "r0", "r1"),
+    ],
+    asked: [
+      [step("/opt/b"), "1 rules cwd"],
+      [step("/opt/b"), "2 rules cwd"],
+      [step("/opt/b", "r0"), "4 rules cwd"],
+      [step("/opt/b", "r0", "r1"), "6 rules cwd"],
+      [step("/opt/b", "l0"), "3 rules cwd"],
+      [step("/opt/b", "l0", "l1"), "5 rules cwd"],
+    ],
+  },
+  "an exchange of whose request nothing is known plays in sequence only": {
+    recorded: [sent(null)],
+    asked: [[hi, "miss 1 body"]],
+  },
+}, NONE);
+
+rows("exact matching compares bytes", {
+  "another cache key": {
+    recorded: [ask("Hi", { prompt_cache_key: "a" })],
+    asked: [[ask("Hi", { prompt_cache_key: "b" }), "miss 1 prompt_cache_key"], [
+      ask("Hi", { prompt_cache_key: "a" }),
+      "1 exact",
+    ]],
+  },
+  "no rules": {
+    header: { match: { normalize: ["cwd"] } },
+    recorded: [step("/srv/a")],
+    asked: [[step("/srv/b"), "miss 1 input[0].content"]],
+  },
+  "the query of beta requests": {
+    recorded: [sent(claude([user("Hi")]), { path: "/v1/messages?beta=true" })],
+    asked: [[sent(claude([user("Hi")]), { path: "/v1/messages" }), "miss 1 path"]],
+  },
+}, { flags: [...NONE.flags, "--match", "exact"] });
+
+rows("a sequence plays one exchange after the other", {
+  "and says where a body differs": {
+    recorded: [hi, sent("", { method: "GET", path: "/v1/models" }), ask("Ho")],
+    asked: [
+      [hi, "1 exact"],
+      [hi, "3 (body_differs)"],
+      [ask("Ho"), "miss"],
+      [sent("", { method: "GET", path: "/v1/models" }), "2 exact"],
+    ],
+  },
+  "but for what rules explain": {
+    header: { match: { normalize: ["cwd"] } },
+    recorded: [step("/srv/a"), step("/srv/a")],
+    asked: [[step("/srv/b"), "1 rules cwd"], [talk(user("<cwd>/srv/b</cwd> x")), "2 (body_differs)"]],
+  },
+  "of whose request nothing is known": { recorded: [sent(null)], asked: [[hi, "1 (body_differs)"]] },
+  "with a query of beta requests": {
+    recorded: [sent(claude([user("Hi")]), { path: "/v1/messages?beta=true" })],
+    asked: [[sent(claude([user("Hi")]), { path: "/v1/messages" }), "1 semantic"]],
+  },
+}, {
+  flags: [...NONE.flags, "--match", "sequence"],
+  outcome: (answer) => outcomeOf(answer).replace(/^miss.*/, "miss"),
+});
+
+rows("with --repeat the last exchange of a request is played again", {
+  "in recorded order first": {
+    recorded: [poll, hi, poll],
+    asked: [
+      ...["1 exact", "3 exact", "3 exact again 1"].map((outcome) => [poll, outcome] as const),
+      [hi, "2 exact"],
+      [poll, "3 exact again 2"],
+      [hi, "2 exact again 1"],
+    ],
+  },
+  "not a request that nothing matches": {
+    recorded: [hi],
+    asked: [[hi, "1 exact"], [poll, "miss 1 input[0].content"]],
+  },
+  "the same bytes before the same meaning": {
+    recorded: [1, 2, 3].map(attempt),
+    asked: [
+      ...[1, 2, 3].map((count) => [attempt(count), `${count} exact`] as const),
+      [attempt(1), "1 exact again 1"],
+      [attempt(9), "3 semantic again 1"],
+      [attempt(2), "2 exact again 1"],
+      [attempt(9), "3 semantic again 2"],
+    ],
+  },
+  "under rules": {
+    header: { match: { normalize: ["date"] } },
+    recorded: [dated("2026-11-21"), dated("2026-11-22")],
+    asked: ["1 rules date", "2 rules date", "2 rules date again 1"].map((
+      outcome,
+    ) => [dated("2026-12-24"), outcome]),
+  },
+  "by its own ids, not by the last conversation that begins alike": {
+    recorded: ["a", "b"].flatMap((id) => [sent(step("/x"), reads(id)), step("/x", id)]),
+    asked: [
+      [step("/x"), "1 exact"],
+      [step("/x", "a"), "2 exact"],
+      [step("/x"), "3 exact"],
+      [step("/x", "b"), "4 exact"],
+      [step("/x", "a"), "2 exact again 1"],
+      [step("/x", "b"), "4 exact again 1"],
+    ],
+  },
+}, { flags: [...NONE.flags, "--repeat"] });
+
+/** Request that differs in the output of a tool, and what the warnings say of it. */
+const differences = (answer: Answer) => [
+  outcomeOf(answer),
+  ...answer.events.flatMap(({ difference }: Json) =>
+    difference === undefined ? [] : `${difference.path}: ${difference.recorded}, ${difference.received}`
+  ),
+];
+const result = (more: Json) =>
+  claude([
+    user("Hi"),
+    { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "ls", input: {} }] },
+    user([{ type: "tool_result", tool_use_id: "toolu_1", content: "a", ...more }, {
+      type: "text",
+      text: "On",
+    }]),
+  ]);
+const pairs: readonly (readonly [call: Json, output: Json, recorded: Json, received: Json])[] = [
+  [{ type: "custom_tool_call", name: "f", input: "" }, { type: "custom_tool_call_output" }, "a", [{
+    type: "input_text",
+    text: "b",
+  }]],
+  [{ type: "local_shell_call", action: {} }, { type: "local_shell_call_output", id: "lsh_1" }, "a", "b"],
+  [{ type: "shell_call", action: {} }, { type: "shell_call_output" }, [{ stdout: "a" }], [{ stdout: "b" }, {
+    stdout: "",
+  }]],
+  [
+    { type: "apply_patch_call", operation: {} },
+    { type: "apply_patch_call_output", status: "completed" },
+    "a",
+    "b",
+  ],
+  [{ type: "computer_call", action: {} }, { type: "computer_call_output" }, { image_url: "a" }, {
+    image_url: "b",
+  }],
+];
+const test = (...more: Json[]) => talk(user("Test it"), ...more);
+const twice = test(...called("call_1", "a"), ...called("call_2", "b"));
+const DIFFERS = "1 conversation (tool_output_differs)";
+
+rows("in a conversation only the outputs of the client's tools may differ", {
+  "the output of a function": {
+    recorded: [test(...called("call_1", "1 failed"))],
+    asked: [[test(...called("call_1", "2 failed")), [DIFFERS, 'input[2].output: "1 failed", "2 failed"']]],
+  },
+  ...Object.fromEntries(pairs.map(([call, item, recorded, received]) => {
+    const body = (output: Json) =>
+      test({ call_id: "call_1", ...call }, { call_id: "call_1", ...item, output });
+    const said = `input[2].output: ${JSON.stringify(recorded)}, ${JSON.stringify(received)}`;
+    return [`the output of a ${call.type}`, {
+      recorded: [body(recorded)],
+      asked: [[body(received), [DIFFERS, said]]],
+    }];
+  })),
+  "all else counts": {
+    recorded: [twice],
+    asked: [
+      [talk(user("Delete it"), ...twice.input.slice(1)), ["miss 1 input[0].content"]],
+      [test(...called("call_1", "x", '{"a":1}'), ...called("call_2", "b")), ["miss 1 input[1].arguments"]],
+      [
+        test(
+          call("call_1"),
+          { ...output("call_1", "a"), type: "custom_tool_call_output" },
+          ...called("call_2", "b"),
+        ),
+        ["miss 1 input[2].type"],
+      ],
+      [test(...called("call_1", "a")), ["miss 1 input[3]"]],
+      [{ ...twice, instructions: "Be short" }, ["miss 1 instructions"]],
+      [test(...called("call_1", "c"), ...called("call_2", "b", "[]")), ["miss 1 input[3].arguments"]],
+    ],
+  },
+  "the content of a tool_result, not its failure": {
+    path: "/v1/messages",
+    header: { provider: "anthropic", base_url: "https://api.anthropic.com" },
+    recorded: [result({})],
+    asked: [
+      [result({ is_error: true }), ["miss 1 messages[2].content[0].is_error"]],
+      [result({ content: [{ type: "text", text: "b" }] }), [
+        DIFFERS,
+        'messages[2].content[0].content: "a", [{"type":"text","text":"b"}]',
+      ]],
+    ],
+  },
+  "what rules take out does not differ": {
+    header: { match: { replace: [{ pattern: "took \\d+ ms", with: "took N ms" }] } },
+    recorded: [1, 2].map((n) => test(...called("call_1", `took ${n} ms`), ...called("call_2", "a"))),
+    asked: [
+      [test(...called("call_1", "took 7 ms"), ...called("call_2", "a")), ["1 rules replace took \\d+ ms"]],
+      [test(...called("call_1", "took 8 ms"), ...called("call_2", "b")), [
+        "2 conversation replace took \\d+ ms (tool_output_differs)",
+        'input[4].output: "a", "b"',
+      ]],
+    ],
+  },
+  "an output is reported once, though later requests have it again": {
+    recorded: [test(...called("call_1", "a")), twice],
+    asked: [
+      [test(...called("call_1", "x")), [DIFFERS, 'input[2].output: "a", "x"']],
+      [test(...called("call_1", "x"), ...called("call_2", "y")), [
+        "2 conversation (tool_output_differs)",
+        'input[4].output: "b", "y"',
+      ]],
+    ],
+  },
+  "two agents whose outputs resemble the other's recording stay apart": {
+    recorded: ["call_a", "call_b"].map((id) =>
+      sent(test(...called(id, `of ${id}`)), { answer: responseStream() })
+    ),
+    asked: [
+      [test(...called("call_b", "of call_a")), [
+        "2 conversation (tool_output_differs)",
+        'input[2].output: "of call_b", "of call_a"',
+      ]],
+      [test(...called("call_a", "of call_b")), [DIFFERS, 'input[2].output: "of call_a", "of call_b"']],
+    ],
+  },
+}, { flags: [...NONE.flags, "--match", "conversation"], outcome: differences });
+
+const OPENAI = { provider: "openai", base_url: "https://api.openai.com/v1" };
+const GATEWAY = { provider: "compatible", base_url: "http://127.0.0.1:8080/v1" };
+const FORM = { form: "f" };
+/** Header of the fixture, path and body of a request, and whether it is one of a model. */
+const APIS: readonly (readonly [header: Json, path: string, body: Json, isOfModel: boolean])[] = [
+  [GATEWAY, "/api/forms/responses", FORM, false],
+  [GATEWAY, "/v1/messages", FORM, false],
+  [GATEWAY, "/v1/responses", { ...FORM, model: "m" }, false],
+  [GATEWAY, "/v1/chat/completions", { ...FORM, model: "m", input: "Hi" }, false],
+  [GATEWAY, "/v1/responses", { model: "m", input: "Hi" }, true],
+  [GATEWAY, "/llm/chat/completions", chat([]), true],
+  [GATEWAY, "/anthropic/v1/messages", chat([]), true],
+  [OPENAI, "/v1/threads/T/messages", FORM, false],
+  [OPENAI, "/v1/responses", FORM, true],
+  [OPENAI, "/v1/responses/compact", FORM, true],
+  [{ ...OPENAI, base_url: "https://eu.api.openai.com/v1" }, "/v1/responses", FORM, true],
+  [{ ...GATEWAY, provider: "openai" }, "/v1/responses", FORM, true],
+  [{ provider: "anthropic", base_url: "https://api.anthropic.com" }, "/v1/messages", FORM, true],
+  [{ provider: "anthropic", base_url: "https://api.anthropic.com" }, "/v1/x/messages", FORM, false],
+  [{ ...GATEWAY, base_url: "https://openrouter.ai/api/v1" }, "/api/v1/responses", FORM, true],
+  [
+    { provider: "azure", base_url: "https://r.openai.azure.com/openai" },
+    "/openai/deployments/d/chat/completions",
+    FORM,
+    true,
+  ],
+  [{ provider: "azure", base_url: "https://r.openai.azure.com" }, "/openai/threads/T/messages", FORM, false],
+];
+rows(
+  "members that an API ignores count in a request that is not shown to be of that API",
+  Object.fromEntries(APIS.map(([header, path, body, isOfModel]) => {
+    const of = (user: string) => ({ ...body, metadata: { user } });
+    const asked = { metadata: { user: "eve" }, ...body };
+    return [`${header.base_url} ${path} ${JSON.stringify(body)}`, {
+      ...{ header, path, recorded: ["bob", "ann"].map(of) },
+      asked: [[asked, isOfModel ? "1 semantic" : "miss 1 metadata.user"], [of("ann"), "2 exact"]],
+    }];
+  })),
+  NONE,
+);

@@ -1,0 +1,356 @@
+/** Misses: the differences from the nearest exchange, what the client is told, and the cure. */
+import assert from "node:assert/strict";
+import type { Json } from "./recording_files.ts";
+import { withHome } from "./home.ts";
+import { type Answer, exchangeOf, type Row, rows, sent, Served } from "./served.ts";
+import { ask, call, chat, says, talk, user } from "./shapes.ts";
+
+const FLAGS = ["--rules", "none"];
+const tool = (name: string, description = "A tool") => ({ type: "function", name, description });
+const system = (content: string) => ({ role: "system", content });
+const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "input_text", text })));
+
+const listed = ({ events: [{ differences = [] }] }: Answer) =>
+  differences.map(({ path, recorded, received }: Json) => `${path}: ${recorded} / ${received}`);
+const item = (text: string) => `{"role":"user","content":"${text}"}`;
+const lettered = (texts: string) => talk(...[...texts].map((text) => user(text)));
+const form = (boundary: string, file: string, header = 'name="file"; filename="a.txt"', end = "--\r\n") =>
+  `--${boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--${boundary}\r\n` +
+  `Content-Disposition: form-data; ${header}\r\n\r\n${file}\r\n--${boundary}${end}`;
+const upload = (recorded: string, asked: string, ...outcome: string[]): Row => ({
+  ...{ path: "/v1/files", recorded: [recorded], asked: [[asked, outcome]] },
+});
+const bytes = (length: number) =>
+  `body: ${length} bytes that are not JSON / ${length} bytes that are not JSON`;
+
+rows("all differences are listed, with both values", {
+  "in what is asked before the others": {
+    recorded: [{ model: "m", input: [user("a"), parts("b")], store: false }],
+    asked: [[{ store: true, input: [user("x"), parts("y")], seed: 1 }, [
+      'input[0].content: "a" / "x"',
+      'input[1].content[0].text: "b" / "y"',
+      'model: "m" / nothing',
+      "store: false / true",
+      "seed: nothing / 1",
+    ]]],
+  },
+  "an item that one of them lacks is one difference": {
+    recorded: [lettered("abcdef")],
+    asked: [
+      [lettered("acdef"), [`input[1]: ${item("b")} / nothing`]],
+      [lettered("abcdxef"), [`input[4]: nothing / ${item("x")}`]],
+      [lettered("xbcef"), ['input[0].content: "a" / "x"', `input[3]: ${item("d")} / nothing`]],
+    ],
+  },
+  "an item is paired with one of its kind": {
+    recorded: [talk({ type: "reasoning", summary: [] }, call("c"))],
+    asked: [[talk(call("c", { name: "b" })), [
+      'input[0]: {"type":"reasoning","summary":[]} / nothing',
+      'input[0].name: "shell" / "b"',
+    ]]],
+  },
+  "places are those of the received body, also where rules leave elements out": {
+    header: { match: { ignore: ["$.tools[1]", "$.include[0]", "$.input[0].content[0]"] } },
+    recorded: [{
+      ...ask(["x", "a"]),
+      tools: [tool("c", "1"), tool("b"), tool("a", "1")],
+      include: ["x", "a"],
+    }],
+    asked: [[
+      { ...ask(["y", "b"]), tools: [tool("c", "2"), tool("x"), tool("a", "2")], include: ["y", "b"] },
+      [
+        'input[0].content[1]: "a" / "b"',
+        'tools[2].description: "1" / "2"',
+        'tools[0].description: "1" / "2"',
+        'include[1]: "a" / "b"',
+      ],
+    ]],
+  },
+  "only what counts under the rules": {
+    header: { match: { normalize: ["cwd"] } },
+    recorded: [talk(user("<cwd>/srv/a</cwd>"), user("Fix /srv/a/x"))],
+    asked: [[talk(user("<cwd>/srv/b</cwd>"), user("Delete /srv/b/x")), [
+      'input[1].content: "Fix <cwd:1>/x" / "Delete <cwd:1>/x"',
+    ]]],
+  },
+  "an upload in another boundary is the same": upload(
+    form("a", "--ab\r\none"),
+    form("openai=_'()+,-./:=?", "--ab\r\none"),
+  ),
+  "the content of a part is never its boundary": upload(
+    form("a", "x\r\n--c\r\ny"),
+    form("c-1", "x\r\n--c\r\ny"),
+  ),
+  "the content of a part": upload(form("a", "one"), form("b", "two"), 'part "file": "one" / "two"'),
+  "another end": upload(form("a", "one"), form("b", "one", undefined, "--"), 'body: "--\\r\\n" / "--"'),
+  "a body that only looks like multipart": upload(
+    form("a", "one", undefined, "--\r\nmore"),
+    form("b", "one", undefined, "--\r\nmore"),
+    bytes(form("a", "one", undefined, "--\r\nmore").length),
+  ),
+}, { flags: FLAGS, outcome: listed });
+
+/** The cure of a miss; as `--flags` it makes the same request match, which the next row shows. */
+const cured = ({ events: [event], text }: Answer) => {
+  if (event.type !== "miss") return event.type;
+  const { message } = JSON.parse(text).error;
+  const [, kind, cure] = /To (match|record) it: (.*)$/.exec(event.message) ?? [];
+  assert.equal(cure, event.cure);
+  assert.equal(message.endsWith(`. To ${kind} it: ${cure}`) || /description/.test(cure ?? ""), true, message);
+  return kind === "record" ? null : cure;
+};
+const [ONE, TWO] = ["7c9e6679-7425-40de-944b-e07fc1f90ae7", "16fd2706-8baf-433b-82eb-8c7fada847da"];
+const asks = (prompt: string, more: Json = {}) => chat([user(prompt)], more);
+const shell = { id: "call_1", type: "function", function: { name: "sh", arguments: "{}" } };
+const tested = (output: string, prompt = "Run the tests") =>
+  chat([
+    user(prompt),
+    { role: "assistant", tool_calls: [shell] },
+    { role: "tool", tool_call_id: "call_1", content: output },
+  ]);
+const text = (text: string) => ({ type: "text", text });
+const reminder = (branch: string) => text(`<system-reminder>\nBranch: ${branch}\n</system-reminder>`);
+const described = (name: string, description: string) =>
+  asks("Hi", { tools: [{ type: "function", function: { name, description } }] });
+const days = (day: string, question: string) => chat([user(`Today's date is ${day}.`), user(question)]);
+const places = (cwd: string, day: string) =>
+  chat([user(`<cwd>${cwd}</cwd>\nToday's date is ${day}.`), user(`Fix ${cwd}/x.ts`)]);
+
+/** Recorded requests, the received one, and the flags that make it match; `null` if it has to be recorded. */
+const CURES: Readonly<
+  Record<string, readonly [recorded: readonly Json[], asked: Json, cure: string | null]>
+> = {
+  "a UUID that is new each time": [[asks(`Sum up ${ONE}`)], asks(`Sum up ${TWO}`), "--normalize uuid"],
+  "only the rules that are needed, of directory and day": [
+    [places("/srv/a", "2026-11-21")],
+    places("/srv/b", "2026-11-22"),
+    "--normalize cwd,date",
+  ],
+  "the day after a label, in the text with the question": [
+    [asks("Today's date is 2026-11-21.\nName a river")],
+    asks("Today's date is 2026-11-22.\nName a river"),
+    "--normalize date",
+  ],
+  "the day that a person asks about": [
+    [days("2026-11-21", "What happened on 2026-11-21?")],
+    days("2026-11-22", "What happened on 2026-11-22?"),
+    null,
+  ],
+  "another prompt": [[asks("Name a river")], asks("Name a lake"), null],
+  "another earlier prompt": [
+    [chat([user("Name a river"), says("Nile"), user("Thanks")])],
+    chat([user("Name a lake"), says("Nile"), user("Thanks")]),
+    null,
+  ],
+  "another system text": [
+    [chat([system("A pirate"), user("Hi")])],
+    chat([system("A lawyer"), user("Hi")]),
+    null,
+  ],
+  "another model": [[asks("Hi")], asks("Hi", { model: "n" }), null],
+  "another format of the answer": [
+    [asks("Hi", { response_format: { type: "text" } })],
+    asks("Hi", { response_format: { type: "json_object" } }),
+    null,
+  ],
+  "a setting": [[asks("Hi", { temperature: 0 })], asks("Hi", { temperature: 1 }), "--ignore '$.temperature'"],
+  "a setting that the recording lacks, beside a UUID": [
+    [asks(`Sum up ${ONE}`)],
+    asks(`Sum up ${TWO}`, { seed: 7 }),
+    "--normalize uuid --ignore '$.seed'",
+  ],
+  "a text in which a client writes about itself": [
+    [chat([user([text("Be kind"), reminder("main"), text("Fix the test")])])],
+    chat([user([text("Be kind"), reminder("feature"), text("Fix the test")])]),
+    "--ignore '$.messages[0].content[1].text'",
+  ],
+  "such a text in the place of the question": [
+    [chat([user([text("Fix the test"), reminder("main")])])],
+    chat([user([text("Fix the test"), reminder("feature")])]),
+    null,
+  ],
+  "a document before the question": [
+    [chat([user([text("<document>Whales</document>"), text("Sum up")])])],
+    chat([user([text("<document>Sharks</document>"), text("Sum up")])]),
+    null,
+  ],
+  "a description of a tool": [
+    [described("sh", "Runs")],
+    described("sh", "Runs it"),
+    "--ignore '$.tools[0].function.description'",
+  ],
+  "another tool": [[described("sh", "Runs")], described("rm", "Runs"), null],
+  "the output of a tool": [[tested("3 passed")], tested("4 passed"), "--match conversation"],
+  "the output of a tool, beside a UUID": [
+    [tested("3 passed", `Test ${ONE}`)],
+    tested("4 passed", `Test ${TWO}`),
+    "--normalize uuid --match conversation",
+  ],
+  "the output of a tool and another prompt": [
+    [tested("3 passed")],
+    tested("4 passed", "Run all tests"),
+    null,
+  ],
+  "a rule that would hide the difference between two recordings": [
+    [asks("Hi", { seed: 1 }), asks("Hi", { seed: 2 })],
+    asks("Hi", { seed: 3 }),
+    null,
+  ],
+};
+const COMPATIBLE = { provider: "compatible" };
+const cureRow = ([recorded, asked]: (typeof CURES)[string], outcome: Json, flags?: string): Row => ({
+  ...{ path: "/v1/chat/completions", header: COMPATIBLE, asked: [[asked, outcome]] },
+  recorded: recorded.map((body, n) => sent(body, { answer: { n } })),
+  ...(flags === undefined ? {} : { flags: flags.replaceAll("'", "").split(" ") }),
+});
+
+rows(
+  "the cure of a miss",
+  {
+    ...Object.fromEntries(Object.entries(CURES).map(([what, row]) => [what, cureRow(row, row[2])])),
+    "JSON that is written in another way": {
+      ...cureRow([[asks("Hi")], asks("Hi", { user: "ann" }), null], "--match semantic"),
+      flags: ["--match", "exact"],
+    },
+    "a rule beside a request that was played before": {
+      recorded: [ask("<cwd>/srv/a</cwd>")],
+      asked: [[ask("<cwd>/srv/a</cwd>"), "played"], [ask("<cwd>/srv/a</cwd>"), null], [
+        ask("<cwd>/srv/b</cwd>"),
+        null,
+      ]],
+    },
+  },
+  { flags: FLAGS, outcome: cured },
+);
+
+rows(
+  "the cure of a miss makes the request match",
+  Object.fromEntries(
+    Object.entries(CURES).flatMap(([what, row]) =>
+      row[2] === null ? [] : [[what, cureRow(row, "played", row[2])]]
+    ),
+  ),
+  { flags: FLAGS, outcome: cured },
+);
+
+const REFUSALS = [
+  ...["maximum context length", "encrypted content could not be verified", "unsupported parameter: 'x'"],
+  ...["max_tokens", "include", "reasoning", "No tool output found for call_1", "signature"],
+  ...["messages.1.content.0: invalid `signature` in `thinking` block", "prompt is too long"],
+];
+rows(
+  "a miss sends the client no text that could read as a refusal, whatever the request holds",
+  Object.fromEntries(REFUSALS.map((word) => [word, {
+    recorded: [ask("Hi", { [word]: 1 }), ask("Hi", { text: { [word]: { [word]: word } } }), ask(word)],
+    asked: [
+      ask("Hi", { [word]: 2 }),
+      ask("Hi"),
+      ask(`${word}!`),
+      talk(user("Hi"), { type: word, [word]: word }),
+    ].map((body) => [sent(body, { headers: { "x-word": word } }), [400, "false", "fixture_miss", false]]),
+  }])),
+  {
+    flags: FLAGS,
+    outcome: ({ status, headers, text }) => {
+      const { message, code } = JSON.parse(text).error;
+      return [status, headers.get("x-should-retry"), code, REFUSALS.some((word) => message.includes(word))];
+    },
+  },
+);
+
+withHome(
+  "a miss is told to the client without values, to the user with them, and both name the command that records",
+  async (home) => {
+    const record = "reprise record --missing --out a -- CMD";
+    home.fixture("a", [
+      exchangeOf(ask("Fix the failing test")),
+      exchangeOf(sent("", { method: "GET", path: "/v1/models" })),
+    ]);
+    await using server = await Served.start(home, ["a"], { cwd: home.directory });
+    const missed = await server.ask(ask("Fix the failing tests"));
+    assert.deepEqual(JSON.parse(missed.text), {
+      error: {
+        message:
+          `No recorded exchange matches this request: it differs from the nearest, exchange 1, at input[0].content. To record it: ${record}`,
+        ...{ type: "fixture_miss", param: null, code: "fixture_miss" },
+      },
+    });
+    const [event] = missed.events;
+    assert.deepEqual([event.message, event.nearest], [
+      'No recorded exchange matches request 1 (POST /v1/responses): the nearest is exchange 1 of "a", which differs at ' +
+      `input[0].content: recorded "Fix the failing test", received "Fix the failing tests". To record it: ${record}`,
+      {
+        ...{ fixture: "a", number: 1, path: "input[0].content" },
+        ...{ recorded: '"Fix the failing test"', received: '"Fix the failing tests"' },
+      },
+    ]);
+    const elsewhere = await server.ask(sent(ask("Hi"), { path: "/responses" }));
+    assert.match(
+      elsewhere.events[0].message,
+      /recorded for that method and path, only POST \/v1\/responses \(1\), GET \/v1\/models \(1\)\./,
+    );
+    await server.ask(ask("Fix the failing test"));
+    const again = await server.ask(ask("Fix the failing test"));
+    assert.match(
+      again.events[0].message,
+      /: its only recorded answer, exchange 1 of "a", has been played \(serve --repeat plays it again\)\./,
+    );
+    const ended = await server.end();
+    assert.deepEqual([ended.code, ended.served, ended.missed, ended.unused], [7, 1, 3, [{
+      fixture: "a",
+      number: 2,
+    }]]);
+  },
+);
+
+rows("values of many or long differences are cut", {
+  "30 members": {
+    recorded: [
+      ask("Hi", {
+        text: Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`m${n}`, "a".repeat(9999)])),
+      }),
+    ],
+    asked: [[
+      ask("Hi", {
+        text: Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`m${n}`, "b".repeat(9999)])),
+      }),
+      [20, true],
+    ]],
+  },
+  "a word in a long text": {
+    recorded: [ask(`${"a".repeat(1000)}left${"a".repeat(1000)}`)],
+    asked: [[ask(`${"a".repeat(1000)}right${"a".repeat(1000)}`), [1, true]]],
+  },
+}, {
+  flags: FLAGS,
+  outcome: ({ events: [{ differences }] }) => [
+    differences.length,
+    differences.every(({ recorded, received }: Json) =>
+      recorded.length < 200 && received.length < 200 && recorded !== received
+    ),
+  ],
+});
+
+const gateway = (path: string, more: Json = {}) => ({ base_url: `https://gateway.example${path}`, ...more });
+const command = (header: Json, path: string, variable: string, asked = path): Row => ({
+  ...{ header, recorded: [sent(ask("Hi"), { path })], asked: [[sent(ask("Ho"), { path: asked }), variable]] },
+});
+rows("the command that records a missed request names the API of its gateway", {
+  "OpenAI": command(
+    gateway("/openai/v1"),
+    "/openai/v1/responses",
+    "OPENAI_BASE_URL=https://gateway.example/openai/v1 reprise",
+  ),
+  "OpenAI, at another path": command(
+    gateway("/openai/v1"),
+    "/openai/v1/responses",
+    "OPENAI_BASE_URL=https://gateway.example/openai/v1 reprise",
+    "/v1/responses",
+  ),
+  "Anthropic": command(
+    gateway("/claude", { provider: "anthropic" }),
+    "/claude/v1/messages",
+    "ANTHROPIC_BASE_URL=https://gateway.example/claude reprise",
+  ),
+  "the vendor itself": command({}, "/v1/responses", "reprise"),
+}, { flags: FLAGS, outcome: ({ events: [{ cure }] }) => cure.split(" record ")[0] });

@@ -1,0 +1,280 @@
+/** What `repair` puts in the place of what is lost, and what the next request then is. */
+import assert from "node:assert/strict";
+import { bytesBelow } from "../../support/files.ts";
+import { ID, type SessionHome, withHome } from "./home.ts";
+import { again } from "./kinds.ts";
+import {
+  FIVE_TURNS,
+  type Json,
+  PINS,
+  sealed,
+  type SessionFiles,
+  sha256,
+  TOOLS,
+  write,
+} from "./session_files.ts";
+
+/** Repairs a session; returns its actions, each as `action path from`. */
+async function repair(home: SessionHome): Promise<string[]> {
+  const { actions } = await home.json(["repair", ID]);
+  return actions.map(({ action, path, from }: Json) =>
+    [action, path, ...from === undefined ? [] : [from]].join(" ")
+  );
+}
+
+const kept = (session: SessionFiles, name: string) => `${session.path}/quarantine/${name}`;
+const turnsOf = (home: SessionHome) => home.turns(ID);
+
+withHome(
+  "a replacement keeps number, events and run, and the next turn still names the lost one",
+  async (home) => {
+    const session = home.session();
+    const before = turnsOf(home);
+    Deno.truncateSync(session.turn(3), 100);
+    await repair(home);
+    const after = turnsOf(home);
+    const { at: _at, sum: _sum, ...third } = after[2];
+    assert.deepEqual(third, {
+      format: "reprise.turn/1",
+      session: ID,
+      turn: 3,
+      kind: "harness",
+      run: 1,
+      seq: [6, 7],
+      prev: before[1].sum,
+      replaces: { sum: before[2].sum, seq: [6, 7], reason: "bad_sum" },
+      events: [{ seq: 6, type: "turn_replaced" }],
+    });
+    assert.deepEqual(after.toSpliced(2, 1).slice(0, 4), before.toSpliced(2, 1));
+    assert.equal(Deno.statSync(kept(session, "000003.json.repair-1")).size, 100);
+    // The replacement is damaged in turn.
+    write(session.turn(3), "damage 2");
+    await repair(home);
+    assert.equal(turnsOf(home)[2].replaces.sum, before[2].sum);
+    assert.equal(Deno.readTextFileSync(kept(session, "000003.json.repair-2")), "damage 2");
+  },
+);
+
+/** Lost turns, and the types of the items that the next request then sends, with the text of each output. */
+const LOST: Record<string, { lost: readonly number[]; input: readonly string[] }> = {
+  "nothing": {
+    lost: [],
+    input: [
+      "user",
+      "reasoning",
+      "call_a",
+      "call_b",
+      "call_a: output of call_a",
+      "call_b: output of call_b",
+      "assistant",
+    ],
+  },
+  "results: the calls are answered at their place": {
+    lost: [3],
+    input: ["user", "reasoning", "call_a", "call_b", "call_a: No result", "call_b: No result", "assistant"],
+  },
+  "calls: their results stay on disk": { lost: [2], input: ["user", "assistant"] },
+  "calls and results": { lost: [2, 3], input: ["user", "assistant"] },
+  "the prompt": {
+    lost: [1],
+    input: [
+      "reasoning",
+      "call_a",
+      "call_b",
+      "call_a: output of call_a",
+      "call_b: output of call_b",
+      "assistant",
+    ],
+  },
+};
+
+for (const [name, { lost, input }] of Object.entries(LOST)) {
+  withHome(`the next request after the loss of ${name}`, async (home) => {
+    const session = home.session();
+    for (const turn of lost) Deno.removeSync(session.turn(turn));
+    await repair(home);
+    const body = await home.nextBody();
+    const sent = body.input.slice(0, -1)
+      .map(({ role, type, call_id, output }: Json) =>
+        role ?? (output === undefined ? call_id ?? type : `${call_id}: ${output}`)
+      );
+    assert.deepEqual(sent.map((item: string, index: number) => item.slice(0, input[index]?.length)), input);
+  });
+}
+
+withHome(
+  "if the turn that opened a run is lost, its replacement opens it, with the pins of a neighbour",
+  async (home) => {
+    const session = home.session([...FIVE_TURNS, ...again(2, 11)]);
+    for (const turn of [1, 6]) write(session.turn(turn), "");
+    await repair(home);
+    const opened = [1, 6].map((number) => turnsOf(home)[number - 1]);
+    assert.deepEqual(opened.map(({ run, pins, events }) => [run, pins, events]), [
+      [1, PINS, [{ seq: 1, type: "run_continued", run: 1 }]],
+      [2, PINS, [{ seq: 11, type: "run_continued", run: 2 }]],
+    ]);
+    const { runs, state } = await home.listed();
+    assert.deepEqual([runs, state], [2, "completed"]);
+  },
+);
+
+withHome("if only damage is left, repair still leaves a session that opens", async (home) => {
+  const session = home.session();
+  for (const turn of [1, 2, 3, 4, 5]) write(session.turn(turn), "");
+  Deno.removeSync(session.manifest);
+  for (const { name } of Deno.readDirSync(`${session.path}/blobs`)) {
+    Deno.removeSync(`${session.path}/blobs/${name}`);
+  }
+  await repair(home);
+  assert.equal(turnsOf(home).length, 6, "and the end of its run");
+  assert.deepEqual((await home.findings()).filter((line) => !line.startsWith("info")), []);
+  assert.equal((await home.call(["export", ID, "--json", "file"])).code, 0);
+});
+
+withHome("the blobs that a replacement pins exist, also if another content had their names", async (home) => {
+  const path = `${home.session().path}/blobs/${sha256(TOOLS)}`;
+  for (const content of ["{}", "longer than no tools"]) {
+    const session = home.session();
+    write(session.turn(1), "");
+    Deno.removeSync(session.manifest);
+    write(path, content);
+    await repair(home);
+    assert.equal(Deno.readTextFileSync(path), TOOLS);
+    assert.equal((await home.findings()).some((line) => line.startsWith("error")), false);
+    Deno.removeSync(session.path, { recursive: true });
+  }
+});
+
+withHome("numbers that the manifest names are not used again", async (home) => {
+  const session = home.session();
+  const before = turnsOf(home);
+  for (const turn of [4, 5]) Deno.removeSync(session.turn(turn));
+  assert.equal((await home.json(["rename", ID, "New"], 12)).code, "session_damaged");
+  await repair(home);
+  const after = turnsOf(home);
+  assert.deepEqual(after.map(({ turn, seq }) => [turn, seq]).slice(3), [[4, [8, 8]], [5, [9, 10]], [6, [
+    11,
+    11,
+  ]]]);
+  assert.equal(after[4].replaces.sum, before[4].sum);
+  assert.equal(after[5].events[0].type, "run_ended");
+});
+
+withHome("turns under each other's numbers go back, byte for byte", async (home) => {
+  const session = home.session();
+  const [third, fourth] = [3, 4].map((turn) => Deno.readTextFileSync(session.turn(turn)));
+  write(session.turn(3), fourth as string);
+  write(session.turn(4), third as string);
+  assert.deepEqual(await repair(home), [
+    "restore turns/000003.json turns/000004.json",
+    "restore turns/000004.json turns/000003.json",
+  ]);
+  assert.deepEqual([3, 4].map((turn) => Deno.readTextFileSync(session.turn(turn))), [third, fourth]);
+});
+
+withHome(
+  "a turn that a killed repair had put aside comes back, because the next one names it",
+  async (home) => {
+    const session = home.session();
+    const before = turnsOf(home);
+    Deno.mkdirSync(`${session.path}/quarantine`, { mode: 0o700 });
+    Deno.renameSync(session.turn(3), kept(session, "000003.json.repair-1"));
+    // No turn names this one of another writer.
+    Deno.copyFileSync(session.turn(4), kept(session, "000006.json.diverged-0000000000000000"));
+    assert.deepEqual(await repair(home), ["restore turns/000003.json quarantine/000003.json.repair-1"]);
+    assert.deepEqual(turnsOf(home), before);
+  },
+);
+
+withHome("a file that a killed repair had put aside already is kept once", async (home) => {
+  const session = home.session();
+  write(session.turn(3), "");
+  Deno.mkdirSync(`${session.path}/quarantine`, { mode: 0o700 });
+  Deno.linkSync(session.turn(3), kept(session, "000003.json.repair-1"));
+  await repair(home);
+  assert.deepEqual([...Deno.readDirSync(`${session.path}/quarantine`)].map(({ name }) => name), [
+    "000003.json.repair-1",
+  ]);
+});
+
+withHome(
+  "of two turns that do not fit, the one that the manifest names is kept, or else the one before",
+  async (home) => {
+    const session = home.session();
+    const before = turnsOf(home);
+    session.edit(session.turn(5), (text) => text.replace(/"prev":"\w+"/, `"prev":"${"0".repeat(64)}"`));
+    assert.ok((await repair(home)).includes("replace turns/000005.json"));
+    assert.deepEqual(turnsOf(home).slice(0, 4), before.slice(0, 4));
+    Deno.removeSync(session.path, { recursive: true });
+    const other = home.session();
+    other.edit(other.turn(4), (text) => text.replace("Done.", "Dome."));
+    assert.deepEqual(await repair(home), ["replace turns/000004.json"]);
+    assert.deepEqual(turnsOf(home)[4], before[4]);
+  },
+);
+
+withHome("links and directories in place of turns are put aside, and never followed", async (home) => {
+  const session = home.session();
+  const outside = `${home.directory}/outside.json`;
+  Deno.renameSync(session.turn(4), outside);
+  Deno.symlinkSync(outside, session.turn(4));
+  Deno.removeSync(session.turn(2));
+  Deno.mkdirSync(session.turn(2));
+  await repair(home);
+  assert.deepEqual(turnsOf(home).map(({ kind }) => kind), ["user", "harness", "tools", "harness", "harness"]);
+  assert.equal(Deno.lstatSync(kept(session, "000004.json.repair-1")).isSymlink, true);
+  assert.equal(Deno.lstatSync(kept(session, "000002.json.repair-1")).isDirectory, true);
+  assert.equal(Deno.lstatSync(outside).isFile, true);
+});
+
+withHome("a link in place of turns/ is left to the user", async (home) => {
+  const session = home.session();
+  Deno.renameSync(`${session.path}/turns`, `${session.path}/away`);
+  Deno.symlinkSync("away", `${session.path}/turns`);
+  assert.equal((await home.json(["repair", ID], 12)).code, "session_damaged");
+  assert.equal(Deno.readLinkSync(`${session.path}/turns`), "away");
+});
+
+withHome("a turn of a later version is never judged, so nothing beside it is repaired", async (home) => {
+  const session = home.session();
+  session.edit(session.turn(4), (text) => text.replace("reprise.turn/1", "reprise.turn/2"));
+  write(session.turn(2), "");
+  assert.equal((await home.json(["repair", ID], 2)).code, "format_too_new");
+  assert.equal(Deno.readTextFileSync(session.turn(2)), "");
+});
+
+withHome("--dry-run foresees the same actions, and changes nothing", async (home) => {
+  const session = home.session();
+  write(session.turn(3), "");
+  Deno.chmodSync(session.path, 0o755);
+  write(session.manifest, sealed('{"format":"reprise.manifest/1",'));
+  const before = bytesBelow(session.path);
+  const { changes, actions = changes } = await home.json(["repair", ID, "--dry-run"]);
+  assert.deepEqual(bytesBelow(session.path), before);
+  assert.deepEqual(actions, (await home.json(["repair", ID])).actions);
+});
+
+withHome(
+  "a fork is repaired in the turns that it shares, and in the one that names its parent",
+  async (home) => {
+    const parent = home.session();
+    const before = bytesBelow(parent.path, "lock");
+    const { session: id } = await home.json(["fork", ID]);
+    await home.json(["rename", id, "Another way"]);
+    for (const turn of ["000003", "000006"]) {
+      const path = `${home.home}/sessions/${id}/turns/${turn}.json`;
+      // Another file under that name: the parent's does not change.
+      Deno.removeSync(path);
+      write(path, "");
+    }
+    const { actions } = await home.json(["repair", id]);
+    const replaced = actions.filter(({ action }: Json) => action === "replace");
+    assert.deepEqual(replaced.map(({ turn }: Json) => turn), [3, 6]);
+    assert.deepEqual(await home.damage(id), []);
+    assert.deepEqual((await home.json(["repair", id])).actions, []);
+    assert.deepEqual(bytesBelow(parent.path, "lock"), before);
+    // Only its turns name the parent now: a fork of the fork may hold them all the same.
+    const { session: grandchild } = await home.json(["fork", id]);
+    assert.deepEqual(await home.damage(grandchild), []);
+  },
+);

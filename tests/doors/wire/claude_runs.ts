@@ -1,0 +1,284 @@
+/**
+ * Runs against the Messages API: refusals, and answers that break off, stop short, pause or begin again.
+ *
+ * @module
+ */
+import {
+  declined,
+  invalidRequest,
+  rawBlock,
+  says,
+  serverTool,
+  thinking,
+  toolUse,
+} from "../../support/messages_server/script.ts";
+import {
+  type MessagesScript,
+  type MessagesServerOptions,
+  type RecordedMessages,
+  stop,
+  text,
+  unfinished,
+} from "../../support/messages_server.ts";
+import type { Json } from "../sessions/session_files.ts";
+import { historyOf } from "./rules.ts";
+import type { GivenRun, Row } from "./runs.ts";
+
+type ClaudeRow = Omit<Row<MessagesServerOptions>, "server"> & { readonly script: () => MessagesScript } & {
+  /** @default {a model whose thinking is bound to what precedes it} */
+  readonly model?: string;
+  readonly legacyBinding?: true;
+};
+
+/** Its thinking is good anywhere. */
+const UNBOUND = "claude-opus-5";
+const DONE = says([text("Done.")]);
+const FIRST = says([thinking("First."), text("One.")]);
+const HM = says([thinking("Hm."), text("Done.")]);
+const read = (path = "a.txt") => toolUse("read_file", { path, offset: null, limit: null });
+const FORGED = rawBlock({ type: "thinking", thinking: "Not mine.", signature: "Zm9yZ2Vk" });
+/** An answer whose thinking is refused in the next step of its own run. */
+const FORGED_CALL = says([FORGED, read()]);
+const CALLING = says([thinking("Call."), text("I call."), read(), read()]);
+const INVALID = "messages.1.content.0: Invalid `signature` in `thinking` block";
+
+const blocksOf = ({ messages }: Json) => messages.flatMap(({ content }: Json) => content);
+const namesOf = (blocks: readonly Json[]) =>
+  blocks.filter(({ type }) => type === "thinking").map(({ thinking }) => thinking.replace(/\W/g, "")).join(
+    ",",
+  );
+const thoughts = (body: Json) => namesOf(blocksOf(body)) || "-";
+const thoughtsIn = ({ blocks }: RecordedMessages) => namesOf(blocks);
+/** The thoughts of a request, after `drop:` if it asks the server to drop those of another conversation. */
+const asked = (body: Json) =>
+  `${body.thinking?.block_binding?.prefix_mismatch_behavior === "drop_block" ? "drop:" : ""}${
+    thoughts(body)
+  }`;
+const results = (body: Json) => blocksOf(body).filter(({ type }: Json) => type === "tool_result").length;
+const oneLine = (body: Json) =>
+  historyOf(body).replaceAll(/ (toolu|srvtoolu)_\w+/g, "").replaceAll(/[ \n]/g, "_");
+const LOUD = ["--instructions", "Be thorough."];
+const sends = (...sent: readonly string[]): GivenRun[] => sent.map((each) => ({ sent: each }));
+
+const PAIRS = {
+  "`tool_use` ids were found without `tool_result` blocks immediately after": "tool_use",
+  "unexpected `tool_use_id` found in `tool_result` blocks": "tool_result",
+};
+
+/** By a sentence. */
+export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
+  "a forged signature is quarantined, the run completes without thinking, and the next run sends the rest": {
+    script: () => [FIRST, FORGED_CALL, DONE, DONE],
+    model: UNBOUND,
+    show: thoughts,
+    runs: sends("-", "First First,Notmine -", "First"),
+    notices: "reasoning_refused: left_out quarantined",
+  },
+  "a signature that is refused inside the stream is quarantined": {
+    script: () => (request) =>
+      thoughtsIn(request) === ""
+        ? HM
+        : says([], { end: { kind: "error", error: { type: "invalid_request_error", message: INVALID } } }),
+    show: thoughts,
+    runs: sends("-", "Hm -"),
+    notices: "reasoning_refused: quarantined",
+  },
+  "however many thoughts a server no longer reads, one run meets one refusal": {
+    script: () => (request) => {
+      if (request.number >= 4 && thoughtsIn(request).includes("Old")) return invalidRequest(INVALID);
+      return says([thinking(request.number < 4 ? "Old." : "New."), text("Done.")]);
+    },
+    model: UNBOUND,
+    show: thoughts,
+    runs: sends("-", "Old", "Old,Old", "Old,Old,Old -", "New"),
+  },
+  ...Object.fromEntries(
+    [
+      "The signature of a thinking block has expired",
+      "messages.1.content: thinking cannot be read any more",
+      "Request cannot be processed",
+    ].map((words): [string, ClaudeRow] => [
+      `after another refusal of thinking the request is sent once more without any (${words})`,
+      {
+        script: () => (request) =>
+          thoughtsIn(request) === "" || request.number > 4 ? HM : invalidRequest(words),
+        model: UNBOUND,
+        show: thoughts,
+        runs: sends("-", "Hm -", "Hm,Hm -"),
+        notices: "reasoning_refused: left_out; reasoning_refused: quarantined left_out",
+      },
+    ]),
+  ),
+  "a refused thinking block that is named by its place is quarantined": {
+    script: () => (request) =>
+      request.number > 1 && thoughtsIn(request).includes("First")
+        ? invalidRequest(
+          "messages.1.content.0: `thinking` blocks in the latest assistant message cannot be modified",
+        )
+        : request.number === 1
+        ? FIRST
+        : says([thinking("Later."), text("Done.")]),
+    model: UNBOUND,
+    show: thoughts,
+    runs: sends("-", "First -", "Later"),
+  },
+  "billing and policy refusals of a request with thinking are not tried again": {
+    script: () => ({ number }) =>
+      number === 1 ? HM : invalidRequest(
+        number === 2 ? "Your credit balance is too low" : "Blocked by content filtering policy",
+      ),
+    model: UNBOUND,
+    show: thoughts,
+    runs: [{ sent: "-" }, { sent: "Hm", exit: 13 }, { sent: "Hm", exit: 13 }],
+    notices: "",
+  },
+  "on a bound model a quarantined thought takes no later run down: the server drops what it was part of": {
+    script: () => [FIRST, FORGED_CALL, says([thinking("Third."), text("Two.")]), DONE, DONE],
+    show: asked,
+    runs: sends("-", "First First,Notmine -", "First,Third drop:First,Third", "drop:First,Third"),
+  },
+  "thinking bound to another conversation is dropped by the server, asked once and from then on at once": {
+    script: () => () => HM,
+    show: asked,
+    runs: [
+      { sent: "-" },
+      { sent: "Hm drop:Hm", flags: LOUD },
+      { sent: "drop:Hm,Hm", flags: LOUD },
+      // The server's demand holds for the model that it named.
+      { sent: "Hm,Hm,Hm", flags: [...LOUD, "-m", UNBOUND] },
+    ],
+    also: (runs, [, second]) => {
+      const [, turn] = runs.turns("fix-ci-7k2m").filter(({ kind }) => kind === "model");
+      const [dropped] = turn.response.input_transformations;
+      const told = second?.events.some(({ kind }) => kind === "replay_stripped");
+      if (dropped.type !== "thinking_dropped" || !told) {
+        throw new Error("The drop is not recorded and reported");
+      }
+    },
+  },
+  "if the server knows no drop_block, bound thinking is stripped once and for good": {
+    script: () => () => HM,
+    legacyBinding: true,
+    show: asked,
+    runs: [{ sent: "-" }, { sent: "Hm drop:Hm Hm -", flags: LOUD }, { sent: "Hm", flags: LOUD }],
+  },
+  ...Object.fromEntries(
+    Object.entries(PAIRS).map(([words, type]): [string, ClaudeRow] => [
+      `a call that the server still refuses is left out with its result (${type})`,
+      {
+        script: () => ({ number, blocks }) => {
+          if (number === 1) return CALLING;
+          const isFine = blocks.at(-1)?.type === "tool_result" ||
+            blocks.filter(({ type }) => type === "tool_result").length < 2;
+          const refused = blocks.find((block) => block.type === type);
+          const id = refused?.id ?? refused?.tool_use_id;
+          return isFine
+            ? DONE
+            : invalidRequest(`messages.1: ${words}: ${id}. Each one must have its other one.`);
+        },
+        model: UNBOUND,
+        show: results,
+        runs: sends("0 2", "2 1", "2 1"),
+        notices: "call_refused: left_out; call_refused: left_out",
+      },
+    ]),
+  ),
+  "a server that refuses calls whatever is left out ends the run with 13, and the next run asks again": {
+    script: () => ({ number, blocks }) => {
+      if (number === 1) return CALLING;
+      if (blocks.at(-1)?.type === "tool_result" || number > 4) return DONE;
+      const id = blocks.find(({ type }) => type === "tool_use")?.id;
+      return invalidRequest(`messages.1: ${Object.keys(PAIRS)[0]}: ${id}.`);
+    },
+    model: UNBOUND,
+    show: results,
+    runs: [{ sent: "0 2" }, { sent: "2 1", exit: 13 }, { sent: "2" }],
+  },
+  "a member that the API does not take back is stripped from its block, and stays stripped": {
+    script: () => [
+      says([rawBlock({ type: "container_upload", file_id: "file_1", extra: 1 }), text("Up.")]),
+      DONE,
+      DONE,
+    ],
+    show: (body) => JSON.stringify(blocksOf(body)[1] ?? null),
+    runs: sends(
+      "null",
+      '{"type":"container_upload","file_id":"file_1","extra":1} {"type":"container_upload","file_id":"file_1"}',
+      '{"type":"container_upload","file_id":"file_1"}',
+    ),
+    notices: "unknown_field: stripped extra",
+  },
+  "members that the API does not take back on text, thinking and calls never go": {
+    script: () => [
+      says([
+        rawBlock({ type: "thinking", thinking: "Hm.", signature: "Zm9yZ2Vk", extra: 1 }),
+        rawBlock({ type: "text", text: "I call.", citations: null, extra: 1 }),
+        rawBlock({ type: "tool_use", id: "toolu_1", name: "read_file", input: { path: "a.txt" }, extra: 1 }),
+      ], { end: stop("tool_use") }),
+      DONE,
+    ],
+    show: thoughts,
+    runs: sends("- Hm -"),
+  },
+  "an unknown field that no block can be blamed for ends the run with 13": {
+    script: () => ({ number }) =>
+      number === 2 ? invalidRequest("stream: Extra inputs are not permitted") : DONE,
+    runs: [{ sent: "0" }, { sent: "0", exit: 13 }, { sent: "0" }],
+  },
+  "an error in the middle of a stream keeps the whole blocks, and the next run continues from them": {
+    script: () => [
+      says([thinking("Hm."), text("Half."), unfinished(text("lost, all of it"))], {
+        end: { kind: "error", error: { type: "permission_error", message: "No more" } },
+      }),
+      DONE,
+    ],
+    show: oneLine,
+    runs: [{ exit: 8 }, { sent: "user:_Go_|_thinks_Hm._|_says:_Half._|_user:_Go" }],
+  },
+  "a turn that the server paused goes back unchanged, without tools run, until it ends": {
+    script: () => [
+      says([thinking("Search."), serverTool("web_search", { query: "a" }, [])], { end: stop("pause_turn") }),
+      says([serverTool("web_search", { query: "b" }, [])], { end: stop("pause_turn") }),
+      says([thinking("Found."), text("Here.")]),
+      DONE,
+    ],
+    show: oneLine,
+    isLenient: true,
+    runs: [{}, {
+      sent: "user:_Go_|_thinks_Search._|_server_tool_use_|_web_search_tool_result_|_server_tool_use_|_" +
+        "web_search_tool_result_|_thinks_Found._|_says:_Here._|_user:_Go",
+    }],
+  },
+  "a refusal without content ends the run as refused with 6, and the next run completes": {
+    script: () => [declined("I will not."), DONE],
+    runs: [{ sent: "0", exit: 6, says: /refused/ }, { sent: "0" }],
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      "whole text": [thinking("Hm."), text("Half.")],
+      "nothing but thinking": [thinking("Hm.")],
+      "text cut short": [thinking("Hm."), unfinished(text("half of what was to be said"))],
+      "a call cut short": [thinking("Hm."), unfinished(toolUse("read_file", { path: "half of the words" }))],
+    }).map(([name, blocks]): [string, ClaudeRow] => [
+      `a response that ran out of tokens is incomplete with 6, and can be continued (${name})`,
+      {
+        script: () => [says(blocks, { end: stop("max_tokens") }), DONE, DONE],
+        runs: [{ exit: 6, says: /incomplete/ }, { prompt: null }, {}],
+      },
+    ]),
+  ),
+  "of an answer that the server began twice only the second is kept": {
+    script: () => [
+      says([thinking("Again."), read()], {
+        abandoned: [thinking("Lost."), read("wrong.txt"), unfinished(text("lost, all of it"))],
+      }),
+      DONE,
+      DONE,
+    ],
+    show: (body) => oneLine(body).replace(/output:.*/, "output"),
+    runs: sends(
+      "user:_Go user:_Go_|_thinks_Again._|_call_|_output",
+      "user:_Go_|_thinks_Again._|_call_|_output",
+    ),
+  },
+};

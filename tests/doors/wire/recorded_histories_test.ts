@@ -1,0 +1,158 @@
+/**
+ * Recorded loops of other clients: the request that follows from the recorded responses is the recorded one, but for
+ * what each client writes in its own way.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { gunzipSync } from "node:zlib";
+import { type Interaction, interactionsIn } from "../../support/recordings.ts";
+import { said, type SessionHome, withHome } from "../sessions/home.ts";
+import type { Json } from "../sessions/session_files.ts";
+import { brokenMessagesRules, brokenResponsesRules } from "./rules.ts";
+import { asks, type Beat, claude, endpointOf, resumes, says, tell } from "./story.ts";
+
+/** Recordings of loops. */
+const LOOPS = [
+  "responses/encrypted_loop.yaml",
+  "responses/streamed_loop.yaml",
+  "responses/phase_loop.yaml",
+  "responses/tool_loop.yaml",
+  "responses/web_search.yaml",
+  "responses/custom_tool_loop.yaml",
+  "responses/retried_call.yaml",
+  "responses/status_null.yaml",
+  "responses/deepseek_loop.yaml",
+  "messages/redacted.yaml",
+  "messages/tool_loop.yaml",
+  "messages/other_model.yaml",
+  "messages/stream.yaml",
+];
+const DEEPSEEK = "http://127.0.0.1:4000/v1";
+
+const without = (element: Json, ...names: readonly string[]): Json =>
+  Object.fromEntries(Object.entries(element).filter(([name]) => !names.includes(name)));
+const textOf = ({ string }: Json) =>
+  typeof string === "string" ? string : new TextDecoder().decode(gunzipSync(string));
+
+/** A recorded request and the items of its answer. */
+function exchangeOf({ request, response }: Interaction) {
+  const text = (request as Json).body?.string ?? request.body;
+  const body = (request.parsed_body ?? JSON.parse(text)) as Json;
+  const answer = response.parsed_body === undefined ? textOf(response.body) : response.parsed_body as Json;
+  const events = typeof answer !== "string" || !answer.startsWith("event: ") ? [] : answer.split("\n")
+    .filter((line) => line.startsWith("data: ")).map((line) => JSON.parse(line.slice(6)));
+  const whole = typeof answer === "string" && events.length === 0 ? JSON.parse(answer) : answer;
+  const done = events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item);
+  return {
+    body,
+    items: (whole.output ?? whole.content ?? done) as Json[],
+    isClaude: /\/messages\b/.test(request.uri),
+  };
+}
+
+const elementsOf = ({ input, messages }: Json): Json[] =>
+  Array.isArray(messages ?? input) ? messages ?? input : [{ role: "user", content: input }];
+
+const blocksOf = (element: Json): Json[] =>
+  element.role === "user" && Array.isArray(element.content) ? element.content : [element];
+
+/** Texts and results that a client added to a history, and items of its own as responses. */
+function added(elements: readonly Json[], by: (items: readonly Json[]) => Beat): Beat[] {
+  const beats: Beat[] = [];
+  const [own, results]: [Json[], Json[]] = [[], []];
+  const flush = () => {
+    if (own.length > 0) beats.push(by(own.splice(0)));
+    const got = results.splice(0);
+    if (got.length > 0) beats.push(answered(got));
+  };
+  for (const element of elements.flatMap(blocksOf)) {
+    if (/reasoning|_call$/.test(element.type)) own.push(element);
+    else if ((element.output ?? element.tool_use_id) !== undefined) results.push(element);
+    else {
+      flush();
+      beats.push(asks(element.text ?? element.content));
+    }
+  }
+  flush();
+  return beats;
+}
+
+/** Results with the recorded outputs. */
+const answered = (results: readonly Json[]): Beat => (story) => {
+  const events = results.map(({ call_id, tool_use_id, output, content }) => {
+    const id = call_id ?? tool_use_id;
+    const call_seq = story.seqOf(id);
+    return { type: "tool_result", call_id: id, call_seq, tool: "t", status: "ok", output: output ?? content };
+  });
+  story.add({ kind: "tools", events });
+};
+
+/** One form for what clients and we write differently: nothing that a server reads otherwise. */
+function plain(element: Json): Json {
+  const { type, role, content } = element;
+  if (role === "assistant" && content === "") return [];
+  if (/_call$/.test(type) && type !== "web_search_call") {
+    const own = without(element, "id", "status");
+    if (type === "custom_tool_call" && own.input.startsWith("{")) {
+      own.input = Object.values(JSON.parse(own.input))[0];
+    }
+    if (own.arguments !== undefined) own.arguments = JSON.parse(own.arguments);
+    return own;
+  }
+  if (type === "web_search_call") return { ...element, action: without(element.action, "sources") };
+  if (type === "reasoning") return without(element, "status");
+  if (role === undefined) return element;
+  const parts = (typeof content === "string" ? [{ text: content }] : content)
+    .map((part: Json) => without(part, "logprobs", "is_error", ...(part.text === undefined ? [] : ["type"])))
+    // Thoughts of another provider as text: we leave them out.
+    .filter(({ text }: Json) => !String(text).startsWith("<thinking>"));
+  return { ...without(element, "status", "type"), content: parts };
+}
+
+/** Deep enough for DeepSeek's client, which keeps neither the parts of an answer nor tokens. */
+const plainOfDeepSeek = (element: Json) =>
+  element.role === "assistant"
+    ? { text: element.content[0].text }
+    : without(element, ...(element.type === "reasoning" ? ["encrypted_content"] : []));
+
+async function compare(home: SessionHome, file: string): Promise<void> {
+  const isDeepSeek = file.includes("deepseek");
+  // Its client begins with a history of its own.
+  const beats: Beat[] = isDeepSeek ? [resumes] : [];
+  let known = 0;
+  const of = { at: { provider: "compatible", endpoint: endpointOf(DEEPSEEK) } };
+  for (const [index, interaction] of interactionsIn(file).entries()) {
+    const { body, items, isClaude } = exchangeOf(interaction);
+    const by = (made: readonly Json[]) => isClaude ? claude(made) : says(made, isDeepSeek ? of : {});
+    const given = elementsOf(body).filter(({ type, role }) => role === "user" || /_output$/.test(type));
+    beats.push(...added(isDeepSeek && index === 0 ? elementsOf(body) : given.slice(known), by));
+    known = given.length;
+    if (items.length > 0 && isClaude !== file.startsWith("messages/")) {
+      beats.push(by(items));
+      continue;
+    }
+    home.session(tell(...beats), `s${index}`);
+    const flags = isClaude
+      ? ["-p", "anthropic", "-m", "claude-opus-5"]
+      : isDeepSeek
+      ? ["-p", "compatible", "-m", "gpt-5.6", "--base-url", DEEPSEEK]
+      : ["-p", "openai", "-m", "gpt-5.6"];
+    const env = { OPENAI_API_KEY: "sk-1", ANTHROPIC_API_KEY: "sk-1" };
+    const called = await home.call(["run", "--dry-run", "--body", "-s", `s${index}`, ...flags], { env });
+    assert.equal(called.code, 0, said(called));
+    const own = JSON.parse(called.stdout);
+    const [ours, theirs] = [own, body].map((request) => {
+      const elements = elementsOf(request).flatMap(plain);
+      return isDeepSeek ? elements.map(plainOfDeepSeek) : elements;
+    });
+    assert.deepEqual(ours, theirs, `request ${index + 1}`);
+    const broken = isClaude ? brokenMessagesRules(own) : brokenResponsesRules(own, { isLenient: isDeepSeek });
+    assert.deepEqual(broken, []);
+    if (items.length > 0) beats.push(by(items));
+  }
+}
+
+for (const file of LOOPS) {
+  withHome(`the responses of ${file} give the next recorded request`, (home) => compare(home, file));
+}

@@ -1,0 +1,170 @@
+/**
+ * Refused items of earlier runs, of other keys and of other ports, on servers that name no account.
+ *
+ * @module
+ */
+import type { Script, ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
+import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
+import { answer, message, reasoning } from "../../support/responses_server/script.ts";
+import { READ } from "./refusals.ts";
+import type { GivenRun, Row } from "./runs.ts";
+
+const ONE = answer([reasoning("one"), message("Done.")]);
+const UNNAMED = refuse({
+  message: "The encrypted content could not be verified.",
+  code: "invalid_encrypted_content",
+}, "http");
+
+type Request = Parameters<Exclude<Script, readonly unknown[]>>[0];
+const runOf = ({ input }: Request) => input.filter(({ role }) => role === "user").length;
+const keyOf = ({ headers }: Request) => String(headers.authorization);
+
+/** The ids that the server issued, with the key and the run of each: the next request under that key shows them. */
+class Ledger {
+  readonly #last = { key: "", run: 0 };
+  readonly of = new Map<string, { readonly key: string; readonly run: number }>();
+
+  /** Ids that are new since the last answer are of that answer. */
+  read(request: Request): readonly string[] {
+    const ids = reasoningIds(request);
+    for (const id of ids) if (!this.of.has(id)) this.of.set(id, { ...this.#last });
+    return ids;
+  }
+
+  answered(request: Request): void {
+    Object.assign(this.#last, { key: keyOf(request), run: runOf(request) });
+  }
+}
+
+/** Refuses requests with items that fit `isRefused`, without naming one. */
+function bound(isRefused: (id: { key: string; run: number }, request: Request) => boolean): ServerOptions {
+  const ledger = new Ledger();
+  return {
+    namesAccount: false,
+    script: (request) => {
+      const ids = ledger.read(request);
+      if (ids.some((id) => isRefused(ledger.of.get(id) ?? { key: "", run: 0 }, request))) return UNNAMED;
+      ledger.answered(request);
+      return ONE;
+    },
+  };
+}
+
+const foreign = ({ key }: { key: string }, request: Request) => key !== keyOf(request);
+const keyed = (rows: readonly (readonly [string, string])[]): GivenRun[] =>
+  rows.map(([key, sent]) => ({ key, sent }));
+
+const notVerified = (id = "") => ({
+  message: `The encrypted content for item ${id} could not be verified.`,
+  code: "invalid_encrypted_content",
+});
+/** Refusals of several lost items. */
+const NAMING: Readonly<Record<string, (ids: readonly string[]) => ScriptedResponse>> = {
+  "the first": (ids) => refuse(notVerified(ids[0]), "http"),
+  "the last": (ids) => refuse(notVerified(ids.at(-1)), "http"),
+  "the first, inside the stream": (ids) => refuse(notVerified(ids[0]), "error_then_failed"),
+  "the first, in unknown words": ([id]) =>
+    refuse({ message: `The blob of ${id} is stale`, code: "stale" }, "http"),
+};
+
+/** Answers with a call first, then with text; refuses items that fit `isLost`. */
+function forgetful(
+  refusal: (ids: readonly string[]) => ScriptedResponse,
+  isLost: (id: { key: string; run: number }, request: Request) => boolean,
+): ServerOptions {
+  const ledger = new Ledger();
+  return {
+    namesAccount: false,
+    script: (request) => {
+      const lost = ledger.read(request).filter((id) =>
+        isLost(ledger.of.get(id) ?? { key: "", run: 0 }, request)
+      );
+      if (lost.length > 0) return refusal(lost);
+      ledger.answered(request);
+      const isFirst = request.input.at(-1)?.role === "user";
+      return answer([reasoning("Thinking"), isFirst ? READ : message("Done.")]);
+    },
+  };
+}
+
+const isMidRun = ({ input }: Request) => input.at(-1)?.role !== "user";
+
+/** By a sentence. */
+export const KEY_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
+  "items of another key are quarantined alone: those of the key in force go out again": {
+    server: () => bound(foreign),
+    runs: keyed([
+      ["own", "0"],
+      ["own", "1"],
+      ["other", "2 0"],
+      ["own", "3 0"],
+      ["own", "4 0"],
+      ["own", "4"],
+      // Under the other key the same holds for its own item.
+      ["other", "6 0"],
+      ["other", "2"],
+    ]),
+  },
+  "refusals with a foreign item among the sent ones are no proof against the own ones": {
+    server: () => bound((id, request) => runOf(request) > 4 || foreign(id, request)),
+    runs: keyed([["own", "0"], ["other", "1 0"], ["own", "2 0"], ["own", "3 0"], ["own", "3 0"], [
+      "own",
+      "4 0",
+    ]]),
+    also: (runs) => {
+      const last = runs.notices().split("; ").slice(-2).map((notice) =>
+        notice.replace("reasoning_refused: ", "")
+      );
+      const expected = "left_out left_out left_out,quarantined quarantined quarantined left_out";
+      if (String(last) !== expected) throw new Error(String(last));
+    },
+  },
+  "two runs under one key prove nothing against items under the key that made them": {
+    server: () => bound((_, request) => [2, 3, 5, 6].includes(runOf(request))),
+    runs: keyed([["own", "0"], ["other", "1 0"], ["other", "2 0"], ["own", "3"], ["other", "3 0"], [
+      "own",
+      "5 0",
+    ]]),
+    also: (runs) => {
+      const last = runs.notices().split("; ").at(-1);
+      if (last?.includes("quarantined")) throw new Error(`A first refusal under its own key: ${last}`);
+    },
+  },
+  ...Object.fromEntries(
+    Object.entries(NAMING).flatMap(([name, refusal]): [string, Row<ServerOptions>][] => [
+      [`however many items a server lost, one run meets one refusal that names ${name}`, {
+        server: () => forgetful(refusal, ({ run }, request) => run < 3 && runOf(request) > 2),
+        runs: [{ sent: "0 1" }, { sent: "2 3" }, { sent: "4 0 1" }, { sent: "2 3" }],
+      }],
+      [`items of another key cost one refusal that names ${name}, and no item of the key in force`, {
+        server: () =>
+          forgetful(refusal, (id, request) => [4, 5].includes(runOf(request)) && foreign(id, request)),
+        runs: keyed([
+          ...[["own", "0 1"], ["other", "2 3"], ["other", "4 5"], ["own", "6 2 3"], ["own", "4 5"]] as const,
+          ["other", "10 11"],
+        ]),
+      }],
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries({ ...NAMING, none: () => UNNAMED }).map((
+      [name, refusal],
+    ): [string, Row<ServerOptions>] => [
+      `a refusal in the middle of a run leaves its own items in: naming ${name}`,
+      {
+        server: () =>
+          forgetful(refusal, ({ run }, request) => run === 1 && runOf(request) === 2 && isMidRun(request)),
+        runs: [{ sent: "0 1" }, { sent: "2 3 1" }],
+        notices: `reasoning_refused: ${name === "none" ? "left_out left_out" : "quarantined quarantined"}`,
+      },
+    ]),
+  ),
+  "a run whose own items are refused too sends none in the end": {
+    server: () =>
+      forgetful(
+        () => refuse({ message: "Bad Request" }, "http"),
+        (_, request) => runOf(request) === 2 && isMidRun(request),
+      ),
+    runs: [{ sent: "0 1" }, { sent: "2 3 1 0" }],
+  },
+};

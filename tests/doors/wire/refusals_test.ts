@@ -1,0 +1,54 @@
+/** Refusals of APIs and the requests that follow. */
+import { REFUSALS } from "./refusals.ts";
+import assert from "node:assert/strict";
+import { type ResponsesServer, startResponsesServer } from "../../support/responses_server.ts";
+import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
+import { answer, message as said, reasoning } from "../../support/responses_server/script.ts";
+import { test } from "../../support/test.ts";
+import { CLAUDE_RUNS } from "./claude_runs.ts";
+import { MEMBER_REFUSALS } from "./refused_members.ts";
+import { KEY_REFUSALS } from "./refusals_by_key.ts";
+import { runMessagesRow, runRow, Runs } from "./runs.ts";
+
+const ROWS = { ...REFUSALS, ...KEY_REFUSALS, ...MEMBER_REFUSALS };
+for (const [name, row] of Object.entries(ROWS)) runRow(name, row);
+for (
+  const [name, { script, legacyBinding, model = "claude-opus-5-5", ...row }] of Object.entries(CLAUDE_RUNS)
+) {
+  const server = () => ({ script: script(), ...(legacyBinding ? { legacyBinding } : {}) });
+  runMessagesRow(name, { ...row, model, server });
+}
+
+for (
+  const [name, message, noticed] of [
+    [
+      "known words is on disk before the retry",
+      "The encrypted content for item ID could not be verified.",
+      1,
+    ],
+    ["a guess is on disk after a retry that worked, and not before", "reasoning item ID expired", 0],
+  ] as const
+) {
+  test.long(`the notice of a refusal in ${name}`, async () => {
+    const seen: number[] = [];
+    const server: ResponsesServer = startResponsesServer({
+      rules: "none",
+      script: (request) => {
+        const [id] = reasoningIds(request);
+        if (request.number === 3) seen.push(runs.written("replay_notice").length);
+        return id === undefined
+          ? answer([reasoning("one"), said("Done.")])
+          : refuse({ message: message.replace("ID", id) }, "http");
+      },
+    });
+    await using runs = new Runs(server, ["-m", "gpt-5.6"]);
+    await runs.run();
+    const { events } = await runs.run();
+    assert.deepEqual([seen, runs.written("replay_notice").length], [[noticed], 1]);
+    const told = events.filter(({ kind }) => kind === "replay_stripped");
+    assert.equal(told.length, 1);
+    assert.match(told[0].hint, /"reprise explain /);
+    const kinds = runs.turns("fix-ci-7k2m").filter(({ run }) => run === 2).map(({ kind }) => kind);
+    assert.deepEqual(kinds, ["user", "harness", "model", "harness"], "before the response that it explains");
+  });
+}

@@ -1,0 +1,261 @@
+/**
+ * Refusals of the Responses API that are about a member of an item, a call, or the arguments of a call.
+ *
+ * @module
+ */
+import type { Script, ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
+import { REFUSAL_SHAPES, type RefusalShape, refuse } from "../../support/responses_server/refusing.ts";
+import { answer, message, rawItem, reasoning } from "../../support/responses_server/script.ts";
+import type { Json } from "../sessions/session_files.ts";
+import { READ, read } from "./refusals.ts";
+import type { Row } from "./runs.ts";
+
+type Request = Parameters<Exclude<Script, readonly unknown[]>>[0];
+const DONE = answer([message("Done.")]);
+const rows = <T>(
+  table: Readonly<Record<string, T>>,
+  row: (value: T, name: string) => readonly [string, Row<ServerOptions>],
+) => Object.fromEntries(Object.entries(table).map(([name, value]) => row(value, name)));
+const SHAPES = Object.fromEntries(REFUSAL_SHAPES.map((shape) => [shape, shape]));
+
+/** Refuses the first item of a type that is sent with a member, by its place. */
+function refusedMember(
+  { input }: Request,
+  type: string,
+  member: string,
+  shape: RefusalShape,
+): ScriptedResponse | null {
+  const [name = ""] = member.split(".");
+  const index = input.findIndex((item) => item.type === type && Object.hasOwn(item, name));
+  const param = `input[${index}].${member}`;
+  return index < 0
+    ? null
+    : refuse({ message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" }, shape);
+}
+
+/** A hosted tool's item with a member that another server of its kind does not know. */
+const SEARCHED = answer([
+  reasoning("Searching"),
+  rawItem({
+    ...{ id: "ws_1", type: "web_search_call", status: "completed", latency_ms: 12 },
+    action: { type: "search", query: "x", queries: ["x"] },
+  }),
+  message("Found."),
+]);
+/** Reasoning that shows its text. */
+const shown = (id: string) =>
+  rawItem({
+    ...{ id, type: "reasoning", summary: [], encrypted_content: `gAAAA-${id}` },
+    content: [{ type: "reasoning_text", text: "Hm." }],
+  });
+
+/** The items of a request, with the members that the rows are about. */
+const members = ({ input }: Json) =>
+  input.map(({ type, role, ...item }: Json) => {
+    const names = ["content", "phase", "latency_ms"].filter((name) =>
+      name in item && (name !== "content" || type === "reasoning")
+    );
+    return [role === "user" ? "user" : type, ...names].join("+");
+  }).join(",");
+const calls = ({ input }: Json) => input.filter(({ call_id }: Json) => call_id !== undefined).length;
+
+const PAIRING: Readonly<Record<string, (id: string) => string>> = {
+  "a call without its output": (id) => `No tool output found for function call ${id}.`,
+  "an output without its call": (id) => `No tool call found for function call output with call_id ${id}.`,
+};
+
+/** Arguments as a model may write them, and what a server gets that only takes objects. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  "": "{}",
+  " \n": "{}",
+  ...Object.fromEntries(
+    ['{"text":"a', '["a"]', '"a"', "null", "{}{}"].map((
+      text,
+    ) => [text, JSON.stringify({ INVALID_JSON: text })]),
+  ),
+};
+const sentArguments = ({ input }: Json) =>
+  input.filter(({ type }: Json) => type === "function_call").map((call: Json) =>
+    call.arguments.replaceAll(/\s/g, "_")
+  ).join();
+const isObject = (text: string) => {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+};
+/** Answers with one call first; refuses arguments that are no object if `refusal` is given. */
+const calling = (text: string, refusal?: ScriptedResponse): ServerOptions => ({
+  script: ({ input }) => {
+    const sent = input.filter(({ type }) => type === "function_call").map((call) => String(call.arguments));
+    if (sent.length > 0) return refusal !== undefined && !sent.every(isObject) ? refusal : DONE;
+    const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "read_file", arguments: text };
+    return answer([rawItem({ ...call, status: "completed" })]);
+  },
+});
+const RAW_REFUSALS: Readonly<Record<string, ScriptedResponse>> = {
+  "by its field": refuse({ message: "`arguments` must be valid JSON", param: "arguments" }, "http"),
+  "by its place": refuse({ message: "Invalid value", param: "input[1].arguments" }, "http"),
+  "by its words": refuse({ message: "Expecting value: line 1 column 1 (char 0)" }, "http"),
+  "in the stream": refuse({ message: "function arguments must be JSON", code: "bad_call" }, "failed"),
+};
+
+/** By a sentence. */
+export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
+  ...rows(
+    SHAPES,
+    (shape) => [`an unknown member of a hosted item is stripped, and stays stripped (${shape})`, {
+      server: () => ({
+        script: (request) =>
+          refusedMember(request, "web_search_call", "latency_ms", shape) ??
+            (request.input.length > 1 ? DONE : SEARCHED),
+      }),
+      show: members,
+      runs: [
+        { sent: "user" },
+        {
+          sent:
+            "user,reasoning,web_search_call+latency_ms,message,user user,reasoning,web_search_call,message,user",
+        },
+        { sent: "user,reasoning,web_search_call,message,user,message,user" },
+      ],
+      notices: "unknown_field: stripped latency_ms",
+    }],
+  ),
+  ...rows(SHAPES, (shape) => [`a refused text of reasoning costs the text, not the item (${shape})`, {
+    server: () => ({
+      script: (request) =>
+        refusedMember(request, "reasoning", "content", shape) ??
+          answer([shown(`rs_${request.number}a`), shown(`rs_${request.number}b`), message("Done.")]),
+    }),
+    show: members,
+    runs: [
+      { sent: "user" },
+      { sent: "user,reasoning+content,reasoning+content,message,user user,reasoning,reasoning,message,user" },
+      { sent: "user,reasoning,reasoning,message,user,reasoning,reasoning,message,user" },
+    ],
+    notices: "unknown_field: stripped content stripped content",
+  }]),
+  ...rows(
+    SHAPES,
+    (shape) => [`a refused phase costs the phase, and another endpoint still gets it (${shape})`, {
+      server: () => ({
+        script: (request) =>
+          (request.path.startsWith("/other") ? null : refusedMember(request, "message", "phase", shape)) ??
+            answer([message("Done.", { phase: "final_answer" })]),
+      }),
+      show: members,
+      runs: [
+        { sent: "user" },
+        { sent: "user,message+phase,user user,message,user" },
+        { sent: "user,message,user,message,user" },
+        // The item itself that was refused stays stripped; those after it are another endpoint's to judge.
+        { sent: "user,message,user,message+phase,user,message+phase,user", path: "/other" },
+      ],
+      notices: "unknown_field: stripped phase",
+    }],
+  ),
+  "a field that was refused inside a run stays off the later items of that run": {
+    server: () => ({
+      script: (request) =>
+        refusedMember(request, "message", "phase", "http") ??
+          answer(calls(request) > 5 ? [message("Done.")] : [message("Next.", { phase: "commentary" }), READ]),
+    }),
+    show: (body) => members(body).includes("phase") ? "+" : "-",
+    runs: [{ sent: "- + - - -" }, { sent: "-" }],
+    notices: "unknown_field: stripped phase",
+  },
+  "two refused fields cost both fields in one run": {
+    server: () => ({
+      script: (request) =>
+        refusedMember(request, "reasoning", "content", "http") ??
+          refusedMember(request, "message", "phase", "http") ??
+          answer([shown(`rs_${request.number}`), message("Done.", { phase: "final_answer" })]),
+    }),
+    show: members,
+    runs: [{ sent: "user" }, {
+      sent:
+        "user,reasoning+content,message+phase,user user,reasoning,message+phase,user user,reasoning,message,user",
+    }],
+    notices: "unknown_field: stripped content; unknown_field: stripped phase",
+  },
+  "an unknown member deeper inside an item costs the item with its reasoning": {
+    server: () => ({
+      script: (request) =>
+        refusedMember(request, "web_search_call", "action.queries", "http") ??
+          (request.input.length > 1 ? DONE : SEARCHED),
+    }),
+    show: members,
+    runs: [{ sent: "user" }, {
+      sent: "user,reasoning,web_search_call+latency_ms,message,user user,message,user",
+    }],
+    notices: "reasoning_refused: left_out",
+  },
+  ...rows(PAIRING, (text, name) => [`${name} is left out with its counterpart, and the run continues`, {
+    server: () => ({
+      script: (request) => {
+        const { input } = request;
+        if (input.length === 1) return answer([reasoning(), read("call_a"), read("call_b")]);
+        const isRefused = input.at(-1)?.role === "user" && input.some(({ call_id }) => call_id === "call_a");
+        return isRefused ? refuse({ message: text("call_a"), param: "input" }, "http") : DONE;
+      },
+    }),
+    show: calls,
+    runs: [{ sent: "0 4" }, { sent: "4 2" }, { sent: "4 2" }],
+    notices: "call_refused: left_out; call_refused: left_out",
+  }]),
+  ...rows(
+    ARGUMENTS,
+    (
+      object,
+      text,
+    ) => [`the arguments ${JSON.stringify(text)} are kept, answered with an error, and sent as an object`, {
+      server: () => calling(text),
+      show: sentArguments,
+      runs: [{ sent: ` ${object.replaceAll(/\s/g, "_")}` }],
+      also: (runs) => {
+        const [call, result] = [...runs.written("tool_call"), ...runs.written("tool_result")];
+        if (call.item.arguments !== text || result.status !== "invalid_arguments") {
+          throw new Error(result.status);
+        }
+      },
+    }],
+  ),
+  ...rows(
+    RAW_REFUSALS,
+    (refusal, name) => [`OpenAI gets raw arguments, and once it refuses them an object (${name})`, {
+      server: () => calling('["a"]', refusal),
+      show: sentArguments,
+      runs: [
+        { isOpenAi: true, sent: ' ["a"] {"INVALID_JSON":"[\\"a\\"]"}' },
+        { isOpenAi: true, sent: '{"INVALID_JSON":"[\\"a\\"]"}' },
+      ],
+    }],
+  ),
+  ...Object.fromEntries(REFUSAL_SHAPES.map((shape, at) => [
+    `refused include stays out for that endpoint and model (${shape})`,
+    {
+      server: () => ({
+        script: ({ body }) => {
+          const { include, model } = body as Json;
+          const text = {
+            message: "Encrypted content is not supported with this model.",
+            ...(at % 2 === 0 ? { param: "include" } : {}),
+          };
+          return include !== undefined && model === "gpt-4.1" ? refuse(text, shape) : DONE;
+        },
+      }),
+      show: ({ include }) => include === undefined ? "-" : "+",
+      runs: [
+        { sent: "+" },
+        { sent: "+ -", flags: ["-m", "gpt-4.1"] },
+        { sent: "-", flags: ["-m", "gpt-4.1"] },
+        { sent: "+" },
+        { sent: "+ -", flags: ["-m", "gpt-4.1"], path: "/other" },
+      ],
+      notices: "",
+    } satisfies Row<ServerOptions>,
+  ])),
+};
