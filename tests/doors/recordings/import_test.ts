@@ -358,14 +358,6 @@ withHome("keys, cookies and accounts go wherever a source repeats them, as in a 
   });
 });
 
-withHome("network chunks keep their boundaries", async (home) => {
-  const { exchanges: [exchange] } = await imported(
-    home,
-    chunked(["", STREAM.slice(0, 10), "", STREAM.slice(10)]),
-  );
-  assert.deepEqual([exchange?.response.chunks, exchange?.sent], [[[0, 0], [10, 0]], '{"model":"gpt-5.6"}']);
-});
-
 withHome("an import goes into a folder that is new or empty, and into no other", async (home) => {
   home.file("a.sse", STREAM);
   await home.json(["import", "a.sse", "to"]);

@@ -323,18 +323,3 @@ withHome(
   },
   test.long,
 );
-
-withHome("a binary message of either side closes both connections with 1003", async (home) => {
-  for (const from of ["client", "upstream"] as const) {
-    await using place = await relay(home, { out: from });
-    const connection = await place.connect();
-    connection.client.send(create("a"));
-    await connection.upstream.take();
-    connection[from].send(new Uint8Array([1, 2]));
-    for (const side of ["client", "upstream"] as const) {
-      assert.equal((await connection[side].closed.promise).code, 1003);
-    }
-    const { published, dropped } = await place.recorder.end();
-    assert.deepEqual([published, dropped], [0, 1]);
-  }
-}, test.long);

@@ -179,26 +179,6 @@ withHome("a name that is a link or a file in the folder is refused and never fol
 });
 
 withHome(
-  "a test that cannot be recorded is refused with the reason, and the others continue",
-  async (home) => {
-    await using upstream = echoing();
-    await using first = await home.record(upstream.origin);
-    for (const name of ["damaged", "whole"]) await first.ask(`/t/${name}/v1`, {});
-    await first.end(0);
-    Deno.writeTextFileSync(`${first.out}/damaged/exchanges/0001/body`, "edited");
-    await using recorder = await home.record(upstream.origin, { flags: ["--append"] });
-    for (let time = 0; time < 2; time++) {
-      const { status, text } = await recorder.ask("/t/damaged/v1", {});
-      assert.deepEqual([status, /its checksum differs|checksum differs/.test(text)], [400, true], text);
-    }
-    assert.equal((await recorder.ask("/t/whole/v1", {})).status, 200);
-    await recorder.end(7);
-    assert.equal(exchangesOf(`${recorder.out}/whole`).length, 2);
-    assert.equal(Deno.readTextFileSync(`${recorder.out}/damaged/exchanges/0001/body`), "edited");
-  },
-);
-
-withHome(
   "a test that cannot be written fails alone: its clients get their answers, and the others are whole",
   async (home) => {
     await using upstream = echoing();

@@ -275,24 +275,6 @@ withHome(
   test.long,
 );
 
-withHome("the folder is a whole fixture after each exchange, whatever else still runs", async (home) => {
-  const held = Promise.withResolvers<void>();
-  await using upstream = new RawUpstream(async (connection, request) => {
-    if (request.head.includes("/slow")) await held.promise;
-    await answering(JSON_HEAD, "{}")(connection, request);
-  });
-  await using recorder = await home.record(upstream.origin);
-  for (const count of [1, 2, 3]) {
-    await recorder.ask("/v1/responses", { model: "m", input: count });
-    await recorder.reported(count);
-    assert.equal(exchangesOf(recorder.out).length, count);
-  }
-  const slow = recorder.ask("/slow/v1/responses", { model: "m" });
-  assert.equal(exchangesOf(recorder.out).length, 3);
-  held.resolve();
-  await slow;
-});
-
 /** Bodies of requests, and whether they are kept in a file of their own: what JSON does not restore, or cannot read. */
 const BODIES: readonly (readonly [string, boolean])[] = [
   ['{"a":1}', false],
