@@ -333,7 +333,7 @@ withHome("keys, cookies and accounts go wherever a source repeats them, as in a 
   assert.deepEqual(rest, { ...ANSWER, nextPageToken: echo.nextPageToken, model: echo.model });
   assert.match(exchanges[1]?.response.headers["openai-organization"], /^account-[0-9a-f]{16}$/);
   assert.ok(Object.keys(header.redactions).length > 0);
-  // A key of a later exchange is replaced in those before it too, unless it is also a model or a host.
+  // A key of one server is replaced in the fixture of another too, unless it is also a model or a host.
   for (
     const [value, kept] of [["canary-of-another-form", false], ["meta-llama/Llama-3.3-70B", true], [
       "models.example.com",
@@ -341,7 +341,7 @@ withHome("keys, cookies and accounts go wherever a source repeats them, as in a 
     ]] as const
   ) {
     const list = listOf({ request: url, response: answered(`Who is ${value}?`, {}) }, {
-      request: { ...url, headers: { "x-api-key": value } },
+      request: { ...url, url: "https://other.example/v1/x", headers: { "x-api-key": value } },
       response: answered({}),
     });
     assert.equal((await imported(home, list)).exchanges[0]?.text.includes(value), kept, value);

@@ -47,9 +47,9 @@ function requireClean(recorder: Recorder, reported: unknown): void {
 withHome("no secret reaches the disk, wherever in an exchange it is and however it is cut", async (home) => {
   const echoed = [KEY, SENT].flatMap((secret) => Object.values(WRITTEN).map((write) => write(secret)))
     .map((delta) => `data: ${delta}\n\n`).join("");
-  // Two times, so that secrets are in blocks that are written before the end.
-  const filler = sse({ type: "response.output_text.delta", delta: "x" }).repeat(900);
-  const bytes = new TextEncoder().encode(`${echoed}${filler}${echoed}${filler}${COMPLETED}`);
+  // So long that borders of the blocks that are written lie inside of secrets.
+  const long = `${WRITTEN["in JSON, as codes"]?.(KEY)} `.repeat(900);
+  const bytes = new TextEncoder().encode(`${echoed}data: ${long}\n\n${echoed}${COMPLETED}`);
   await using upstream = new RawUpstream(async (connection) => {
     await write(
       connection,
