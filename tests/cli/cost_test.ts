@@ -76,13 +76,6 @@ test("a run, show, stats and ls agree about the cost: by request, run, session, 
   assert.match((await place.call(["stats", "s"])).stdout, /8040 input \(4012 cached, 4012 written\)/);
 });
 
-test("turn files keep token counts and no cost", async () => {
-  await using place = new Place(TWO_REQUESTS);
-  await place.call(["run", "--json", "--new", "-s", "s", "Look"]);
-  assert.doesNotMatch(JSON.stringify(place.sandbox.turns("s")), /cost|usd/);
-  assert.doesNotMatch(Deno.readTextFileSync(`${place.path("s")}/manifest.json`), /cost|usd/);
-});
-
 test("turns that a fork shares with its parent count once", async () => {
   await using place = new Place([...TWO_REQUESTS, answer([message("Again.")], { usage: READS })]);
   await place.call(["run", "--json", "--new", "-s", "s", "Look"]);

@@ -11,7 +11,7 @@ import {
   startResponsesServer,
 } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";
-import { type Called, ending } from "../support/reprise.ts";
+import { type Called } from "../support/reprise.ts";
 import { assertError, HELLO, KEY, MODEL, Place } from "./harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s"];
@@ -63,16 +63,6 @@ function assertRefused(place: Flagged, called: Called, now: string): void {
   assert.equal(place.other.requests.length, 0);
   assert.equal(place.sandbox.turnNames("s").length, 3);
 }
-
-test("the command that continues a session names the endpoint that flags named: resume repeats --base-url and -p, quoted for a shell", async () => {
-  await using place = new Flagged();
-  const url = `${place.server.baseUrl}/it's`;
-  const called = await place.call([...RUN, "-p", "openai", "--base-url", url, "Hi"]);
-  assert.equal(
-    ending(called).resume,
-    `reprise run -s s -p openai --base-url '${place.server.baseUrl}/it'\\''s' "…"`,
-  );
-});
 
 test("the command that continues a session names the endpoint that flags named: as does the hint after a refusal", async () => {
   let run = 1;

@@ -95,21 +95,6 @@ test("import keeps arguments that are no JSON object, and a server that refuses 
   await ok(at, ["fsck", session, "--requests"]);
 });
 
-test("import of a rollout without its beginning: a summary is the first prompt, and earlier answers are lost", async () => {
-  await using at = place();
-  const path = `${at.sandbox.workspace}/rollout.jsonl`;
-  const [, , , ...answers] = ROLLOUT;
-  const compacted = { type: "compacted", payload: { message: "The test was fixed." } };
-  const lines = [...answers, compacted].map((line) => `${JSON.stringify(line)}\n`);
-  Deno.writeTextFileSync(path, lines.join(""));
-  const { session, from } = JSON.parse(await ok(at, ["import", path, "--json"]));
-  assert.deepEqual([from.kept.messages, from.kept.compactions], [1, 0]);
-  assert.match(JSON.stringify(from.lost[0]), /"line":1,"what":"answer","why":"no message of the user comes/);
-  assert.match(await ok(at, ["fsck", "--all"]), /0 errors, 0 warnings/);
-  await ok(at, ["run", "-s", session, "And now?"]);
-  assert.ok(JSON.stringify(at.server.requests[0]).includes("The test was fixed."));
-});
-
 test("import refuses a damaged compressed rollout, and --trust-origin for an export", async () => {
   await using at = place();
   const path = `${at.sandbox.workspace}/rollout.jsonl.zst`;

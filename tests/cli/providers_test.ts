@@ -209,13 +209,6 @@ test("a missing or wrong setting of a provider is exit 2, with a hint, before a 
   }
 });
 
-test("a missing or wrong setting of a provider is exit 2, with a hint, before a session is created: a key over plain http to another machine", async () => {
-  for (const provider of ["openai", "azure", "anthropic", "compatible"]) {
-    const called = await refused(["-p", provider, "--base-url", "http://api.example"], KEYS);
-    assertError(called, { code: "insecure_url", exit: 2, hint: /https/ });
-  }
-});
-
 test("a missing or wrong setting of a provider is exit 2, with a hint, before a session is created: an unknown provider", async () => {
   for (const env of [{ REPRISE_PROVIDER: "acme" }, { REPRISE_PROVIDER: "OpenAI" }]) {
     assertError(await refused([], { ...KEYS, ...env }), {
