@@ -12,7 +12,7 @@ import {
 } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";
 import { type Called } from "../support/reprise.ts";
-import { assertError, HELLO, KEY, MODEL, Place } from "./harness.ts";
+import { assertError, configure, HELLO, KEY, MODEL, Place } from "./harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s"];
 
@@ -33,12 +33,6 @@ class Flagged extends Place {
     const called = await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"]);
     assert.equal(called.code, 0, called.stdout);
     return place;
-  }
-
-  configure(config: Readonly<Record<string, string>>): void {
-    const directory = `${this.sandbox.directory}/.config/reprise`;
-    Deno.mkdirSync(directory, { recursive: true });
-    Deno.writeTextFileSync(`${directory}/config.json`, JSON.stringify(config));
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +93,7 @@ test("run -c ends with 2 where it would ask another endpoint that neither flag n
 
 test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: or that of the configuration", async () => {
   await using place = await Flagged.begun();
-  place.configure({ base_url: place.other.baseUrl });
+  configure(place.sandbox, { base_url: place.other.baseUrl });
   assertRefused(place, await place.call(["run", "--json", "-c", "Go"]), place.other.baseUrl);
 });
 
@@ -110,7 +104,7 @@ test("run -c ends with 2 where it would ask another endpoint that neither flag n
   assert.equal((await run(["--base-url", place.other.baseUrl])).code, 0);
   assert.equal((await run([], { OPENAI_BASE_URL: place.server.baseUrl })).code, 0);
   assert.equal((await run([], { REPRISE_BASE_URL: place.other.baseUrl })).code, 0);
-  place.configure({ base_url: place.other.baseUrl });
+  configure(place.sandbox, { base_url: place.other.baseUrl });
   assert.equal((await run([])).code, 0, "the configuration's is that of the last run");
   assert.equal(place.other.requests.length, 3);
 });

@@ -1,7 +1,7 @@
 /** import of a Codex CLI rollout: a session that fsck accepts and run continues. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { assertError, Place } from "./harness.ts";
+import { assertError, ok, Place } from "./harness.ts";
 import { answer, httpError, message } from "../support/responses_server.ts";
 
 const item = (payload: unknown) => ({ type: "response_item", payload });
@@ -23,12 +23,6 @@ const ROLLOUT = [
 
 function place(): Place {
   return new Place(() => answer([message("Continued.")]));
-}
-
-async function ok(at: Place, args: readonly string[]): Promise<string> {
-  const called = await at.call(args);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  return called.stdout;
 }
 
 function write(at: Place, tail = ""): string {
