@@ -1,5 +1,5 @@
 /**
- * The tests of `tests/unit`, `tests/doors`, `tests/support` and `tests/cli` in one isolate, without those of `tests/cli/binary`: most
+ * The tests of `tests/unit`, `tests/doors` and `tests/cli` in one isolate, without those of `tests/cli/binary`: most
  * of the time of a small test file goes to loading the program's modules.
  *
  * With `REPRISE_SUITE=fast` it runs those that are quick, and holds them to it: a test that takes more than 200 ms of
@@ -21,7 +21,7 @@ if (exists(MEMORY)) Deno.env.set("TMPDIR", MEMORY);
 if (Deno.env.get("REPRISE_SUITE") === "fast") keepFast();
 Deno.env.delete("REPRISE_BIN");
 if (Deno.env.get("REPRISE_SUITE") === undefined) Deno.env.set("REPRISE_SUITE", "unit");
-for (const folder of ["unit", "support", "doors", "cli"]) {
+for (const folder of ["unit", "doors", "cli"]) {
   for (const file of testFiles(new URL(`./${folder}/`, import.meta.url))) await import(file);
 }
 

@@ -4,7 +4,7 @@ import { calling, content, NEW_RUN, statuses } from "../cli/changes.ts";
 import { Place } from "../cli/harness.ts";
 import { write } from "../support/calls.ts";
 import { ending } from "../support/reprise.ts";
-import { whileSwapping } from "../unit/tools/swapping.ts";
+import { whileSwapping } from "../support/swapping.ts";
 import { scaled } from "../support/scale.ts";
 
 const RUNS = scaled(4, 200);

@@ -323,7 +323,10 @@ rows("paths and queries", {
         api: "messages",
       }),
     ],
-    asked: [[sent(claude([user([text("a")])], { metadata: {} }), { path: "/gateway/claude?beta=true" }), "1 semantic"]],
+    asked: [[
+      sent(claude([user([text("a")])], { metadata: {} }), { path: "/gateway/claude?beta=true" }),
+      "1 semantic",
+    ]],
   },
   "the same query where the API is none of a model": {
     header: { provider: "compatible", base_url: "http://127.0.0.1:8080" },

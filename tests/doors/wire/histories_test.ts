@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { ID, said, withHome } from "../sessions/home.ts";
 import type { Json } from "../sessions/session_files.ts";
+import { REFUSED, SHORTER } from "./changed_histories.ts";
 import { HISTORIES, type Target } from "./histories.ts";
 import { CLAUDE_HISTORIES } from "./histories_of_claude.ts";
 import { brokenMessagesRules, brokenResponsesRules, historyOf } from "./rules.ts";
@@ -18,7 +19,7 @@ function callTo(
 
 for (
   const [name, { turns, to = {}, prompt = "Go on", sent, left = "" }] of [
-    ...Object.entries(HISTORIES),
+    ...Object.entries({ ...HISTORIES, ...SHORTER, ...REFUSED }),
     ...Object.entries(CLAUDE_HISTORIES),
   ]
 ) {

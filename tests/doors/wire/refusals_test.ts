@@ -1,7 +1,7 @@
 /** Refusals of APIs and the requests that follow. */
 import { REFUSALS } from "./refusals.ts";
 import assert from "node:assert/strict";
-import { startResponsesServer } from "../../support/responses_server.ts";
+import { type ResponsesServer, startResponsesServer } from "../../support/responses_server.ts";
 import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
 import { answer, message as said, reasoning } from "../../support/responses_server/script.ts";
 import { test } from "../../support/test.ts";
@@ -31,26 +31,24 @@ for (
 ) {
   test.long(`the notice of a refusal in ${name}`, async () => {
     const seen: number[] = [];
-    let runs: Runs | undefined;
-    const server = startResponsesServer({
+    const server: ResponsesServer = startResponsesServer({
       rules: "none",
       script: (request) => {
         const [id] = reasoningIds(request);
-        if (request.number === 3) seen.push(runs?.written("replay_notice").length ?? 0);
+        if (request.number === 3) seen.push(runs.written("replay_notice").length);
         return id === undefined
           ? answer([reasoning("one"), said("Done.")])
           : refuse({ message: message.replace("ID", id) }, "http");
       },
     });
-    await using opened = new Runs(server, ["-m", "gpt-5.6"]);
-    runs = opened;
-    await opened.run();
-    const { events } = await opened.run();
-    assert.deepEqual([seen, opened.written("replay_notice").length], [[noticed], 1]);
+    await using runs = new Runs(server, ["-m", "gpt-5.6"]);
+    await runs.run();
+    const { events } = await runs.run();
+    assert.deepEqual([seen, runs.written("replay_notice").length], [[noticed], 1]);
     const told = events.filter(({ kind }) => kind === "replay_stripped");
     assert.equal(told.length, 1);
     assert.match(told[0].hint, /"reprise explain /);
-    const kinds = opened.turns("fix-ci-7k2m").filter(({ run }) => run === 2).map(({ kind }) => kind);
+    const kinds = runs.turns("fix-ci-7k2m").filter(({ run }) => run === 2).map(({ kind }) => kind);
     assert.deepEqual(kinds, ["user", "harness", "model", "harness"], "before the response that it explains");
   });
 }

@@ -234,4 +234,28 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
       ],
     }],
   ),
+  ...Object.fromEntries(REFUSAL_SHAPES.map((shape, at) => [
+    `refused include stays out for that endpoint and model (${shape})`,
+    {
+      server: () => ({
+        script: ({ body }) => {
+          const { include, model } = body as Json;
+          const text = {
+            message: "Encrypted content is not supported with this model.",
+            ...(at % 2 === 0 ? { param: "include" } : {}),
+          };
+          return include !== undefined && model === "gpt-4.1" ? refuse(text, shape) : DONE;
+        },
+      }),
+      show: ({ include }) => include === undefined ? "-" : "+",
+      runs: [
+        { sent: "+" },
+        { sent: "+ -", flags: ["-m", "gpt-4.1"] },
+        { sent: "-", flags: ["-m", "gpt-4.1"] },
+        { sent: "+" },
+        { sent: "+ -", flags: ["-m", "gpt-4.1"], path: "/other" },
+      ],
+      notices: "",
+    } satisfies Row<ServerOptions>,
+  ])),
 };

@@ -37,21 +37,8 @@ const CALLS = ["function_call", "custom_tool_call", "shell_call"];
 const isOfClient = ({ type, role }: Json) =>
   /^(function|custom_tool)_call_output$/.test(type) || role === "user";
 
-/** Facts of a server about the items that it issued. */
-export interface Issued {
-  /** Servers beside OpenAI take reasoning without a blob, and ids of any form. */
-  readonly isLenient?: boolean;
-  /** The reasoning right before an item, by the item's id. */
-  readonly reasoningOf?: ReadonlyMap<string, string>;
-  /** The id or call id of what came right after reasoning, by the id of that. */
-  readonly followingOf?: ReadonlyMap<string, string>;
-}
-
-/** How a request breaks the rules. */
-export function brokenResponsesRules(
-  body: Json,
-  { isLenient = false, reasoningOf, followingOf }: Issued = {},
-): string[] {
+/** How a request breaks the rules; servers beside OpenAI take reasoning without a blob, and ids of any form. */
+export function brokenResponsesRules(body: Json, { isLenient = false } = {}): string[] {
   const broken: string[] = [];
   const fail = (index: number, what: string) => broken.push(`input[${index}]: ${what}`);
   if (body.store !== false) broken.push("store is not false");
@@ -90,16 +77,9 @@ export function brokenResponsesRules(
     if (type === "message" && id !== undefined && body.input[index - 1]?.type !== "reasoning") {
       fail(index, `the id ${id} without reasoning before it`);
     }
-    const needed = reasoningOf?.get(id);
-    if (needed !== undefined && !ids.has(needed)) fail(index, `${id} without its reasoning ${needed}`);
     if (type !== "reasoning") return;
     const next = body.input[index + 1];
     if (next === undefined || isOfClient(next)) fail(index, `reasoning ${id} without its following item`);
-    const wanted = followingOf?.get(id);
-    const isWanted = (later: Json) => later.id === wanted || later.call_id === wanted;
-    if (wanted !== undefined && !body.input.slice(index + 1).some(isWanted)) {
-      fail(index, `reasoning ${id} without ${wanted}`);
-    }
     if (!isLenient && typeof item.encrypted_content !== "string") {
       fail(index, `reasoning ${id} without its blob`);
     }

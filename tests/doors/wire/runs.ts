@@ -17,7 +17,7 @@ import {
 } from "../../support/responses_server.ts";
 import { test } from "../../support/test.ts";
 import { ID, said, SessionHome } from "../sessions/home.ts";
-import type { Json } from "../sessions/session_files.ts";
+import type { GivenTurn, Json } from "../sessions/session_files.ts";
 import { brokenMessagesRules, brokenResponsesRules } from "./rules.ts";
 
 /** A run of a row. */
@@ -51,6 +51,12 @@ export interface Row<Options> {
   readonly isLenient?: boolean;
   /** Requests that do not fold to the bytes that were sent any more. */
   readonly differing?: number;
+  /** Files of the workspace, beside `a.txt` that says alpha. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** The turns of the session before its first run. @default {none: a new session} */
+  readonly turns?: readonly GivenTurn[];
+  /** Another writer left the session in a state that needs a repair. */
+  readonly isDamaged?: true;
   readonly also?: (runs: Runs, ran: readonly Ran[]) => Promise<void> | void;
 }
 
@@ -162,12 +168,26 @@ export function runMessagesRow(
 
 function register(
   name: string,
-  { runs: given, show = reasoningCount, notices, isLenient = false, differing, also }: Row<unknown>,
+  {
+    runs: given,
+    show = reasoningCount,
+    notices,
+    isLenient,
+    differing,
+    files = {},
+    turns,
+    isDamaged,
+    also,
+  }: Row<unknown>,
   start: () => ResponsesServer | MessagesServer,
   flags: readonly string[],
 ): void {
   test.long(name, async () => {
     await using runs = new Runs(start(), flags);
+    for (const [name, text] of Object.entries(files)) {
+      Deno.writeTextFileSync(`${runs.workspace}/${name}`, text);
+    }
+    if (turns !== undefined) runs.session(turns);
     const ran = [];
     for (const [index, each] of given.entries()) {
       const { requests, ...outcome } = await runs.run(each);
@@ -182,6 +202,6 @@ function register(
     }
     if (notices !== undefined) assert.equal(runs.notices(), notices);
     await also?.(runs, ran);
-    await runs.requireSound(differing);
+    if (!isDamaged) await runs.requireSound(differing);
   });
 }

@@ -1,0 +1,213 @@
+/**
+ * Calls of the tools that read, search and edit, with their results.
+ *
+ * @module
+ */
+import type { Json } from "../recordings/recording_files.ts";
+import type { Content } from "./workplace.ts";
+
+/** A call and its result. */
+export interface Row {
+  readonly files: Readonly<Record<string, Content>>;
+  readonly args: Json;
+  readonly says: string | RegExp;
+  /** @default {"ok"} */
+  readonly status?: "ok" | "error";
+  /** Content of files that the call changes. */
+  readonly after?: Readonly<Record<string, string>>;
+}
+type Rows = Readonly<Record<string, Row>>;
+
+const read = (content: Content, args: Json, says: string | RegExp, status?: "error"): Row => ({
+  files: { f: content },
+  args: { path: "f", ...args },
+  says,
+  ...status === undefined ? {} : { status },
+});
+
+/** Rows of read_file. */
+export const READS: Rows = {
+  "lines are numbered": read("one\ntwo\nthree\n", {}, "1\tone\n2\ttwo\n3\tthree"),
+  "the next offset is named": read(
+    "one\ntwo\nthree\n",
+    { limit: 2 },
+    "1\tone\n2\ttwo\n[Lines 1 to 2 of 3; continue with offset 3]",
+  ),
+  "a window may end after the file": read("one\ntwo\nthree\n", { offset: 3, limit: 9 }, "3\tthree"),
+  "an empty file is said to be empty": read("", {}, "[The file is empty]"),
+  "a newline is an empty line": read("\n", {}, "1\t"),
+  "CR LF stays": read("a\r\nb\r\n", {}, "1\ta\r\n2\tb\r"),
+  "a window after the end is an error": read(
+    "one\ntwo",
+    { offset: 3 },
+    "Cannot read from line 3: the file has 2 lines",
+    "error",
+  ),
+  "lines count from 1": read("a", { offset: 0 }, /lines count from 1/, "error"),
+  "a limit is 1 or more": read("a", { limit: 0 }, /must be 1 or more/, "error"),
+  "a directory is no file": read("a", { path: "." }, /it is a directory/, "error"),
+  "a missing file is an error": read("a", { path: "gone" }, /no such file/, "error"),
+  "a binary file is refused, with its size": read(
+    new Uint8Array([1, 2, 0, 3]),
+    {},
+    "Cannot read f: it is a binary file of 4 bytes",
+    "error",
+  ),
+  "a NUL late in a file does not make it binary": read(`${"x\n".repeat(4500)}\0`, { limit: 1 }, /^1\tx\n/),
+};
+
+const TREE = {
+  "b.ts": "",
+  "a-b": "",
+  "a/z.ts": "",
+  "a/inner/deep.md": "",
+  "Z": "",
+  ".git/config": "",
+  "a/node_modules/x/index.js": "",
+  "link": { link: "a" },
+  "out": { link: "/etc" },
+};
+const list = (args: Json, says: string | RegExp, status?: "error"): Row => ({
+  files: TREE,
+  args,
+  says,
+  ...status === undefined ? {} : { status },
+});
+
+/** Rows of list_files. */
+export const LISTS: Rows = {
+  "everything once, directories before what is in them, in code unit order": list(
+    {},
+    ".git/ [not entered]\nZ\na/\na/inner/\na/inner/deep.md\na/node_modules/ [not entered]\na/z.ts\na-b\nb.ts\n" +
+      "link [link]\nout [link]",
+  ),
+  "depth ends the walk": list({ path: "a", depth: 1 }, "a/inner/\na/node_modules/ [not entered]\na/z.ts"),
+  "a pattern without a slash is about the last name": list({ pattern: "*.ts" }, "a/z.ts\nb.ts"),
+  "a pattern with slashes is about the path": list({ pattern: "a/**/*.md" }, "a/inner/deep.md"),
+  "no match is said": list({ pattern: "*.py" }, "[Nothing fits the pattern]"),
+  "a directory that is not entered can be listed itself": list({ path: ".git" }, ".git/config"),
+  "a link inside leads to its directory": list({ path: "link", depth: 1, pattern: "*.ts" }, "a/z.ts"),
+  "a file is not listed": list({ path: "b.ts" }, /it is a file/, "error"),
+  "a link outside is not listed": list({ path: "out" }, /leads outside/, "error"),
+  "depth is 1 or more": list({ depth: 0 }, /1 or more/, "error"),
+};
+
+const SOURCES = {
+  "src/b.ts": "const x = 1;\nfoo(x);\r\n// Foo again: foo foo",
+  "src/a.md": "no match here\n",
+  "a.txt": "foo\n",
+  ".git/HEAD": "foo",
+  "node_modules/m/i.js": "foo",
+  "bin": new Uint8Array([0x66, 0x6f, 0x6f, 0]),
+  "loop": { link: "." },
+};
+const search = (files: Row["files"], args: Json, says: string | RegExp, status?: "error"): Row => ({
+  files,
+  args,
+  says,
+  ...status === undefined ? {} : { status },
+});
+
+/** Rows of search_text. */
+export const SEARCHES: Rows = {
+  "each line that holds the text once, by path and line": search(
+    SOURCES,
+    { pattern: "foo" },
+    "a.txt:1:foo\nsrc/b.ts:2:foo(x);\nsrc/b.ts:3:// Foo again: foo foo\n[Not searched: 1 binary]",
+  ),
+  "a path and no case": search(
+    SOURCES,
+    { pattern: "FOO", path: "src/b.ts", ignore_case: true },
+    "src/b.ts:2:foo(x);\nsrc/b.ts:3:// Foo again: foo foo",
+  ),
+  "a glob": search(SOURCES, { pattern: "foo", glob: "*.md" }, "[No line holds the text; 1 file searched]"),
+  "case counts": search(SOURCES, { pattern: "FOO", path: "src" }, /No line holds the text; 2 files/),
+  "a pattern is literal": search({ a: "a.c\nabc\n" }, { pattern: "a.c" }, "a:1:a.c"),
+  "a pattern is no expression": search({ a: "x\n(x+)*$\n" }, { pattern: "(x+)*$" }, "a:2:(x+)*$"),
+  "an empty pattern is refused": search(SOURCES, { pattern: "" }, /^Cannot/, "error"),
+  "a pattern of two lines is refused": search(SOURCES, { pattern: "a\nb" }, /^Cannot/, "error"),
+  "a file that is not UTF-8 is searched, and said to be": search(
+    { latin: new Uint8Array([0xe9, 0x20, 0x66, 0x6f, 0x6f]) },
+    { pattern: "foo" },
+    "latin:1:\ufffd foo\n[1 file with matches not UTF-8: shown with U+FFFD]",
+  ),
+  "the mark that replaces bytes can be found": search(
+    { latin: new Uint8Array([0x61, 0xe9, 0x62]) },
+    { pattern: "a\ufffdb" },
+    /^latin:1:a\ufffdb\n/,
+  ),
+  "a match in a long line is shown with its neighbourhood": search(
+    { "min.js": `${"😀".repeat(500)}needle${"😀".repeat(500)}` },
+    { pattern: "needle" },
+    /^min\.js:1:…(😀){20,}needle(😀){20,200}…$/u,
+  ),
+};
+
+const edit = (
+  before: Content,
+  [old_text, new_text]: readonly [string, string],
+  says: string | RegExp,
+  after?: string,
+): Row => ({
+  files: { "a.txt": before },
+  args: { path: "a.txt", old_text, new_text },
+  says,
+  ...after === undefined ? { status: "error" } : { after: { "a.txt": after } },
+});
+
+/** Rows of edit_file. */
+export const EDITS: Rows = {
+  "the one place is replaced, by the new text letter by letter": edit(
+    "one\ntwo\nthree\n",
+    ["two\n", "$& $1 $$\n2\n"],
+    "Edited a.txt: from line 2 on, 2 line(s) replaced by 3",
+    "one\n$& $1 $$\n2\nthree\n",
+  ),
+  "every other byte stays: byte order mark, CR LF, no newline at the end": edit(
+    "\ufeffone\r\ntwo\r\nthree",
+    ["two", "2"],
+    /^Edited/,
+    "\ufeffone\r\n2\r\nthree",
+  ),
+  "a text that occurs twice is refused, with its lines": edit(
+    "x = 1\ny = 2\nx = 1\n",
+    ["x = 1", "x = 3"],
+    /^Cannot edit "a\.txt": old_text occurs 2 times, at lines 1, 3: take in more/,
+  ),
+  "places that overlap are two": edit("aaa", ["aa", "b"], /2 times, at lines 1, 1/),
+  "of many places the first lines are named": edit(
+    "a\n".repeat(50),
+    ["a", "b"],
+    /50 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more/,
+  ),
+  "a text that does not occur is refused, with the nearest line": edit(
+    "function alpha() {\n  return 1;\n}\nfunction beta() {\n",
+    ["function  alpha () {\n", "x"],
+    /old_text does not occur; the lines most like its first are line 1: "function alpha\(\) \{"/,
+  ),
+  "without a near line that is said": edit(
+    "abc\n",
+    ["completely different", "x"],
+    /nor does a line like its first/,
+  ),
+  "other line ends are named": edit(
+    "a\r\nb\r\n",
+    ["a\nb", "x"],
+    /lines end in LF, those of the file in CR LF/,
+  ),
+  "empty lines are like no line": edit("abc\n", ["\n\n\n", "x"], /nor does a line like its first/),
+  "an empty text is refused": edit("a", ["", "b"], /old_text is empty/),
+  "equal texts are refused": edit("a", ["a", "a"], /are the same/),
+  "a file that is not UTF-8 would lose bytes": edit(
+    new Uint8Array([97, 0xff]),
+    ["a", "b"],
+    /not UTF-8: an edit would lose bytes/,
+  ),
+  "a binary file is refused": edit(new Uint8Array([97, 0]), ["a", "b"], /binary file/),
+  "a missing file is created by another tool": {
+    files: {},
+    args: { path: "b.txt", old_text: "a", new_text: "b" },
+    says: /no such file \(create it with write_file\)/,
+    status: "error",
+  },
+};

@@ -1,0 +1,161 @@
+/**
+ * Loops against the Responses API that outgrow a limit or the context: checkpoints on the way.
+ *
+ * @module
+ */
+import type { ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
+import { refuse } from "../../support/responses_server/refusing.ts";
+import { answer, message, reasoning } from "../../support/responses_server/script.ts";
+import { call, type Json } from "../sessions/session_files.ts";
+import { expect, fail } from "./loops.ts";
+import { READ, read } from "./refusals.ts";
+import { historyOf } from "./rules.ts";
+import type { Row } from "./runs.ts";
+import { asks, compacts, gets, says, tell } from "./story.ts";
+
+const DONE = answer([message("Done.")]);
+/** Reads a large file once for each of the first prompts' steps, then answers; every response claims `tokens` of input. */
+const large = (steps: number, tokens: number): ServerOptions => {
+  const usage = { input_tokens: tokens, output_tokens: 10, total_tokens: tokens + 10 };
+  let step = 0;
+  return {
+    script: () =>
+      answer(
+        step++ < steps ? [reasoning("Looking"), read(`call_${step}`)] : [reasoning(), message("Read.")],
+        { usage },
+      ),
+  };
+};
+/** As {@linkcode READ}, of a file that makes the history long. */
+const LONG = "alpha beta gamma\n".repeat(600);
+const checkpoints = (events: readonly Json[]) =>
+  events.filter(({ kind, type }) => type === "notice" && kind === "compacted");
+
+/** Input characters that the server of the next rows accepts. */
+const WINDOW = 30_000;
+const OVERFLOWS: Readonly<Record<string, ScriptedResponse>> = {
+  "by its code": refuse({ message: "Too long.", code: "context_length_exceeded" }, "http"),
+  "by its words": refuse({ message: "This model's maximum context length is 9 tokens" }, "http"),
+  "in a failed response": refuse({ message: "Too long.", code: "context_length_exceeded" }, "failed"),
+  "in a failed response with usage": answer([], {
+    usage: { input_tokens: 9, output_tokens: 0, total_tokens: 9 },
+    end: { kind: "failed", error: { code: "context_length_exceeded", message: "Too long." } },
+  }),
+};
+
+/** By a sentence. */
+export const CHECKPOINTS: Readonly<Record<string, Row<ServerOptions>>> = {
+  "a run that outgrows --auto-compact goes on with a checkpoint, its prompt and the results that are not seen yet":
+    {
+      files: { "a.txt": LONG },
+      server: () => large(3, 5000),
+      runs: [{ prompt: "Read all", flags: ["--auto-compact", "4000"] }],
+      also: (runs, [ran]) => {
+        const last = ran?.requests.at(-1) as Json;
+        if (
+          !/^user: <session_checkpoint>\n[\s\S]*\| user: Read all \| rs_\w+ \| call call_3 \| output call_3: /
+            .test(historyOf(last))
+        ) fail(historyOf(last).slice(0, 2000));
+        if (checkpoints(ran?.events ?? []).length < 1) fail("no notice");
+        expect(runs.turns("fix-ci-7k2m").flatMap(({ request }) => request?.guard.dropped ?? []), []);
+        const saved = ran?.events.flatMap(({ type, kind }) => type === "turn.saved" ? [kind] : []).join();
+        if (saved?.includes("compaction,compaction")) fail(saved);
+      },
+    },
+  "there is no checkpoint without the flag, nor below its limit": {
+    files: { "a.txt": LONG },
+    server: () => ({
+      script: () =>
+        answer([message("Read.")], { usage: { input_tokens: 5000, output_tokens: 1, total_tokens: 5001 } }),
+    }),
+    runs: [{}, { flags: ["--auto-compact", "5000"] }],
+    also: (runs) => void expect(runs.written("history_compaction"), []),
+  },
+  "if nothing would shrink, the run goes on without a checkpoint": {
+    server: () => large(1, 9),
+    runs: [{ flags: ["--auto-compact", "1"], sent: "0 1" }],
+    also: (runs) => void expect(runs.written("history_compaction"), []),
+  },
+  "a limit that no checkpoint reaches costs one checkpoint, which says so": {
+    files: { "a.txt": LONG },
+    server: () => large(8, 5000),
+    runs: [{ flags: ["--auto-compact", "1000"] }],
+    also: (_, [ran]) => {
+      expect([checkpoints(ran?.events ?? []).map(({ out_of_reach }) => out_of_reach), ran?.requests.length], [
+        [true],
+        9,
+      ]);
+    },
+  },
+  ...Object.fromEntries(
+    Object.entries(OVERFLOWS).map(([name, overflow]): [string, Row<ServerOptions>] => [
+      `an overflow inside a run (${name}) is compacted away once, and the unseen result stays`,
+      {
+        files: { "a.txt": LONG },
+        server: () => {
+          let step = 0;
+          return {
+            script: ({ input }) => {
+              if (JSON.stringify(input).length > WINDOW) return overflow;
+              return answer(step++ < 3 ? [read(`call_${step}`)] : [message("All read.")]);
+            },
+          };
+        },
+        runs: [{ exit: 11 }, { prompt: null, flags: ["--auto-compact", "1000000"] }],
+        also: (_, [, ran]) => {
+          const [refused, accepted] = ran?.requests as Json[];
+          expect([
+            checkpoints(ran?.events ?? []).length,
+            accepted.input.at(-1).output === refused.input.at(-1).output,
+          ], [1, true]);
+        },
+      },
+    ]),
+  ),
+  "an overflow that a smaller history does not cure ends the run, after one checkpoint": {
+    files: { "a.txt": LONG },
+    server: () => ({
+      script: ({ input }) => input.length < 5 ? answer([READ]) : OVERFLOWS["by its code"] as ScriptedResponse,
+    }),
+    runs: [{ flags: ["--auto-compact", "1000000"], exit: 11 }],
+    also: (runs) =>
+      void expect(runs.turns("fix-ci-7k2m").filter(({ kind }) => kind === "compaction").length, 1),
+  },
+  "an overflow by one result shortens what is sent of it": {
+    files: { "a.txt": LONG.repeat(4) },
+    server: () => ({
+      script: ({ input }) =>
+        JSON.stringify(input).length > WINDOW
+          ? OVERFLOWS["by its code"] as ScriptedResponse
+          : input.length === 1
+          ? answer([READ])
+          : DONE,
+    }),
+    show: ({ input }) => JSON.stringify(input).length > WINDOW ? "long" : "short",
+    runs: [{ flags: ["--auto-compact", "1000000"], sent: "short long short" }],
+    also: (_, [ran]) =>
+      void expect(/characters left out here/.test(ran?.requests.at(-1)?.input.at(-1).output), true),
+  },
+  "the usage of a killed run from before its checkpoint counts when the next run closes it": {
+    turns: tell(
+      asks("Go"),
+      says([call("call_1")]),
+      gets("call_1"),
+      compacts(undefined, "Go"),
+      (story) => {
+        const run_usage = { input_tokens: 100, cached_tokens: 40, output_tokens: 20, reasoning_tokens: 3 };
+        Object.assign(story.turns.at(-1)?.events[0], { run_usage });
+      },
+      says([call("call_2")]),
+      gets("call_2"),
+    ),
+    // The requests of the turns that were written here were never sent.
+    differing: 2,
+    server: () => ({ script: () => DONE }),
+    runs: [{}],
+    also: (runs) => {
+      const [{ usage }] = runs.written("run_ended");
+      expect([usage.input_tokens, usage.cached_tokens, usage.output_tokens], [101, 40, 21]);
+    },
+  },
+};

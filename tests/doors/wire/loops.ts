@@ -1,0 +1,286 @@
+/**
+ * Loops against the Responses API: tools, ends, budgets, checkpoints on the way, and answers that are checked.
+ *
+ * @module
+ */
+import { httpError, type ServerOptions } from "../../support/responses_server.ts";
+import { shellLine as shell } from "../../support/calls.ts";
+import {
+  answer,
+  functionCall,
+  message,
+  rawItem,
+  reasoning,
+  unfinished,
+} from "../../support/responses_server/script.ts";
+import { FIVE_TURNS, type GivenTurn, type Json } from "../sessions/session_files.ts";
+import { byRun, READ, read } from "./refusals.ts";
+import { historyOf } from "./rules.ts";
+import type { Row } from "./runs.ts";
+
+const DONE = answer([message("Done.")]);
+export const fail = (what: unknown) => {
+  throw new Error(JSON.stringify(what));
+};
+export const expect = (found: unknown, wanted: unknown) =>
+  JSON.stringify(found) === JSON.stringify(wanted) || fail(found);
+const types = ({ input }: Json) => input.map(({ type, role }: Json) => role ?? type).join(",");
+const line = (body: Json) => historyOf(body).replaceAll(/ (msg|call)_\w+/g, "").replaceAll(/[ \n]/g, "_");
+const kinds = (turns: readonly Json[]) =>
+  turns.map(({ kind, events }) => kind === "tools" ? `tools(${events.map(({ tool }: Json) => tool)})` : kind)
+    .join(" ");
+
+/** A schema, an answer, and a pattern of the errors that are sent back; `null` if it fits. */
+const ANSWERS: readonly (readonly [string, Json, string, RegExp | null])[] = [
+  ["a member that fits", { properties: { n: { maximum: 3 } } }, '{"n":3}', null],
+  ["a list that fits", { items: { $ref: "#/$defs/n" }, $defs: { n: { type: "integer" } } }, " [1] \n", null],
+  [
+    "each place that does not fit",
+    { properties: { l: { items: { maximum: 3 } } } },
+    '{"l":[1,4,9]}',
+    /#\/l\/1: .*\n.*#\/l\/2: [^#]*$/,
+  ],
+  ["a fenced answer", {}, "```json\n{}\n```", /the answer is not JSON/],
+  ["an answer with more text", {}, "{} and more", /the answer is not JSON/],
+  ["a member named like one of every object", { type: "object", required: ["toString"] }, "{}", /toString/],
+  [
+    "a member named like one of every object that is there",
+    { required: ["__proto__"] },
+    '{"__proto__":1}',
+    null,
+  ],
+  [
+    "more errors than anyone reads",
+    { type: "object", additionalProperties: { type: "string" } },
+    JSON.stringify(
+      Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${"é\n".repeat(300)}${at}`, 1])),
+    ),
+    /(\n- .{1,301}){20}\n- and \d+ more/,
+  ],
+  [
+    "an answer that nests too deep",
+    { type: "array", items: { $ref: "#" } },
+    "[".repeat(50_000) + "]".repeat(50_000),
+    /cannot be checked|not JSON/,
+  ],
+];
+
+/** By a sentence. */
+export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
+  "results come in call order, and the run goes on with them": {
+    server: () => ({
+      script: [
+        answer([reasoning(), read("call_b"), read("call_a")]),
+        answer([reasoning(), message("Done.")]),
+      ],
+    }),
+    show: types,
+    runs: [{
+      sent: "user user,reasoning,function_call,function_call,function_call_output,function_call_output",
+    }],
+    also: (runs) =>
+      void expect(runs.written("tool_result").map(({ call_id }) => call_id), ["call_b", "call_a"]),
+  },
+  "a call of an unknown tool, and one with wrong arguments, get an error as their result": {
+    server: () => ({
+      script: [answer([functionCall("nothing", {}), functionCall("read_file", { path: 1 })]), DONE],
+    }),
+    runs: [{}],
+    also: (runs) =>
+      void expect(runs.written("tool_result").map(({ status }) => status), [
+        "unknown_tool",
+        "invalid_arguments",
+      ]),
+  },
+  "a batch that makes changes runs in call order, with each result on disk before the next call starts": {
+    server: () => ({
+      script: [
+        answer([shell("sleep 0.02; echo 1 >> log"), READ, shell("echo 2 >> log"), shell("cat log")]),
+        DONE,
+      ],
+    }),
+    runs: [{ flags: ["--allow", "shell"] }],
+    also: (runs) => {
+      expect(
+        kinds(runs.turns("fix-ci-7k2m")),
+        "user model harness tools(shell) tools(read_file) tools(shell) tools(shell) model harness",
+      );
+      expect(/1\n2/.test(runs.written("tool_result").at(-1)?.output), true);
+    },
+  },
+  "--max-steps and --max-tokens end a run before the request that would break them, with every call answered":
+    {
+      server: () => ({ script: () => answer([reasoning(), READ]) }),
+      show: ({ max_output_tokens }) => max_output_tokens ?? "-",
+      runs: [
+        { flags: ["--max-steps", "1"], exit: 4, sent: "-" },
+        // One scripted answer uses 160 tokens: after it fewer are left than a request may ask for.
+        { flags: ["--max-tokens", "175"], exit: 4, sent: "175" },
+      ],
+      also: (runs) => void expect(runs.written("tool_result").length, runs.written("tool_call").length),
+    },
+  "a stream that breaks keeps its finished items, and continuing sends them back once": {
+    server: () => ({
+      script: ({ number }) =>
+        number > 1 ? answer([message("Whole.")]) : answer(
+          [reasoning(), message("Half", { phase: "commentary" }), unfinished(message("never done"))],
+          { end: { kind: "cut" } },
+        ),
+    }),
+    show: line,
+    runs: [{ exit: 10 }, { prompt: null, sent: "user:_Go_|_rs_000000000000000000000002_|_says:_Half" }],
+    also: (runs) => void expect(runs.turns("fix-ci-7k2m")[1].response.status, "cut"),
+  },
+  "an item that only the terminal event lists is kept at its place there": {
+    server: () => {
+      const thought = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "gAAAA" };
+      const said = {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        content: [{ type: "output_text", text: "Hi" }],
+      };
+      const events = [
+        { type: "response.output_item.done", output_index: 1, item: said },
+        {
+          type: "response.completed",
+          response: { id: "resp_1", status: "completed", output: [thought, said] },
+        },
+      ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      return {
+        script: ({ number }) =>
+          number > 1 ? DONE : { kind: "bytes", chunks: [new TextEncoder().encode(events.join(""))] },
+      };
+    },
+    show: types,
+    runs: [{ sent: "user" }, { sent: "user,reasoning,assistant,user" }],
+  },
+  "a turn of another writer ends the run as diverged, and is not touched": {
+    server: () => ({
+      script: [answer([shell("echo theirs > ../home/sessions/fix-ci-7k2m/turns/000004.json")]), DONE],
+    }),
+    runs: [{ flags: ["--allow", "shell"], exit: 5 }],
+    isDamaged: true,
+    also: (runs, [ran]) => {
+      const path = `${runs.home}/sessions/fix-ci-7k2m`;
+      const theirs = Deno.readTextFileSync(`${path}/turns/000004.json`);
+      expect([ran?.ended.state, theirs, [...Deno.readDirSync(`${path}/quarantine`)].length], [
+        "diverged",
+        "theirs\n",
+        1,
+      ]);
+    },
+  },
+  "a usage beyond 2^53, or a fraction of a token, leaves a session that can continue": {
+    server: () => ({
+      script: () =>
+        answer([message("Done.")], {
+          usage: {
+            input_tokens: 2 ** 60,
+            output_tokens: 1.5,
+            input_tokens_details: { cached_tokens: 1e300 },
+          },
+        }),
+    }),
+    runs: [{}, {}, {}],
+    also: (runs, ran) => {
+      const most = Number.MAX_SAFE_INTEGER;
+      for (const { ended } of ran) {
+        expect([ended.usage.input_tokens, ended.usage.cached_tokens], [most, most]);
+      }
+      const manifest = JSON.parse(Deno.readTextFileSync(`${runs.home}/sessions/fix-ci-7k2m/manifest.json`));
+      expect([manifest.usage.input_tokens, manifest.usage.output_tokens], [most, 6]);
+    },
+  },
+  "results that would make a turn too large go to blobs, and nothing is lost": {
+    files: { "a.txt": `${"x".repeat(99)}\n`.repeat(11_000) },
+    server: () => {
+      const args = (limit: number) => functionCall("read_file", { path: "a.txt", offset: null, limit });
+      return { script: [answer([args(1), ...Array.from({ length: 12 }, () => args(11_000))]), DONE] };
+    },
+    runs: [{}],
+    also: (runs) => {
+      const [first, ...others] = runs.written("tool_result");
+      expect([first.blob, others.every(({ blob }) => blob?.bytes > 1_000_000)], [undefined, true]);
+      const { size } = Deno.statSync(`${runs.home}/sessions/fix-ci-7k2m/turns/000003.json`);
+      if (size > 8 << 20) fail(size);
+    },
+  },
+  "the next run writes down the result that an older call never got, and sends what it would have sent": {
+    turns: [
+      ...FIVE_TURNS.slice(0, 2),
+      { ...FIVE_TURNS[2] as GivenTurn, events: [FIVE_TURNS[2]?.events[1]] },
+      ...FIVE_TURNS.slice(3),
+    ],
+    server: () => ({ script: () => DONE }),
+    // The requests of the turns that were written here were never sent.
+    differing: 2,
+    show: (body) => JSON.stringify(body.input).match(/No result was recorded/g)?.length ?? 0,
+    runs: [{ sent: "1" }, { sent: "1" }],
+    also: (runs, [first, second]) => {
+      const notices = [first, second].map((ran) =>
+        ran?.events.filter(({ kind }) => kind === "orphan_repaired").length
+      );
+      expect([notices, runs.written("tool_result").filter(({ status }) => status === "orphaned").length], [[
+        1,
+        0,
+      ], 1]);
+    },
+  },
+  ...Object.fromEntries(ANSWERS.map(([name, schema, text, errors]): [string, Row<ServerOptions>] => [
+    `--output-schema ${errors === null ? "accepts" : "sends back"} ${name}`,
+    {
+      files: { "schema.json": JSON.stringify(schema) },
+      server: () => ({ script: () => answer([message(text)]) }),
+      runs: [{ flags: ["--output-schema", "schema.json"], exit: errors === null ? 0 : 6 }],
+      also: (_, [ran]) => {
+        const sentBack = ran?.requests[1]?.input.at(-1).content[0].text;
+        if (errors === null ? sentBack !== undefined : !errors.test(sentBack) || !sentBack.isWellFormed()) {
+          fail(sentBack);
+        }
+        expect(ran?.requests[0]?.text.format.schema, schema);
+      },
+    },
+  ])),
+  "an account that becomes known inside a run keeps the reasoning of another one out from then on": {
+    server: () =>
+      byRun((run, { input }) =>
+        run === 1
+          ? answer([reasoning(), message("Done.")])
+          : answer([reasoning(), input.at(-1)?.role === "user" ? READ : message("Done.")], {
+            headers: { "openai-organization": "org-other" },
+          })
+      ),
+    show: ({ input }) =>
+      input.filter(({ type }: Json) => type === "reasoning").map(({ id }: Json) => id.slice(-2)).join() ||
+      "-",
+    runs: [{ sent: "-" }, { sent: "02 08" }],
+    also: (runs) =>
+      void expect(runs.turns("fix-ci-7k2m").at(-2).request.guard.dropped, [{
+        seq: 2,
+        reason: "other_account",
+      }]),
+  },
+  "runs of every kind give requests that are built again": {
+    server: () =>
+      byRun((run, { input }) =>
+        run === 4 && input.some(({ type }) => type === "reasoning")
+          ? httpError(400, { message: "The encrypted content gAAA...DQ== could not be verified." })
+          : answer([
+            reasoning("a"),
+            rawItem({ id: `ws_${run}`, type: "web_search_call", status: "completed" }),
+            message("Done."),
+          ])
+      ),
+    runs: [
+      { sent: "0" },
+      { flags: ["--max-tokens", "5000", "--effort", "high", "--summary", "auto"], sent: "1" },
+      { flags: ["--replay", "family", "-m", "gpt-5.6-mini"], sent: "2" },
+      { sent: "3 0", flags: ["--replay", "family"] },
+      { flags: ["--replay", "last:1"], sent: "1" },
+      { flags: ["--replay", "none", "--instructions", "Be loud."], sent: "0" },
+      { path: "/other", sent: "0" },
+      { path: "/other", sent: "1" },
+    ],
+  },
+};

@@ -1,0 +1,203 @@
+/**
+ * Runs over a WebSocket: what a server sends after each message, and the messages that follow.
+ *
+ * @module
+ */
+import type { Duplex } from "node:stream";
+import { cutFrame, type Refusal } from "../../support/socket_server.ts";
+import type { Json } from "../sessions/session_files.ts";
+
+/** A connection of the server. */
+export interface Connection {
+  send(text: string | Uint8Array): void;
+  close(code?: number, reason?: string): void;
+}
+
+/** Reaction to a message: `nth` counts them from 1. */
+export type Reaction = (socket: Connection, nth: number, raw: Duplex) => void;
+
+/** A run over a WebSocket. */
+export interface SocketRow {
+  /** Reactions to the messages, in order; later ones get {@linkcode ends}. */
+  readonly reactions: readonly Reaction[];
+  readonly flags?: readonly string[];
+  readonly refusal?: Refusal;
+  /** Exit code. @default {0} */
+  readonly exit?: number;
+  /** Each message: the response that it continues, and the number of its items; `http` of a request over HTTP. */
+  readonly sent: string;
+  /** The connection of each message. @default {the first one for all} */
+  readonly connections?: string;
+  /** A pattern of all that the run printed. */
+  readonly says?: RegExp;
+}
+
+const message = (text: string): Json => ({
+  ...{ id: `msg_${text}`, type: "message", status: "completed", role: "assistant" },
+  content: [{ type: "output_text", text, annotations: [] }],
+});
+const call = (nth: number): Json => ({
+  ...{
+    id: `fc_${nth}`,
+    type: "function_call",
+    status: "completed",
+    call_id: `call_${nth}`,
+    name: "read_file",
+  },
+  arguments: '{"path":"a.txt","offset":null,"limit":null}',
+});
+const USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+const eventsOf = (nth: number, item: Json, status = "completed"): Json[] => [
+  { type: "response.created", response: { id: `resp_${nth}`, status: "in_progress", output: [] } },
+  { type: "response.output_item.done", output_index: 0, item },
+  { type: `response.${status}`, response: { id: `resp_${nth}`, status, output: [item], usage: USAGE } },
+];
+const sendAll = (socket: Connection, events: readonly Json[]) => {
+  for (const event of events) socket.send(JSON.stringify(event));
+};
+
+/** Answers with a call of a tool. */
+const calls: Reaction = (socket, nth) => sendAll(socket, eventsOf(nth, call(nth)));
+/** Answers with a text. */
+export const ends: Reaction = (socket, nth) => sendAll(socket, eventsOf(nth, message(`r${nth}`)));
+/** The answer over HTTP. */
+export const HTTP_ANSWER = eventsOf(9, message("http")).map((event) =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+).join("");
+const refuses = (error: Json, status?: number): Reaction => (socket) =>
+  sendAll(socket, [{ type: "error", ...(status === undefined ? {} : { status }), error }]);
+const closes = (code: number): Reaction => (socket) => socket.close(code, "why");
+/** The first events of an answer, then something else. */
+const begins = (count: number, then: Reaction): Reaction => (socket, nth, raw) => {
+  sendAll(socket, eventsOf(nth, message("Half")).slice(0, count));
+  then(socket, nth, raw);
+};
+const both = (...reactions: readonly Reaction[]): Reaction => (socket, nth, raw) => {
+  for (const reaction of reactions) reaction(socket, nth, raw);
+};
+const LIMIT = refuses({ code: "websocket_connection_limit_reached", message: "limit reached" }, 400);
+const cuts: Reaction = (_, __, raw) => cutFrame(raw, "{}", 3);
+
+const table = <T>(values: readonly T[], row: (value: T) => readonly [string, SocketRow]) =>
+  Object.fromEntries(values.map(row));
+
+/** By a sentence. */
+export const SOCKETS: Readonly<Record<string, SocketRow>> = {
+  "a request that extends the last one sends only its new items": {
+    reactions: [calls, calls],
+    sent: "-:1 resp_1:1 resp_2:1",
+  },
+  "a request with another field sends its whole input": {
+    reactions: [calls],
+    flags: ["--max-tokens", "90000"],
+    sent: "-:1 -:3",
+  },
+  "a request whose history was changed sends its whole input": {
+    reactions: [
+      calls,
+      refuses({ code: null, message: "No tool output found for function call call_1." }, 400),
+    ],
+    sent: "-:1 resp_1:1 -:1",
+  },
+  ...table(
+    [
+      { code: "previous_response_not_found", message: "Not found." },
+      { code: null, message: "Invalid previous_response_id." },
+      { code: null, message: "No.", param: "previous_response_id" },
+    ],
+    (error) => [`a response that the server lost is no failure: the whole input is sent (${error.message})`, {
+      reactions: [calls, refuses(error, 400)],
+      sent: "-:1 resp_1:1 -:3",
+    }],
+  ),
+  "a miss that names previous_response_id is no lost response": {
+    reactions: [calls, refuses({ code: "fixture_miss", message: "It differs at previous_response_id" }, 400)],
+    sent: "-:1 resp_1:1",
+    exit: 7,
+  },
+  "at the limit of a connection the whole input goes over another one": {
+    reactions: [calls, both(LIMIT, closes(1000))],
+    sent: "-:1 resp_1:1 -:3",
+    connections: "1 1 2",
+  },
+  "a connection that closed between requests is replaced": {
+    reactions: [both(calls, closes(1001))],
+    sent: "-:1 -:3",
+    connections: "1 2",
+  },
+  "a reused connection that closes before it answers is replaced at once": {
+    reactions: [calls, (_, __, raw) => void raw.destroy()],
+    sent: "-:1 resp_1:1 -:3",
+    connections: "1 1 2",
+  },
+  ...table(
+    [1001, 1005, 1011, 1012, 1013],
+    (code) => [`a close with ${code} before the answer is tried again`, {
+      reactions: [code === 1005 ? (socket) => socket.close() : closes(code)],
+      sent: "-:1 -:1",
+      connections: "1 2",
+    }],
+  ),
+  ...table(
+    [1000, 1002, 1003, 1007, 1008, 1009, 1010, 4000],
+    (code) => [`after a close with ${code} before the answer the run uses HTTP`, {
+      reactions: [closes(code)],
+      sent: "-:1 http",
+      says: new RegExp(`code ${code}`),
+    }],
+  ),
+  ...table(
+    [1000, 1001, 1002, 1008, 1011, null],
+    (code) => [`a loss (${code ?? "without a close"}) inside an answer is a cut`, {
+      reactions: [begins(2, code === null ? cuts : closes(code))],
+      sent: "-:1",
+      exit: 10,
+      says: /stream_cut/,
+    }],
+  ),
+  "the limit of a connection inside an answer is a cut": {
+    reactions: [begins(2, LIMIT)],
+    sent: "-:1",
+    exit: 10,
+    says: /stream_cut/,
+  },
+  "an error with a status is an answer with that status and the headers of the error": {
+    reactions: [
+      calls,
+      refuses({ code: "rate_limit_exceeded", message: "Slow down.", headers: { "Retry-After": "0" } }, 429),
+    ],
+    // An error evicts the response that the request continued.
+    sent: "-:1 resp_1:1 -:3",
+  },
+  "an error inside an answer ends it": {
+    reactions: [begins(1, refuses({ code: "server_error", message: "Oops." }, 500)), ends],
+    sent: "-:1 -:1",
+    connections: "1 2",
+  },
+  "an incomplete response ends the run": {
+    reactions: [(socket, nth) => sendAll(socket, eventsOf(nth, message("Half"), "incomplete"))],
+    sent: "-:1",
+    exit: 6,
+  },
+  "a binary message breaks the protocol": {
+    reactions: [(socket) => socket.send(new Uint8Array([1]))],
+    sent: "-:1",
+    exit: 10,
+    says: /bad_stream/,
+  },
+  "bytes that are no frame break the protocol": {
+    reactions: [(_, __, raw) => void raw.write(new Uint8Array([0xff, 0xff, 0xff]))],
+    sent: "-:1",
+    exit: 10,
+    says: /bad_stream/,
+  },
+  ...table(
+    [301, 400, 401, 403, 404, 405, 426, 429, 500, 503],
+    (status) => [`a server that refuses a WebSocket with ${status} gets HTTP`, {
+      reactions: [],
+      refusal: { status },
+      sent: "http",
+      says: new RegExp(`refused the WebSocket \\(HTTP ${status}\\)`),
+    }],
+  ),
+};
