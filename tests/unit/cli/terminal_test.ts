@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "../support/test.ts";
+import { test } from "../../support/test.ts";
 import * as fc from "fast-check";
-import { dim, Printer, red, visibleJson, visibleText } from "../../src/cli/terminal.ts";
+import { dim, Printer, red, visibleJson, visibleText } from "../../../src/cli/terminal.ts";
 
 const CASES: readonly (readonly [string, string])[] = [
   ["plain text, ünï¢ode, 漢字 and 👩‍💻 stay", "plain text, ünï¢ode, 漢字 and 👩‍💻 stay"],
