@@ -5,7 +5,7 @@ import { sha256Hex } from "../../src/domain/hash.ts";
 import { answer, message } from "../support/responses_server.ts";
 import { assertError, Place } from "./harness.ts";
 
-const TRANSCRIPTS = new URL("../unit/agents/transcripts/", import.meta.url);
+const TRANSCRIPTS = new URL("../doors/transcripts/recorded/", import.meta.url);
 const NAMES = [...Deno.readDirSync(TRANSCRIPTS)].map(({ name }) => name).sort();
 
 function transcript(name: string): string {

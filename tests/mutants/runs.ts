@@ -121,6 +121,20 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/tools"],
   },
   {
+    file: "src/agents/cut.ts",
+    text: "turns.findIndex(({ turn }) => turn.seq[0] > least)",
+    replacement: "0",
+    promise: "format.md: a later checkpoint replaces at least what the one before replaced",
+    area: ["doors/transcripts"],
+  },
+  {
+    file: "src/agents/claude/read.ts",
+    text: "textIn(message.id) ?? textIn(json.requestId) ?? textIn(json.uuid)",
+    replacement: "textIn(message.id) ?? textIn(json.uuid)",
+    promise: "keep.md: an answer over several lines of a transcript is one turn",
+    area: ["doors/transcripts"],
+  },
+  {
     file: "src/cli/run/run.ts",
     text: "fixture === null ? remoteSetting(ports, flags.remote, config) : null",
     replacement: "remoteSetting(ports, flags.remote, config)",

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { interactionsIn, recordingNames, recordingText } from "../../../support/recordings.ts";
+import { interactionsIn, recordingNames, recordingText } from "./recordings.ts";
 
 /** One recorded response. */
 export interface RecordedStream {

@@ -3,14 +3,9 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject } from "../../../../src/domain/json.ts";
-import {
-  type Interaction,
-  interactionsIn,
-  recordingNames,
-  recordingText,
-} from "../../../support/recordings.ts";
-import { framedLines, type RecordedStream } from "../responses/recorded_streams.ts";
+import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
+import { type Interaction, interactionsIn, recordingNames, recordingText } from "./recordings.ts";
+import { framedLines, type RecordedStream } from "./recorded_streams.ts";
 
 /** One recorded answer that was no stream. */
 export interface RecordedMessage {

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { encodeUtf8 } from "../../../src/domain/bytes.ts";
-import type { Dice } from "../fold/dice.ts";
+import { Dice } from "../../unit/fold/dice.ts";
+
+export { Dice };
 
 /** Values that members get. */
 const ODD: readonly unknown[] = [
@@ -51,12 +52,12 @@ const STEPS: readonly Step[] = [
 ];
 
 /** The bytes of a transcript after a few changes; `others` are lines of all agents. */
-export function damaged(transcript: string, dice: Dice, others: readonly string[]): Uint8Array {
+export function damaged(transcript: string, dice: Dice, others: readonly string[]): Uint8Array<ArrayBuffer> {
   const lines = transcript.trimEnd().split("\n");
   for (let steps = dice.count(1, 6); steps > 0 && lines.length > 0; steps--) {
     dice.pick(STEPS)(lines, dice, others);
   }
-  const bytes = encodeUtf8(`${lines.join("\n")}\n`);
+  const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`);
   if (dice.chance(0.3) && bytes.length > 0) bytes[dice.count(0, bytes.length - 1)] = dice.count(0, 255);
   return dice.chance(0.3) ? bytes.subarray(0, dice.count(0, bytes.length)) : bytes;
 }

@@ -4,10 +4,9 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { Item } from "../../../../src/domain/event.ts";
-import type { JsonObject, JsonValue } from "../../../../src/domain/json.ts";
-import { messagesApi } from "../../../../src/apis/messages/api.ts";
-import type { FinishedResponse, StreamUpdate } from "../../../../src/apis/api.ts";
+import type { Item } from "../../src/domain/event.ts";
+import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
+import type { FinishedResponse, StreamUpdate } from "../../src/apis/api.ts";
 
 export const THINKING = { type: "thinking", thinking: "Let me see.", signature: "EqEE" };
 export const REDACTED = { type: "redacted_thinking", data: "EmwKAhgB" };
@@ -77,19 +76,6 @@ export function blockEvents(index: number, block: Item, size = 3): JsonObject[] 
     default:
       return [start(index, block), stop(index)];
   }
-}
-
-/** Feeds the events, and the end of the stream twice. */
-export function run(events: readonly (JsonObject | string)[], options: { named?: boolean } = {}) {
-  const assembler = messagesApi.newAssembler();
-  const updates: StreamUpdate[] = [];
-  for (const event of events) {
-    const data = typeof event === "string" ? event : JSON.stringify(event);
-    const name = options.named && typeof event !== "string" ? String(event.type) : undefined;
-    updates.push(...assembler.feed({ event: name, data }));
-  }
-  updates.push(...assembler.end(), ...assembler.end());
-  return read(updates);
 }
 
 /** Sorts updates; what a restart made void is left out. */
