@@ -170,9 +170,9 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/domain/fingerprint.ts",
-    text: "return a.endpoint === b.endpoint || a.endpoint === b.portless || a.portless === b.endpoint;",
-    replacement: "return a.endpoint === b.endpoint || a.portless === b.portless;",
-    promise: "format.md: two ports of loopback are two endpoints",
+    text: "return a.endpoint === b.endpoint ||",
+    replacement: "return a.endpoint.length === b.endpoint.length ||",
+    promise: "format.md: encrypted items are bound to their endpoint",
     area: ["doors/sessions"],
   },
   {
@@ -180,6 +180,13 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     text: "manifest !== null && isOnlyRenamed(turn) ? manifest.updated_at : turn.at",
     replacement: "turn.at",
     promise: "keep.md: a new title is no use of the session",
+    area: ["cli/rename_test.ts"],
+  },
+  {
+    file: "src/store/transfer/redaction.ts",
+    text: 'new Set(["encrypted_content", "signature", "data"])',
+    replacement: 'new Set(["signature", "data"])',
+    promise: "format.md: a redacted export leaves strings that only a provider can read",
     area: ["doors/sessions"],
   },
 ];
