@@ -1,6 +1,6 @@
 /**
- * The tests of `tests/unit` and `tests/doors` in one isolate: most of the time of a small test file goes to loading the
- * program's modules.
+ * The tests of `tests/unit`, `tests/doors` and `tests/cli` in one isolate, without those of `tests/cli/binary`: most
+ * of the time of a small test file goes to loading the program's modules.
  *
  * With `REPRISE_SUITE=fast` it runs those that are quick, and holds them to it: a test that takes more than 200 ms of
  * processor time, starts a process or waits for a timer fails. Such a test is a `test.long`.
@@ -19,14 +19,16 @@ const MEMORY = "/dev/shm";
 
 if (exists(MEMORY)) Deno.env.set("TMPDIR", MEMORY);
 if (Deno.env.get("REPRISE_SUITE") === "fast") keepFast();
-for (const folder of ["unit", "doors"]) {
+Deno.env.delete("REPRISE_BIN");
+if (Deno.env.get("REPRISE_SUITE") === undefined) Deno.env.set("REPRISE_SUITE", "unit");
+for (const folder of ["unit", "doors", "cli"]) {
   for (const file of testFiles(new URL(`./${folder}/`, import.meta.url))) await import(file);
 }
 
 /** Returns the URLs of the test files below `folder`, sorted. */
 function testFiles(folder: URL): string[] {
   return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    if (isDirectory) return testFiles(new URL(`${name}/`, folder));
+    if (isDirectory) return name === "binary" ? [] : testFiles(new URL(`${name}/`, folder));
     return name.endsWith("_test.ts") ? [new URL(name, folder).href] : [];
   }).sort();
 }

@@ -37,6 +37,13 @@ export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+/** Text of an output: a string, or the texts of its parts. */
+export function outputText(output: JsonValue | undefined): string {
+  if (typeof output === "string") return output;
+  if (!Array.isArray(output)) return output === undefined ? "" : JSON.stringify(output);
+  return output.map((part) => isJsonObject(part) && typeof part.text === "string" ? part.text : "").join("");
+}
+
 /** A number of tokens; 0 if it is missing. */
 export function tokensIn(value: JsonValue | undefined): number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : 0;

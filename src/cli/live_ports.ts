@@ -16,12 +16,6 @@ export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readS
 /** A terminal that is read key by key. */
 export type Terminal = Pick<typeof Deno.stdin, "read" | "setRaw">;
 
-/** Size of a terminal in characters. */
-export interface TerminalSize {
-  readonly columns: number;
-  readonly rows: number;
-}
-
 /**
  * All inputs and outputs of the program in its process. One value, so that `test` only has to call the program with
  * another value (src/cli/test/step.ts).
@@ -32,8 +26,6 @@ export interface ProgramPorts extends Ports {
   readonly openTerminal: () => Terminal | null;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
-  /** Size of the terminal in characters; `null` if there is none, or if it does not tell. */
-  readonly terminalSize: () => TerminalSize | null;
   /** Listens for the signals that ask the program to end. */
   readonly onStopSignals: typeof onStopSignals;
   /** Ends the program and the commands of its tools at once. Callers return: in a test, only the step ends. */
@@ -81,7 +73,6 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
     },
     stdout,
     stderr: Deno.stderr,
-    terminalSize: liveTerminalSize,
     onStopSignals,
     exit(code) {
       killRunningGroups();
@@ -103,15 +94,6 @@ function workingDirectory(): string {
       hint: "Change to another directory",
       cause,
     });
-  }
-}
-
-function liveTerminalSize(): TerminalSize | null {
-  try {
-    const { columns, rows } = Deno.consoleSize();
-    return columns > 0 && rows > 0 ? { columns, rows } : null;
-  } catch {
-    return null;
   }
 }
 

@@ -11,8 +11,6 @@ export interface Screen {
   readonly widthOf: (text: string) => number;
 }
 
-/** Width of a terminal that does not tell its own. */
-const USUAL_COLUMNS = 80;
 /** Narrower lines would hold no words. */
 const LEAST_COLUMNS = 20;
 
@@ -23,11 +21,12 @@ export const PLAIN_SCREEN: Screen = {
   widthOf: (text) => text.length,
 };
 
-/** A terminal of this width; `null` if it does not tell. Loads the table of widths. */
-export async function terminalScreen(columns: number | null): Promise<Screen> {
+/** A terminal of this width, for which the table of widths is loaded; with `null` a pipe or file. */
+export async function screenOf(columns: number | null): Promise<Screen> {
+  if (columns === null) return PLAIN_SCREEN;
   const { default: stringWidth } = await import("string-width");
   return {
-    columns: Math.max(LEAST_COLUMNS, columns ?? USUAL_COLUMNS),
+    columns: Math.max(LEAST_COLUMNS, columns),
     visible: visibleText,
     widthOf: (text) => /^[ -~]*$/.test(text) ? text.length : stringWidth(text),
   };
@@ -47,7 +46,7 @@ export function wrappedLines(text: string, columns: number | null, { visible, wi
 export function cutLine(text: string, columns: number | null, { visible, widthOf }: Screen): string {
   const line = visible(text.replace(/[\n\t]/g, " "));
   if (columns === null || widthOf(line) <= columns) return line;
-  return `${piecesOf(line, Math.max(0, columns - 1), widthOf)[0] ?? ""}…`;
+  return `${(piecesOf(line, Math.max(0, columns - 1), widthOf)[0] ?? "").trimEnd()}…`;
 }
 
 const TAB = 8;
@@ -102,24 +101,4 @@ function piecesOf(text: string, columns: number, widthOf: Screen["widthOf"]): st
     width += wide;
   }
   return current === "" ? pieces : [...pieces, current];
-}
-
-/**
- * Rows in aligned columns. The last column takes the rest of a terminal's width and is cut there; a pipe or file gets it
- * whole.
- */
-export function tableLines(rows: readonly (readonly string[])[], screen: Screen): string[] {
-  const shown = rows.map((row) => row.map((cell) => screen.visible(cell.replace(/[\n\t]/g, " "))));
-  const widths: number[] = [];
-  for (const row of shown) {
-    for (const [at, cell] of row.slice(0, -1).entries()) {
-      widths[at] = Math.max(widths[at] ?? 0, screen.widthOf(cell));
-    }
-  }
-  return shown.map((row) => {
-    const cells = row.slice(0, -1).map((cell, at) =>
-      `${cell}${" ".repeat((widths[at] ?? 0) - screen.widthOf(cell))}  `
-    );
-    return cutLine(`${cells.join("")}${row.at(-1) ?? ""}`, screen.columns, screen).trimEnd();
-  });
 }

@@ -116,28 +116,13 @@ export function homeSetting(
   return { value: `${data}/reprise`, source: "default" };
 }
 
-/**
- * The remote of a call: `--remote`, `REPRISE_REMOTE`, the configuration; `null` if there is none, and if a fixture is
- * played, unless the flag is given.
- *
- * @throws {RepriseError} `usage` if the flag is given although a fixture is played.
- */
+/** The remote of a call: `--remote`, `REPRISE_REMOTE`, the configuration; `null` if there is none. */
 export function remoteSetting(
   ports: Ports,
   flag: string | undefined,
-  { config, isPlayed }: { readonly config: Pick<Config, "values">; readonly isPlayed: boolean },
+  config: Pick<Config, "values">,
 ): Setting<string> | null {
-  if (isPlayed && flag !== undefined) {
-    throw new RepriseError(
-      "usage",
-      "Cannot use --remote with a fixture: a played run writes to this home alone",
-      {
-        hint: "Leave --remote out",
-      },
-    );
-  }
-  if (isPlayed || flag === "") return null;
-  return firstSetting(ports, { flag, ...declaredSources(REMOTE, config) });
+  return flag === "" ? null : firstSetting(ports, { flag, ...declaredSources(REMOTE, config) });
 }
 
 /** A path made absolute against the working directory, without its trailing slashes. */

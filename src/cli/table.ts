@@ -1,6 +1,6 @@
 /** Tables for people: a header, aligned columns, and as many of them as fit the terminal. */
-import { dim, type Styled, visibleText } from "./terminal.ts";
-import { type TextWidth, widthsOf } from "./text_width.ts";
+import { cutLine, type Screen } from "./screen.ts";
+import { dim, type Styled } from "./terminal.ts";
 
 export interface Column<Row> {
   readonly header: string;
@@ -21,41 +21,39 @@ interface Laid<Row> {
 }
 
 const GAP = "  ";
+const LINE_BREAKS = /[\n\r\t\v\f\u2028\u2029]+/g;
 
 /**
- * Lays out a table, header first, without line ends. `columns` is the number of columns of the terminal, or `null` for a
- * pipe or file: then nothing is cut or left out.
+ * Lays out a table, header first unless it has none, without line ends. For a pipe or file nothing is cut or left out,
+ * and the last column is not padded.
  */
-export async function tableLines<Row>(
+export function tableLines<Row>(
   table: readonly Column<Row>[],
   rows: readonly Row[],
-  columns: number | null,
-): Promise<(string | Styled)[][]> {
-  const cells = table.map(({ cell }) => oneLines(rows.map(cell), columns !== null));
-  // The last column of a pipe is not padded.
-  const widths = await widthsOf((columns === null ? cells.slice(0, -1) : cells).flat());
-  const natural = table.map((column, index): Laid<Row> => {
-    const own = cells[index] ?? [];
-    const isFree = columns === null && index === table.length - 1;
-    return { column, cells: own, width: isFree ? 0 : widest([column.header, ...own], widths) };
+  screen: Screen,
+  { header = true }: { readonly header?: boolean } = {},
+): (string | Styled)[][] {
+  const natural = table.map((column): Laid<Row> => {
+    const texts = [...(header ? [column.header] : []), ...rows.map(column.cell)];
+    const cells = texts.map((text) => screen.visible(text.replace(LINE_BREAKS, " ").trimEnd()));
+    return { column, cells, width: cells.reduce((most, cell) => Math.max(most, screen.widthOf(cell)), 0) };
   });
-  const laid = columns === null ? natural : fitted(natural, columns, widths);
-  const { code } = dim("");
-  return [
-    lineOf(laid, widths, ({ column }) => ({ text: column.header, code })),
-    ...rows.map((row, index) =>
-      lineOf(laid, widths, ({ column, cells }) => ({
-        text: cells[index] ?? "",
-        code: column.code?.(row) ?? null,
-      }))
-    ),
-  ];
+  const laid = screen.columns === null ? natural : fitted(natural, screen.columns, screen);
+  const lines = rows.map((row, index) =>
+    lineOf(laid, screen, ({ column, cells }) => ({
+      text: cells[header ? index + 1 : index] ?? "",
+      code: column.code?.(row) ?? null,
+    }))
+  );
+  if (!header) return lines;
+  const head = lineOf(laid, screen, ({ cells }) => ({ text: cells[0] ?? "", code: null }));
+  return [[dim(head.join(""))], ...lines];
 }
 
 /** A line as few pieces: plain text is joined. */
 function lineOf<Row>(
   laid: readonly Laid<Row>[],
-  widths: TextWidth,
+  screen: Screen,
   cellOf: (each: Laid<Row>) => { readonly text: string; readonly code: number | null },
 ): (string | Styled)[] {
   const pieces: (string | Styled)[] = [];
@@ -64,7 +62,7 @@ function lineOf<Row>(
     const { text, code } = cellOf(each);
     const isLast = place === laid.length - 1;
     const isRight = each.column.right === true;
-    const space = isLast && !isRight ? "" : " ".repeat(Math.max(0, each.width - widths.of(text)));
+    const space = isLast && !isRight ? "" : " ".repeat(Math.max(0, each.width - screen.widthOf(text)));
     if (place > 0) plain += GAP;
     if (isRight) plain += space;
     if (code === null) plain += text;
@@ -78,24 +76,8 @@ function lineOf<Row>(
   return pieces;
 }
 
-const ENDS_CELL = "\0";
-const LINE_BREAKS = /[\n\r\t\v\f\u2028\u2029]+/g;
-/** Finds a cell that {@linkcode oneLine} would change, among cells that are joined. */
-const NOT_ONE_LINE = /[\n\r\t\v\f\u2028\u2029]|\s\0/;
-
-/** Cells are one line each, and on a terminal as wide as the printer will make them. */
-function oneLines(cells: readonly string[], onTerminal: boolean): readonly string[] {
-  // One search through all cells finds that most need no change.
-  const lines = NOT_ONE_LINE.test(cells.join(ENDS_CELL) + ENDS_CELL) ? cells.map(oneLine) : cells;
-  return onTerminal ? lines.map(visibleText) : lines;
-}
-
-function oneLine(text: string): string {
-  return text.replace(LINE_BREAKS, " ").trimEnd();
-}
-
 /** Leaves out columns until the others fit, and cuts what may be cut. */
-function fitted<Row>(laid: readonly Laid<Row>[], columns: number, widths: TextWidth): readonly Laid<Row>[] {
+function fitted<Row>(laid: readonly Laid<Row>[], columns: number, screen: Screen): readonly Laid<Row>[] {
   const kept = [...laid];
   const droppable = laid.filter(({ column }) => column.drop !== undefined)
     .sort((a, b) => (a.column.drop as number) - (b.column.drop as number));
@@ -112,10 +94,6 @@ function fitted<Row>(laid: readonly Laid<Row>[], columns: number, widths: TextWi
     const { column, cells, width } = each;
     if (column.least === undefined || excess === 0) return each;
     const room = Math.max(least(each), width - excess);
-    return { ...each, cells: cells.map((cell) => widths.cut(cell, room)), width: room };
+    return { ...each, cells: cells.map((cell) => cutLine(cell, room, screen)), width: room };
   });
-}
-
-function widest(texts: readonly string[], widths: TextWidth): number {
-  return texts.reduce((most, text) => Math.max(most, widths.of(text)), 0);
 }

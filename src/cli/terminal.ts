@@ -75,15 +75,18 @@ export function red(text: string): Styled {
   return { code: 31, text };
 }
 
+/** Size of the terminal in characters; `null` if the process has none. A terminal that does not know its size says 0. */
+export function terminalSize(): { readonly columns: number; readonly rows: number } | null {
+  try {
+    return Deno.consoleSize();
+  } catch {
+    return null;
+  }
+}
+
 /** Columns of the terminal; 80 if the process has none. */
 export function terminalColumns(): number {
-  try {
-    const { columns } = Deno.consoleSize();
-    // A terminal that does not know its size says 0.
-    return columns > 0 ? columns : 80;
-  } catch {
-    return 80;
-  }
+  return terminalSize()?.columns || 80;
 }
 
 /** True if stderr is a file whose last byte ends a line; false for a pipe, in which nothing tells. */

@@ -1,12 +1,13 @@
 /** `fsck --all` and `repair --all`: every session, and totals. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { assertError, begun, holdLock, readsThenAnswers } from "./harness.ts";
+import { begun, holdLock, readsThenAnswers } from "./harness.ts";
 
 const twoSound = begun(readsThenAnswers, async (place) => {
   for (const id of ["sound", "torn", "busy", "bare"]) await place.session(id);
 });
 
-Deno.test("fsck --all ends with totals, on stdout and in its JSON", async () => {
+test("fsck --all ends with totals, on stdout and in its JSON", async () => {
   await using place = await twoSound();
   const turns = place.sandbox.turnNames("sound").length * 4;
   const sound = await place.call(["fsck", "--all"]);
@@ -34,7 +35,7 @@ Deno.test("fsck --all ends with totals, on stdout and in its JSON", async () => 
   assert.doesNotMatch((await place.call(["fsck", "sound"])).stdout, /sessions/, "one session has no totals");
 });
 
-Deno.test("a copy of a session's folder under another name is named by fsck --all and by doctor", async () => {
+test("a copy of a session's folder under another name is named by fsck --all and by doctor", async () => {
   await using place = await twoSound();
   const sessions = `${place.sandbox.home}/sessions`;
   Deno.mkdirSync(`${sessions}/sound (conflict)/turns`, { recursive: true });
@@ -59,7 +60,7 @@ Deno.test("a copy of a session's folder under another name is named by fsck --al
   assert.ok(stdout.includes(`; "sound (conflict)" ${copy}`), stdout);
 });
 
-Deno.test("repair --all repairs every session that is free, skips the others by name, and ends with totals", async () => {
+test("repair --all repairs every session that is free, skips the others by name, and ends with totals", async () => {
   await using place = await twoSound();
   Deno.truncateSync(place.turnPath("torn", 2), 100);
   Deno.truncateSync(place.turnPath("busy", 2), 100);
@@ -88,11 +89,4 @@ Deno.test("repair --all repairs every session that is free, skips the others by 
   const last = await place.call(["repair", "--all"]);
   assert.match(last.stdout, /\n4 sessions: \d+ repairs? made in 1; 0 errors left\n$/);
   assert.equal((await place.call(["fsck", "--all"])).code, 0);
-});
-
-Deno.test("repair takes a session or --all, and one of them", async () => {
-  await using place = await twoSound();
-  for (const args of [["repair"], ["repair", "sound", "--all"], ["repair", "--all", "--lift-quarantine"]]) {
-    assertError(await place.call([...args, "--json"]), { code: "usage", exit: 2 });
-  }
 });

@@ -1,9 +1,10 @@
-/** `completions`: what shells read. Shells themselves are in tests/cli/long/completions_test.ts. */
+/** `completions`: what shells read. Shells themselves are in tests/cli/binary/completions_test.ts. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { VERBS } from "../../src/cli/verbs.ts";
 import { Sandbox } from "../support/reprise.ts";
 
-Deno.test("completions name every flag of a verb", async () => {
+test("completions name every flag of a verb", async () => {
   await using sandbox = new Sandbox();
   const run = VERBS.find(({ name }) => name === "run");
   const { code, stdout, stderr } = await sandbox.call(["completions", "words", "--", "run", "--"]);
@@ -15,7 +16,7 @@ Deno.test("completions name every flag of a verb", async () => {
   assert.doesNotMatch(stdout, /undefined|\[object/);
 });
 
-Deno.test("completions for an unknown shell exit with 2 and list the shells", async () => {
+test("completions for an unknown shell exit with 2 and list the shells", async () => {
   await using sandbox = new Sandbox();
   const { code, stdout, stderr } = await sandbox.call(["completions", "tcsh"]);
   assert.deepEqual([code, stdout], [2, ""]);

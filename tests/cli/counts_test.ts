@@ -1,6 +1,7 @@
 /** Counts in messages: a noun that fits its number, and no negative number of anything. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, message, reasoning } from "../support/responses_server.ts";
+import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { events } from "../support/reprise.ts";
 import { HELLO, Place, READS_A } from "./harness.ts";
@@ -21,54 +22,44 @@ function readsFor(input: number) {
   return answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })], { usage });
 }
 
-Deno.test("the message about a used-up budget has matching numbers: one request", async () => {
-  await using place = new Place(() => READS_A);
-  const called = await place.call(["run", "--json", "--new", "--max-steps", "1", "Look"]);
-  assert.deepEqual([called.code, errorOf(called)], [
-    4,
-    "Budget exhausted: 1 request was sent (--max-steps); the run spent 120 input tokens and 40 output tokens, $0.0013",
-  ]);
-});
-
-Deno.test("the message about a used-up budget has matching numbers: two requests", async () => {
-  await using place = new Place(() => READS_A);
-  const called = await place.call(["run", "--json", "--new", "--max-steps", "2", "Look"]);
-  assert.equal(
-    errorOf(called),
-    "Budget exhausted: 2 requests were sent (--max-steps); the run spent 240 input tokens and 80 output tokens, $0.0026",
-  );
-});
-
-Deno.test("the message about a used-up budget has matching numbers: more tokens than there were", async () => {
-  await using place = new Place(() => readsFor(200));
-  const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
-  assert.equal(
-    errorOf(called),
-    "Budget exhausted: 240 tokens were used, 40 more than 200 (--max-tokens); the run spent 200 input tokens and " +
-      "40 output tokens, $0.0016",
-  );
-});
-
-Deno.test("the message about a used-up budget has matching numbers: fewer tokens than one request needs", async () => {
-  await using place = new Place(() => readsFor(200));
-  const called = await place.call(["run", "--json", "--new", "--max-tokens", "14", "Look"]);
-  assert.equal(
-    errorOf(called),
+const SPENT: readonly (readonly [what: string, script: Script, flags: readonly string[], says: string])[] = [
+  ["one request", () => READS_A, ["--max-steps", "1"], "Budget exhausted: 1 request was sent (--max-steps)"],
+  [
+    "two requests",
+    () => READS_A,
+    ["--max-steps", "2"],
+    "Budget exhausted: 2 requests were sent (--max-steps)",
+  ],
+  [
+    "more tokens than there were",
+    () => readsFor(200),
+    ["--max-tokens", "200"],
+    "Budget exhausted: 240 tokens were used, 40 more than 200 (--max-tokens)",
+  ],
+  [
+    "fewer tokens than one request needs",
+    () => readsFor(200),
+    ["--max-tokens", "14"],
     "The budget of 14 tokens is too small: a response needs at least 16 tokens (--max-tokens)",
-  );
-});
+  ],
+  [
+    "a single token",
+    () => readsFor(159),
+    ["--max-tokens", "200"],
+    "Budget exhausted: 1 of 200 tokens is left (--max-tokens)",
+  ],
+];
 
-Deno.test("the message about a used-up budget has matching numbers: a single token", async () => {
-  await using place = new Place(() => readsFor(159));
-  const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
-  assert.equal(
-    errorOf(called),
-    "Budget exhausted: 1 of 200 tokens is left (--max-tokens); the run spent 159 input tokens and 40 output tokens, " +
-      "$0.0014",
-  );
-});
+for (const [what, script, flags, says] of SPENT) {
+  test(`the message about a used-up budget has matching numbers: ${what}`, async () => {
+    await using place = new Place(script);
+    const called = await place.call(["run", "--json", "--new", ...flags, "Look"]);
+    assert.equal(called.code, 4);
+    assert.equal(errorOf(called).split("; the run spent ")[0], says);
+  });
+}
 
-Deno.test("no verb counts one thing in the plural: of a session with one request, one item, one finding and one repair", async () => {
+test("no verb counts one thing in the plural: of a session with one request, one item, one finding and one repair", async () => {
   await using place = new Place([answer([reasoning("Hm."), message("Done.")]), HELLO]);
   await place.session("s");
   const exported = `${place.sandbox.directory}/s.jsonl`;

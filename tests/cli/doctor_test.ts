@@ -1,4 +1,5 @@
 /** doctor: its exit code says whether a run could start, and no broken setting hides the rest. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { lacksBinary, lacksLinux, needing } from "../support/needs.ts";
 import { PROGRAM } from "../support/reprise.ts";
@@ -37,13 +38,13 @@ async function assertSameAsRun(
   assert.equal(run.code, code, run.stdout);
 }
 
-Deno.test("doctor exits with 0 if a run could start", async () => {
+test("doctor exits with 0 if a run could start", async () => {
   await using place = new Place(readsThenAnswers);
   await assertSameAsRun(place, { code: 0, wrong: [] }, {});
   assert.match((await place.call(["doctor"])).stdout, /\nA run could start\n$/);
 });
 
-Deno.test({
+test.process({
   ...needing("doctor reports an executable that differs from what was built", lacksBinary(), lacksLinux()),
   fn: async () => {
     await using place = new Place([]);
@@ -67,7 +68,7 @@ Deno.test({
   },
 });
 
-Deno.test("doctor exits as the run that could not start: without a key, a model, a base URL", async () => {
+test("doctor exits as the run that could not start: without a key, a model, a base URL", async () => {
   await using place = new Place([]);
   await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_API_KEY: "" });
   await assertSameAsRun(place, { code: 2, wrong: ["model"] }, { REPRISE_MODEL: "" });
@@ -80,17 +81,7 @@ Deno.test("doctor exits as the run that could not start: without a key, a model,
   assert.match(stdout, /\nA run could not start: key\n$/);
 });
 
-Deno.test("doctor needs no key for a server of this machine that needs none", async () => {
-  await using place = new Place(readsThenAnswers);
-  const env = {
-    OPENAI_API_KEY: "",
-    REPRISE_BASE_URL: place.server.baseUrl,
-    REPRISE_PROVIDER: "compatible",
-  };
-  assert.deepEqual((await report(place, { env })).wrong, []);
-});
-
-Deno.test("doctor reports a broken configuration and all other checks", async () => {
+test("doctor reports a broken configuration and all other checks", async () => {
   await using place = new Place([]);
   Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
   const file = `${place.sandbox.directory}/.config/reprise/config.json`;
@@ -104,16 +95,7 @@ Deno.test("doctor reports a broken configuration and all other checks", async ()
   }
 });
 
-Deno.test("doctor reports a missing HOME and all other checks", async () => {
-  await using place = new Place([]);
-  const { code, wrong, checks } = await report(place, { env: { HOME: "", REPRISE_HOME: "" } });
-  assert.deepEqual({ code, wrong }, { code: 2, wrong: ["home"] });
-  assert.match(checks.find(({ name }) => name === "configuration")?.detail ?? "", /HOME is not set/);
-  // Sessions have a place, and no configuration is no error.
-  assert.deepEqual((await report(place, { env: { HOME: "" } })).wrong, []);
-});
-
-Deno.test(needing("doctor reports a home that cannot be written", LACKS_MODES), async () => {
+test.process(needing("doctor reports a home that cannot be written", LACKS_MODES), async () => {
   await using place = new Place([]);
   const home = `${place.sandbox.directory}/closed`;
   Deno.mkdirSync(home, { mode: 0o500 });

@@ -1,28 +1,11 @@
 import assert from "node:assert/strict";
+import { test } from "../support/test.ts";
 import { resolve } from "node:path";
-import process from "node:process";
 import { withoutComments } from "../../scripts/house/source_text.ts";
 import { readTree } from "../../scripts/house/tree.ts";
-import { isRead, narrowProcessEnvironment, READ_VARIABLES, readVariable } from "../../src/cli/environment.ts";
-import { livePorts } from "../../src/cli/live_ports.ts";
+import { isRead, READ_VARIABLES } from "../../src/cli/environment.ts";
 
-const UNLISTED = "SOMEBODYS_DATABASE_URL";
-
-/** Runs `use` with an unlisted and a listed variable set. */
-function withVariables(use: () => void): void {
-  const environment = process.env;
-  Deno.env.set(UNLISTED, "postgres://secret");
-  Deno.env.set("REPRISE_MODEL", "listed");
-  try {
-    use();
-  } finally {
-    process.env = environment;
-    Deno.env.delete(UNLISTED);
-    Deno.env.delete("REPRISE_MODEL");
-  }
-}
-
-Deno.test("each variable that a source asks for by name is in the list", () => {
+test("each variable that a source asks for by name is in the list", () => {
   const files = readTree(resolve(import.meta.dirname ?? ".", "../.."));
   const sources = files.filter((file) => file.path.startsWith("src/") && file.path.endsWith(".ts"));
   const name =
@@ -35,7 +18,7 @@ Deno.test("each variable that a source asks for by name is in the list", () => {
   assert.ok(!READ_VARIABLES.includes("*"));
 });
 
-Deno.test("docs/configuration.md names each variable of ours, but the one that a helper sets for its own workers", () => {
+test("docs/configuration.md names each variable of ours, but the one that a helper sets for its own workers", () => {
   const files = readTree(resolve(import.meta.dirname ?? ".", "../.."));
   const page = files.find(({ path }) => path === "docs/configuration.md")?.text ?? "";
   const names = files.filter(({ path }) => /^(?:src|npm|python)\/|^install\.sh$/.test(path))
@@ -43,22 +26,4 @@ Deno.test("docs/configuration.md names each variable of ours, but the one that a
   assert.deepEqual([...new Set(names)].filter((name) => !page.includes(`\`${name}\``)), [
     "REPRISE_TEST_LISTS",
   ]);
-});
-
-Deno.test("a variable outside the list reads as unset, whatever the runtime permits", () => {
-  withVariables(() => {
-    assert.equal(Deno.env.get(UNLISTED), "postgres://secret");
-    assert.equal(readVariable(UNLISTED), undefined);
-    assert.equal(livePorts().env(UNLISTED), undefined);
-    assert.equal(livePorts().env("REPRISE_MODEL"), "listed");
-  });
-});
-
-Deno.test("libraries see the variables of the list, and no other", () => {
-  withVariables(() => {
-    narrowProcessEnvironment();
-    assert.equal(process.env[UNLISTED], undefined);
-    assert.equal(process.env.REPRISE_MODEL, "listed");
-    assert.deepEqual(Object.keys(process.env).filter((name) => !isRead(name)), []);
-  });
 });

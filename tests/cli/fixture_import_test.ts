@@ -1,4 +1,5 @@
 /** `reprise fixture import` of files and folders, as a user calls it. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { Sandbox } from "../support/reprise.ts";
 import { assertError } from "./harness.ts";
@@ -70,7 +71,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   "stubs.json": /it is of WireMock: /,
 };
 
-Deno.test("a folder of recordings becomes one fixture each, and those that are refused are named: exit 2", async () => {
+test("a folder of recordings becomes one fixture each, and those that are refused are named: exit 2", async () => {
   await using sandbox = new Sandbox();
   written(sandbox);
   const call = (...args: string[]) =>
@@ -116,7 +117,7 @@ Deno.test("a folder of recordings becomes one fixture each, and those that are r
   }
 });
 
-Deno.test("a folder in which every recording is imported ends with 0, and one without recordings with 2", async () => {
+test("a folder in which every recording is imported ends with 0, and one without recordings with 2", async () => {
   await using sandbox = new Sandbox();
   Deno.mkdirSync(`${sandbox.directory}/from/sub`, { recursive: true });
   const call = (to: string) =>

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { test } from "../support/test.ts";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
 import { denoCache, ending, Sandbox, SOURCES } from "../support/reprise.ts";
@@ -24,7 +25,7 @@ async function playBoth(
   return textsBelow(`${sandbox.home}/sessions/demo`, "lock");
 }
 
-Deno.test("the same fixture gives byte-identical files in another directory, home, time zone, locale and environment", async () => {
+test.process("the same fixture gives byte-identical files in another directory, home, time zone, locale and environment", async () => {
   await using here = new Sandbox();
   await using there = new Sandbox();
   const one = await playBoth(here, {}, here.workspace);
@@ -51,7 +52,7 @@ Deno.test("the same fixture gives byte-identical files in another directory, hom
 });
 
 // A compiled binary's permissions are fixed: this is a matter of the sources, whatever program is under test.
-Deno.test("a played fixture needs no network: it runs with the network denied", async () => {
+test.process("a played fixture needs no network: it runs with the network denied", async () => {
   await using sandbox = new Sandbox();
   const allowed = ["read", "write", "env", "sys", "run"].map((name) => `--allow-${name}`);
   const [command = "", ...before] = SOURCES.flatMap((word) =>
@@ -67,17 +68,7 @@ Deno.test("a played fixture needs no network: it runs with the network denied", 
   assert.equal(code, 0, new TextDecoder().decode(stderr));
 });
 
-Deno.test("a folder that is no fixture is refused before anything is written", async () => {
-  await using sandbox = new Sandbox();
-  const called = await sandbox.call(["run", "--json", "--fixture", sandbox.workspace, "Go"]);
-  assert.equal(called.code, 2);
-  const error = JSON.parse(called.stdout);
-  assert.equal(error.code, "bad_fixture");
-  assert.match(error.message, /fixture\.json": nothing is there/);
-  assert.throws(() => Deno.statSync(sandbox.home), Deno.errors.NotFound);
-});
-
-Deno.test("a seeded session id that exists gets -2, then -3", async () => {
+test("a seeded session id that exists gets -2, then -3", async () => {
   await using sandbox = new Sandbox();
   const ids: string[] = [];
   for (let run = 0; run < 3; run++) {

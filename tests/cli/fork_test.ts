@@ -1,6 +1,7 @@
 /** fork: a new session from the start of another, and ls --tree. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { assertError, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, ok, Place, readsThenAnswers } from "./harness.ts";
 
 interface ForkReport {
   readonly session: string;
@@ -20,13 +21,7 @@ async function fork(place: Place, args: readonly string[]): Promise<ForkReport> 
   return JSON.parse(called.stdout);
 }
 
-async function ok(place: Place, args: readonly string[]): Promise<string> {
-  const called = await place.call(args);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  return called.stdout;
-}
-
-Deno.test("fork begins a new session from the start of another: --to-seq inside a turn or between a call and its result is exit 2, and names the nearest", async () => {
+test("fork begins a new session from the start of another: --to-seq inside a turn or between a call and its result is exit 2, and names the nearest", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const [user, model, tools] = place.sandbox.turns("s").map(({ seq }) => seq);
@@ -50,7 +45,7 @@ Deno.test("fork begins a new session from the start of another: --to-seq inside 
   assert.deepEqual([...Deno.readDirSync(`${place.sandbox.home}/sessions`)].map(({ name }) => name), ["s"]);
 });
 
-Deno.test("fork begins a new session from the start of another: --dry-run says where, and changes nothing; then the fork is reported; for people stdout is the new id", async () => {
+test("fork begins a new session from the start of another: --dry-run says where, and changes nothing; then the fork is reported; for people stdout is the new id", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const report = JSON.parse(await ok(place, ["fork", "s", "--dry-run", "--json"]));
@@ -82,7 +77,7 @@ Deno.test("fork begins a new session from the start of another: --dry-run says w
   assert.match(await ok(place, ["show", called.stdout.trim()]), /forked from s after seq/);
 });
 
-Deno.test("ls --tree shows forks under the sessions that they were forked from: also when the parent is gone, and then says so", async () => {
+test("ls --tree shows forks under the sessions that they were forked from: also when the parent is gone, and then says so", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const child = (await fork(place, ["s"])).session;

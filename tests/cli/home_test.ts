@@ -1,4 +1,5 @@
 /** Calls without a home directory that they do not use, and calls from a working directory that cannot be named. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { assertError, Place } from "./harness.ts";
 
@@ -24,7 +25,7 @@ const UNREADABLE = { ...UNSET, XDG_CONFIG_HOME: "/dev/null", XDG_DATA_HOME: "/de
 
 for (const [which, env] of Object.entries({ "an unset": UNSET, "an unreadable": UNREADABLE })) {
   for (const [name, [args, code]] of Object.entries(CALLS)) {
-    Deno.test(`${name} does not mind ${which} home directory`, async () => {
+    test.process(`${name} does not mind ${which} home directory`, async () => {
       await using place = new Place([]);
       const called = await place.call(args, { env });
       assert.equal(called.code, code, called.stdout + called.stderr);
@@ -33,7 +34,7 @@ for (const [which, env] of Object.entries({ "an unset": UNSET, "an unreadable": 
   }
 }
 
-Deno.test("a call that needs a configuration or a home says what is wrong with HOME", async () => {
+test("a call that needs a configuration or a home says what is wrong with HOME", async () => {
   await using place = new Place([]);
   const configured = await place.call(["run", "--json", "--no-stdin", "Go"], { env: UNREADABLE });
   assertError(configured, { code: "bad_configuration", exit: 2, says: /\/dev\/null.*cannot be read/ });
@@ -41,7 +42,7 @@ Deno.test("a call that needs a configuration or a home says what is wrong with H
   assertError(unset, { code: "usage", exit: 2, hint: /--home DIR/ });
 });
 
-Deno.test("a working directory whose path is not UTF-8 is named by each call that uses it", async () => {
+test.process("a working directory whose path is not UTF-8 is named by each call that uses it", async () => {
   await using place = new Place([]);
   const inside = `d="$(printf 'bad\\377')"; mkdir -p "$d" && cd "$d" && exec "$@"`;
   const options = { through: ["sh", "-c", inside, "sh"] };

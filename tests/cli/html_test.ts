@@ -1,4 +1,5 @@
 /** The command line of pages: where they are written, with which mode, and what is refused. Browsers are in tests/clients. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { assertError, begun, KEY, readsThenAnswers } from "./harness.ts";
 
@@ -12,7 +13,7 @@ const PNG =
 /** The entries of a page, each as its HTML. */
 const entriesOf = (html: string): string[] => html.match(/<article [^]*?<\/article>/g) ?? [];
 
-Deno.test("show --html writes one page for its owner only, and says so on stderr", async () => {
+test("show --html writes one page for its owner only, and says so on stderr", async () => {
   await using here = await place();
   const called = await here.call(["show", "look", "--html", "page.html"]);
   assert.equal(called.code, 0, called.stderr);
@@ -39,7 +40,7 @@ Deno.test("show --html writes one page for its owner only, and says so on stderr
   assert.doesNotMatch(html, /<svg|no_following_item|tool_call|function_call/);
 });
 
-Deno.test("a page allows its own script and style only, and no address", async () => {
+test("a page allows its own script and style only, and no address", async () => {
   await using here = await place();
   const { stdout } = await here.call(["show", "look", "--html", "-"]);
   const [, policy = ""] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(stdout) ?? [];
@@ -50,7 +51,7 @@ Deno.test("a page allows its own script and style only, and no address", async (
   assert.doesNotMatch(stdout, /https?:\/\//);
 });
 
-Deno.test("an existing page is replaced with --force only, and nothing but a file ever is", async () => {
+test("an existing page is replaced with --force only, and nothing but a file ever is", async () => {
   await using here = await place();
   const path = `${here.sandbox.workspace}/page.html`;
   Deno.writeTextFileSync(path, "mine", { mode: 0o644 });
@@ -68,7 +69,7 @@ Deno.test("an existing page is replaced with --force only, and nothing but a fil
   assertError(folder, { code: "usage", exit: 2, says: /not a regular file/ });
 });
 
-Deno.test("flags of pages are refused without a page, and stdout holds one document", async () => {
+test("flags of pages are refused without a page, and stdout holds one document", async () => {
   await using here = await place();
   for (const args of [["show", "look"], ["fixture", "show", FIXTURE]]) {
     const called = await here.call([...args, "--json", "--force"]);
@@ -78,7 +79,7 @@ Deno.test("flags of pages are refused without a page, and stdout holds one docum
   assertError(both, { code: "usage", exit: 2, says: /stdout would hold two documents/ });
 });
 
-Deno.test("no secret is in what show makes of a redacted export", async () => {
+test("no secret is in what show makes of a redacted export", async () => {
   await using here = await place();
   const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
   const prompt = `Use ${secret} and ${KEY}`;
@@ -94,7 +95,7 @@ Deno.test("no secret is in what show makes of a redacted export", async () => {
   }
 });
 
-Deno.test("an attached image is part of the page; one whose blob is lost, and any other file, is named", async () => {
+test("an attached image is part of the page; one whose blob is lost, and any other file, is named", async () => {
   await using here = await place();
   const { workspace } = here.sandbox;
   const png = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0));
@@ -114,7 +115,7 @@ Deno.test("an attached image is part of the page; one whose blob is lost, and an
   assert.match(lost, /<p class="note" id="seq-\d+">attached a\.png \(image\/png, \d+ bytes\)<\/p>/);
 });
 
-Deno.test("a damaged session has a page with what can be read, and exit code 12", async () => {
+test("a damaged session has a page with what can be read, and exit code 12", async () => {
   await using here = await place();
   Deno.writeTextFileSync(here.turnPath("look", 2), "damage");
   const called = await here.call(["show", "look", "--html", "-"]);
@@ -124,7 +125,7 @@ Deno.test("a damaged session has a page with what can be read, and exit code 12"
   assert.match(called.stderr, /damaged: turns\/000002\.json/);
 });
 
-Deno.test("fixture show --html writes a page of the exchanges, with calls beside the results sent later", async () => {
+test("fixture show --html writes a page of the exchanges, with calls beside the results sent later", async () => {
   await using here = await place();
   const called = await here.call(["fixture", "show", FIXTURE, "--html", "page.html", "--json"]);
   assert.equal(called.code, 0, called.stdout);

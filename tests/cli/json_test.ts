@@ -1,4 +1,5 @@
 /** The output's contract: JSON Lines from `run`, one document elsewhere, and help that helps. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import deno from "../../deno.json" with { type: "json" };
 import { answer, message, rateLimited, unauthorized } from "../support/responses_server.ts";
@@ -38,7 +39,7 @@ function shape(types: readonly string[]): string[] {
   return types.filter((type, index) => !(type.endsWith(".delta") && types[index - 1] === type));
 }
 
-Deno.test("run --json is JSON Lines, and nothing else reaches stdout: the events of a run with a tool come in their order, each with its members", async () => {
+test("run --json is JSON Lines, and nothing else reaches stdout: the events of a run with a tool come in their order, each with its members", async () => {
   await using place = new Place(readsThenAnswers);
   const called = await place.call(["run", "--json", "Look at a.txt"]);
   assert.equal(called.code, 0);
@@ -57,7 +58,7 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: the events
   }
 });
 
-Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they say is what is on disk", async () => {
+test("run --json is JSON Lines, and nothing else reaches stdout: what they say is what is on disk", async () => {
   await using place = new Place(readsThenAnswers);
   const called = await place.call(["run", "--json", "--new", "-s", "s", "Look at a.txt"]);
   const lines = events(called);
@@ -96,7 +97,7 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they 
   assert.match(String(request?.fingerprint), new RegExp(`^openai:${MODEL}:[0-9a-f]{8}$`));
 });
 
-Deno.test("the command in resume keeps the limits of the run, and its fixture: what was played is not sent", async () => {
+test("the command in resume keeps the limits of the run, and its fixture: what was played is not sent", async () => {
   await using place = new Place(() => HELLO);
   const limited = ["--max-cost", "0.5", "--max-tokens", "20"];
   const spent = ending(await place.call(["run", "--json", "--new", "-s", "s", ...limited, "Hi"]));
@@ -113,7 +114,7 @@ Deno.test("the command in resume keeps the limits of the run, and its fixture: w
   assert.equal(place.server.requests.length, length);
 });
 
-Deno.test("run --json is JSON Lines, and nothing else reaches stdout: the command in resume continues the session, after a failed run and after a completed one", async () => {
+test("run --json is JSON Lines, and nothing else reaches stdout: the command in resume continues the session, after a failed run and after a completed one", async () => {
   await using place = new Place([answer([message("Half")], { end: { kind: "cut" } }), HELLO, HELLO]);
   const failed = ending(await place.call(["run", "--json", "--new", "-s", "s", "Hi"]));
   assert.equal(failed.resume, "reprise run -s s");
@@ -123,7 +124,7 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: the comman
   assert.equal((await place.call([...words, "…", "--json"])).code, 0);
 });
 
-Deno.test("run --json is JSON Lines, and nothing else reaches stdout: a retry is a notice, and an error comes just before run.ended", async () => {
+test("run --json is JSON Lines, and nothing else reaches stdout: a retry is a notice, and an error comes just before run.ended", async () => {
   await using place = new Place([rateLimited({ retryAfter: "0" }), unauthorized()]);
   const called = await place.call(["run", "--json", "Hi"]);
   assert.deepEqual(events(called).map(({ type }) => type), [
@@ -133,87 +134,25 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: a retry is
   assert.deepEqual(Object.keys(error), ["type", "code", "exit_code", "message", "hint", "details"]);
 });
 
-Deno.test("every other verb prints one JSON document with --json: each of them", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  const rows: readonly (readonly [readonly string[], readonly string[]])[] = [
-    [["ls"], ["sessions"]],
-    [["show", "s"], ["session", "path", "manifest", "turns"]],
-    [["show", "s", "--turns"], ["session", "turns"]],
-    [["show", "s", "--events"], ["session", "events"]],
-    [["explain", "s"], ["session", "next", "reasoning", "dropped", "repairs", "refusals"]],
-    [["fsck", "--all", "--requests"], ["ok", "exit_code", "sessions"]],
-    [["repair", "s", "--lift-quarantine"], ["session", "lifted", "dry_run"]],
-    [["interrupt", "s"], ["session", "interrupted", "closed_run", "answered_calls"]],
-    [["interrupt", "s", "--dry-run"], ["type", "session", "pid", "plan"]],
-    [["fsck", "s"], ["ok", "exit_code", "sessions"]],
-    [["fsck", "--all"], ["ok", "exit_code", "sessions"]],
-    [["doctor"], ["ok", "exit_code", "checks"]],
-    [["run", "-s", "s", "Hi", "--dry-run"], ["type", "session", "new", "run", "continues", "url"]],
-  ];
-  for (const [args, members] of rows) {
-    const called = await place.call([...args, "--json"]);
-    assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
-    assert.equal(called.stderr, "", args.join(" "));
-    assert.match(called.stdout, /^[^\n]+\n$/, "one line");
-    assert.deepEqual(Object.keys(JSON.parse(called.stdout)).slice(0, members.length), members);
-  }
-});
-
-Deno.test("every other verb prints one JSON document with --json: an error is that one document", async () => {
-  await using place = new Place([]);
-  for (const verb of ["show", "explain", "fsck"]) {
-    const called = await place.call([verb, "nowhere", "--json"]);
-    assert.match(called.stdout, /^\{"type":"error"[^\n]+\n$/);
-    assert.equal(called.stderr, "");
-  }
-});
-
-Deno.test("for people, stdout is the answer and stderr the rest: a run in a pipe prints the answer alone, and its session on stderr", async () => {
+test("for people, stdout is the answer and stderr the rest: a run in a pipe prints the answer alone, and its session on stderr", async () => {
   await using place = new Place(readsThenAnswers);
   const called = await place.call(["run", "--new", "-s", "s", "Look at a.txt"]);
   assert.deepEqual(called, { code: 0, stdout: "Hello.\n", stderr: "session s (new)\n" });
 });
 
-Deno.test("for people, stdout is the answer and stderr the rest: text of a model in a pipe is not altered", async () => {
+test("for people, stdout is the answer and stderr the rest: text of a model in a pipe is not altered", async () => {
   const text = "\x1b[31mred\x1b[0m \x07 \u202e back\r\n";
   await using place = new Place([answer([message(text)])]);
   assert.equal((await place.call(["run", "Hi"])).stdout, `${text}\n`);
 });
 
-Deno.test("for people, stdout is the answer and stderr the rest: notices go to stderr, and --quiet drops them but no error", async () => {
+test("for people, stdout is the answer and stderr the rest: notices go to stderr, and --quiet drops them but no error", async () => {
   await using place = new Place(() => rateLimited({ retryAfter: "0" }));
   const reported = await place.call(["run", "Hi"]);
   assert.match(reported.stderr, /^session .*\nnotice: trying again .*\nnotice: .*\nerror: .*429.*\n/);
   const quiet = await place.call(["run", "--quiet", "Hi"]);
   assert.match(quiet.stderr, /^error: [^\n]*429[^\n]*\n/);
   assert.deepEqual([reported.code, reported.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);
-});
-
-Deno.test("for people, stdout is the answer and stderr the rest: there is no colour in a pipe, and none on a terminal with NO_COLOR or --no-color", async () => {
-  await using place = new Place([]);
-  const piped = await place.call(["show", "nowhere"]);
-  assert.ok(piped.stderr.startsWith("error: "));
-  const terminal = ["script", "-qefc", 'exec "$CALLED"', "/dev/null"];
-  const called = `${place.sandbox.workspace}/called`;
-  for (
-    const [env, flags, coloured] of [
-      [{}, "", true],
-      [{ NO_COLOR: "1" }, "", false],
-      [{ NO_COLOR: "" }, "", true],
-      [{}, "--no-color", false],
-    ] as const
-  ) {
-    // `script` takes one line for a shell, so the command goes through a file.
-    const write = `printf '#!/bin/sh\\nexec' >called; printf " '%s'" "$@" >>called; chmod +x called; `;
-    const through = ["sh", "-c", `${write}exec ${terminal.map((word) => `'${word}'`).join(" ")}`, "sh"];
-    const shown = await place.call(["show", "nowhere", ...flags === "" ? [] : [flags]], {
-      through,
-      env: { ...env, CALLED: called, SHELL: "/bin/sh" },
-    });
-    assert.match(shown.stdout, /Cannot find session/, shown.stderr);
-    assert.equal(shown.stdout.includes("\x1b["), coloured, JSON.stringify([env, flags]));
-  }
 });
 
 /** Exit codes that cli.md promises to scripts. */
@@ -241,7 +180,7 @@ const EXIT_CODES = `
 
 const VERBS = ["run", "interrupt", "ls", "show", "explain", "fsck", "doctor"];
 
-Deno.test("help says what there is: reprise --help lists every verb on one screen, and help codes every exit code", async () => {
+test("help says what there is: reprise --help lists every verb on one screen, and help codes every exit code", async () => {
   await using sandbox = new Sandbox();
   const { code, stdout, stderr } = await sandbox.call(["--help"]);
   assert.deepEqual([code, stderr], [0, ""]);
@@ -259,7 +198,7 @@ Deno.test("help says what there is: reprise --help lists every verb on one scree
   assert.deepEqual(listed.map(words), EXIT_CODES.trim().split("\n").map(words));
 });
 
-Deno.test("help says what there is: --help of each verb gives an example of it, and help VERB is the same", async () => {
+test("help says what there is: --help of each verb gives an example of it, and help VERB is the same", async () => {
   await using sandbox = new Sandbox();
   await Promise.all(VERBS.map(async (verb) => {
     const { code, stdout } = await sandbox.call([verb, "--help"]);
@@ -270,7 +209,7 @@ Deno.test("help says what there is: --help of each verb gives an example of it, 
   }));
 });
 
-Deno.test("help says what there is: a mistyped verb or flag is exit 2 with a suggestion", async () => {
+test("help says what there is: a mistyped verb or flag is exit 2 with a suggestion", async () => {
   await using sandbox = new Sandbox();
   for (
     const [args, hint] of [
@@ -291,19 +230,19 @@ Deno.test("help says what there is: a mistyped verb or flag is exit 2 with a sug
   }
 });
 
-Deno.test("help says what there is: no verb at all prints help and is exit 2", async () => {
+test.long("help says what there is: no verb at all prints help and is exit 2", async () => {
   await using sandbox = new Sandbox();
   const { code, stdout, stderr } = await sandbox.call([]);
   assert.equal(code, 2);
   assert.match(stdout + stderr, /Usage: reprise/);
 });
 
-Deno.test("help says what there is: help for a verb that is not there is exit 2", async () => {
+test("help says what there is: help for a verb that is not there is exit 2", async () => {
   await using sandbox = new Sandbox();
   assert.equal((await sandbox.call(["help", "nonsense"])).code, 2);
 });
 
-Deno.test("help says what there is: --version prints the version alone", async () => {
+test("help says what there is: --version prints the version alone", async () => {
   await using sandbox = new Sandbox();
   for (const flag of ["--version", "-V"]) {
     assert.deepEqual(await sandbox.call([flag]), { code: 0, stdout: `${deno.version}\n`, stderr: "" });

@@ -1,9 +1,9 @@
 /** Tests for `ls`: header, states, sizes, filters and orders; and `@last:any`. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import type { CallOptions } from "../support/reprise.ts";
 import { answer, message, type Script } from "../support/responses_server.ts";
-import { assertError, begun, Place, readsThenAnswers, reseal, until } from "./harness.ts";
+import { assertError, begun, Place, readsThenAnswers, until } from "./harness.ts";
 
 /** A server whose answer takes until the test is over. */
 const slow: Script = () => answer([message("Hello.")], { end: { kind: "stall" } });
@@ -31,19 +31,7 @@ async function idsOf(place: Place, ...args: string[]): Promise<string[]> {
   return (await listed(place, ...args)).map(({ id }) => String(id));
 }
 
-/** Returns the output of a call on a terminal of the given width. */
-async function onTerminal(place: Place, columns: number, args: readonly string[], options: CallOptions = {}) {
-  const called = await place.call(args, {
-    ...options,
-    through: ["sh", "-c", `exec script -qefc "stty cols ${columns}; $*" /dev/null`, "sh"],
-    env: { SHELL: "/bin/sh", TERM: "xterm", ...options.env },
-  });
-  assert.equal(called.code, 0, called.stdout);
-  // deno-lint-ignore no-control-regex -- colours of the terminal
-  return called.stdout.replaceAll(/\x1b\[[0-9;]*m/g, "").split("\r\n").filter((line) => line !== "");
-}
-
-Deno.test("ls shows a header and a line for each session: local time, turns, size, tokens, state, model, title", async () => {
+test.process("ls shows a header and a line for each session: local time, turns, size, tokens, state, model, title", async () => {
   await using place = await threeSessions();
   const { stdout } = await place.call(["ls"], { env: { TZ: "Asia/Tokyo" } });
   const [header, first, ...others] = stdout.split("\n");
@@ -58,34 +46,7 @@ Deno.test("ls shows a header and a line for each session: local time, turns, siz
   assert.equal(others.length, 3);
 });
 
-Deno.test("ls fits the terminal, with the whole id of each session", async () => {
-  await using place = await threeSessions();
-  for (const columns of [120, 80, 60, 48, 20]) {
-    const lines = await onTerminal(place, columns, ["ls"]);
-    assert.equal(lines.length, 4);
-    for (const line of lines) assert.ok([...line].length <= columns, `${columns}: ${line}`);
-    for (const [index, id] of ["docs", "lexer", "parser"].entries()) {
-      assert.ok(lines[index + 1]?.startsWith(id));
-    }
-  }
-});
-
-Deno.test("the size of a session is that of its turns and blobs, without a look at them", async () => {
-  await using place = await threeSessions();
-  const sizeOf = (directory: string) =>
-    [...Deno.readDirSync(directory)].reduce(
-      (sum, { name }) => sum + Deno.statSync(`${directory}/${name}`).size,
-      0,
-    );
-  const files = sizeOf(`${place.path("docs")}/turns`) + sizeOf(`${place.path("docs")}/blobs`);
-  const [docs] = await listed(place);
-  assert.equal(docs?.bytes, files);
-  // An earlier version wrote this one.
-  reseal(`${place.path("docs")}/manifest.json`, (text) => text.replace(/,"bytes":\{[^}]*\}/, ""));
-  assert.equal((await listed(place))[0]?.bytes, files);
-});
-
-Deno.test("ls distinguishes running, killed, damaged and completed sessions", async () => {
+test.process("ls distinguishes running, killed, damaged and completed sessions", async () => {
   await using place = new Place(slow);
   const run = place.start(["run", "--json", "--new", "-s", "busy", "Hello"]);
   await until(() => run.stdout.includes('"request"'), "the request");
@@ -104,7 +65,7 @@ Deno.test("ls distinguishes running, killed, damaged and completed sessions", as
   assert.match((await place.call(["ls"])).stdout, /^busy .* damaged .*turns\/000001\.json/m);
 });
 
-Deno.test("ls lists only the sessions that its filters choose", async () => {
+test("ls lists only the sessions that its filters choose", async () => {
   await using place = await threeSessions();
   assert.deepEqual(await idsOf(place), ["docs", "lexer", "parser"]);
   assert.deepEqual(await idsOf(place, "--since", "1h", "--limit", "2"), ["docs", "lexer"]);
@@ -126,7 +87,7 @@ Deno.test("ls lists only the sessions that its filters choose", async () => {
   });
 });
 
-Deno.test("@last:any is the latest session of all workspaces", async () => {
+test("@last:any is the latest session of all workspaces", async () => {
   await using place = await threeSessions();
   const shown = async (selector: string) =>
     JSON.parse((await place.call(["show", selector, "--json"])).stdout);
@@ -145,7 +106,7 @@ Deno.test("@last:any is the latest session of all workspaces", async () => {
   });
 });
 
-Deno.test("new sessions whose prompts begin alike get ids that tell them apart", async () => {
+test("new sessions whose prompts begin alike get ids that tell them apart", async () => {
   await using place = new Place(() => answer([message("Hello.")]));
   for (const what of ["parser", "lexer", "build"]) {
     const { code, stderr } = await place.call(["run", `Fix the failing ${what}`]);

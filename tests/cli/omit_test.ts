@@ -1,8 +1,9 @@
 /** The verb omit, as a user calls it: requests, copies and views of a session. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { PNG } from "./attached_files.ts";
-import { assertError, begun, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, begun, ok, Place, readsThenAnswers } from "./harness.ts";
 
 const SECRET = "the password is hunter2";
 
@@ -19,12 +20,6 @@ function write({ sandbox }: Place, name: string, bytes: Uint8Array): void {
   Deno.writeFileSync(`${sandbox.workspace}/${name}`, bytes);
 }
 
-async function ok(place: Place, args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await place.call(args);
-  assert.equal(code, 0, `${args.join(" ")}: ${stdout}${stderr}`);
-  return stdout;
-}
-
 /** The `seq` of the events of a kind, oldest first. */
 function seqsOf(place: Place, type: string): number[] {
   return place.sandbox.turnNames("s").flatMap((name) =>
@@ -32,7 +27,7 @@ function seqsOf(place: Place, type: string): number[] {
   ).filter((event) => event.type === type).map(({ seq }) => Number(seq));
 }
 
-Deno.test("omit takes a call out with its group, and --undo sends the same bytes again; nothing on disk changes", async () => {
+test("omit takes a call out with its group, and --undo sends the same bytes again; nothing on disk changes", async () => {
   await using place = new Place(readsThenAnswers);
   await fill(place);
   const before = await ok(place, ["run", "-s", "s", "--dry-run", "--body"]);
@@ -68,7 +63,7 @@ Deno.test("omit takes a call out with its group, and --undo sends the same bytes
   await ok(place, ["fsck", "s", "--requests"]);
 });
 
-Deno.test("omit --part leaves a note in place of a file or a text, by the seq of the message or of the file", async () => {
+test("omit --part leaves a note in place of a file or a text, by the seq of the message or of the file", async () => {
   await using place = await placed();
   const whole = await ok(place, ["run", "-s", "s", "--dry-run", "--body"]);
   await ok(place, ["omit", "s", "--seq", "3", "--part", "1"]);
@@ -88,7 +83,7 @@ Deno.test("omit --part leaves a note in place of a file or a text, by the seq of
   assert.equal(await ok(place, ["run", "-s", "s", "--dry-run", "--body"]), whole);
 });
 
-Deno.test("omit refuses what it cannot do with exit 2 and the reason", async () => {
+test("omit refuses what it cannot do with exit 2 and the reason", async () => {
   await using place = await placed();
   const rows: readonly (readonly [readonly string[], RegExp])[] = [
     [["--seq", "999"], /Cannot omit seq 999 of session "s", where no event is that a request holds/],
@@ -123,7 +118,7 @@ Deno.test("omit refuses what it cannot do with exit 2 and the reason", async () 
   });
 });
 
-Deno.test("views mark what is omitted, copies say that they hold it, and --redact drops it", async () => {
+test("views mark what is omitted, copies say that they hold it, and --redact drops it", async () => {
   await using place = await placed();
   await ok(place, ["omit", "s", "--seq", "2,3,5"]);
   assert.match(await ok(place, ["show", "s"]), /\(omitted from later requests:\)/);
@@ -150,7 +145,7 @@ Deno.test("views mark what is omitted, copies say that they hold it, and --redac
   assert.equal(await ok(place, ["run", "-s", "s", "--dry-run", "--body"]), request);
 });
 
-Deno.test("forks and checkpoints bring nothing back that is omitted", async () => {
+test("forks and checkpoints bring nothing back that is omitted", async () => {
   await using place = await placed();
   const [, answered = 0] = seqsOf(place, "run_ended");
   const [ended = 0] = seqsOf(place, "run_ended");

@@ -1,8 +1,9 @@
 /** Answers that must fit a schema: checked, corrected once, and otherwise not passed on. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message, reasoning } from "../support/responses_server.ts";
-import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
+import { type ScriptedResponse } from "../support/responses_server/script.ts";
 import { ending, events } from "../support/reprise.ts";
 import { assertError, Place } from "./harness.ts";
 
@@ -35,14 +36,14 @@ function written(place: Place): string | null {
   }
 }
 
-Deno.test("an answer that fits the schema completes the run at once", async () => {
+test("an answer that fits the schema completes the run at once", async () => {
   await using place = answering(GOOD);
   const { code, stdout } = await place.call([...RUN, "Who?"]);
   assert.deepEqual([code, stdout, written(place)], [0, `${GOOD}\n`, GOOD]);
   assert.equal(place.server.requests.length, 1);
 });
 
-Deno.test("an answer that does not fit is recorded and sent back once, with its errors, inside the same run", async () => {
+test("an answer that does not fit is recorded and sent back once, with its errors, inside the same run", async () => {
   await using place = answering(PROSE, GOOD);
   const called = await place.call([...RUN, "--json", "Who?"]);
   const ended = ending(called);
@@ -72,7 +73,7 @@ Deno.test("an answer that does not fit is recorded and sent back once, with its 
   assert.equal((await place.call(["fsck", "s", "--requests"])).code, 0);
 });
 
-Deno.test("two answers that do not fit end the run as incomplete with exit 6; stdout and -o stay empty", async () => {
+test("two answers that do not fit end the run as incomplete with exit 6; stdout and -o stay empty", async () => {
   const wrong = '{"name":7,"age":-1,"more":1}';
   for (const json of [false, true]) {
     await using place = answering(PROSE, wrong, GOOD);
@@ -100,7 +101,7 @@ Deno.test("two answers that do not fit end the run as incomplete with exit 6; st
   }
 });
 
-Deno.test("a correction is a step of the run, and counts against its budgets", async () => {
+test("a correction is a step of the run, and counts against its budgets", async () => {
   await using place = answering(PROSE, GOOD);
   const called = await place.call([...RUN, "--json", "--max-steps", "1", "Who?"]);
   assertError(called, { code: "over_budget", exit: 4 });
@@ -109,14 +110,7 @@ Deno.test("a correction is a step of the run, and counts against its budgets", a
   assert.deepEqual([more.code, more.stdout], [0, `${GOOD}\n`]);
 });
 
-Deno.test("calls of tools come before the answer, and only the answer is checked", async () => {
-  const call = functionCall("read_file", { path: "a.txt", offset: null, limit: null });
-  await using place = answering(answer([message("I look first."), call]), GOOD);
-  const { code, stdout } = await place.call([...RUN, "Who?"]);
-  assert.deepEqual([code, stdout], [0, `${GOOD}\n`]);
-});
-
-Deno.test("a schema that cannot be checked is refused before the first request", async () => {
+test("a schema that cannot be checked is refused before the first request", async () => {
   const cases: readonly (readonly [unknown, RegExp])[] = [
     [{ $ref: "https://example.com/person.json" }, /refers to "https:\/\/example\.com\/person\.json"/],
     [{ properties: { a: { $ref: "other.json#/a" } } }, /refers to "other\.json#\/a"/],
@@ -131,12 +125,4 @@ Deno.test("a schema that cannot be checked is refused before the first request",
     assertError(await place.call([...RUN, "--json", "Who?"]), { code: "usage", exit: 2, says });
   }
   assert.equal(place.server.requests.length, 0);
-});
-
-Deno.test("the correction of a recorded run is played back from its fixture", async () => {
-  await using place = answering(PROSE, GOOD);
-  const recorded = await place.call([...RUN, "--record", "fixture", "Who?"]);
-  assert.equal(recorded.code, 0, recorded.stderr);
-  const played = await place.call(["test", "fixture"]);
-  assert.equal(played.code, 0, `${played.stdout}${played.stderr}`);
 });

@@ -1,4 +1,5 @@
 /** Denials are the only part of a posture that a session keeps. Nothing on disk allows anything. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
 import { Place, reseal } from "./harness.ts";
@@ -6,7 +7,7 @@ import { calling, decisions, EVERYTHING, names, NEW_RUN, offered } from "./chang
 
 const READING = ["read_file", "list_files", "search_text"];
 
-Deno.test("permissions end with the run: a session's files never allow anything: pins that were edited and sealed again to allow everything allow nothing", async () => {
+test("permissions end with the run: a session's files never allow anything: pins that were edited and sealed again to allow everything allow nothing", async () => {
   await using place = new Place(calling(...EVERYTHING));
   await place.call([...NEW_RUN, "Go"]);
   widenPins(place);
@@ -29,25 +30,13 @@ Deno.test("permissions end with the run: a session's files never allow anything:
   assert.deepEqual(offered(place, place.server.requests.length), READING);
 });
 
-Deno.test("permissions end with the run: a session's files never allow anything: unreadable pins are a refusal, not a guess", async () => {
+test("permissions end with the run: a session's files never allow anything: unreadable pins are a refusal, not a guess", async () => {
   await using place = new Place(calling(...EVERYTHING));
   await place.call([...NEW_RUN, "Go"]);
   widenPins(place, '"permissions":["read","allow-all"]');
   const next = await place.call(["run", "--json", "-s", "s", "--allow", "write", "Again"]);
   assert.equal(next.code, 2, next.stdout);
   assert.deepEqual(names(place), ["a.txt"]);
-});
-
-Deno.test("permissions end with the run: a session's files never allow anything: neither environment nor the workspace can allow anything", async () => {
-  await using place = new Place(calling(...EVERYTHING));
-  const { workspace } = place.sandbox;
-  const config = JSON.stringify({ allow: ["shell", "write"], permissions: ["allow shell"] });
-  for (const name of [".reprise.json", "config.json"]) {
-    Deno.writeTextFileSync(`${workspace}/${name}`, config);
-  }
-  const env = { REPRISE_ALLOW: "shell,write", REPRISE_PERMISSIONS: "shell", CI: "1" };
-  const called = await place.call([...NEW_RUN, "Go"], { env });
-  assert.equal(ending(called).denials, 3);
 });
 
 /** Puts other permissions into every pin of session `s`, with every sum and link of the chain made to fit. */

@@ -1,4 +1,5 @@
 /** Secrets of a prompt that names of the session are made of: its id and its title. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { HELLO, Place } from "./harness.ts";
 
@@ -17,7 +18,7 @@ for (
     ["a part of a variable", PASSWORD],
   ]
 ) {
-  Deno.test(`the id of a new session has no part of ${what} in its prompt`, async () => {
+  test(`the id of a new session has no part of ${what} in its prompt`, async () => {
     await using place = new Place(() => HELLO);
     const { code, stdout } = await place.call(["run", "--json", `${secret} is refused, why?`], { env });
     assert.equal(code, 0, stdout);
@@ -29,7 +30,7 @@ for (
   });
 }
 
-Deno.test("a redacted export shows no beginning of a secret that the title cuts", async () => {
+test("a redacted export shows no beginning of a secret that the title cuts", async () => {
   await using place = new Place(() => HELLO);
   const prompt = `${"w".repeat(59)} ${TOKEN}`;
   const called = await place.call(["run", "--json", "--new", "-s", "cut", prompt], { env });
@@ -45,7 +46,7 @@ Deno.test("a redacted export shows no beginning of a secret that the title cuts"
   }
 });
 
-Deno.test("a variable that is not UTF-8 is named, and its value is not printed", async () => {
+test.process("a variable that is not UTF-8 is named, and its value is not printed", async () => {
   await using place = new Place(() => HELLO);
   for (const args of [["run", "--json", "--new", "hi"], ["doctor"], ["ls", "--json"]]) {
     const broken = ["sh", "-c", `OPENAI_API_KEY=$(printf 'sk-hidden-1234\\351') exec "$@"`, "sh"];

@@ -1,4 +1,5 @@
 /** Output of a run for scripts and people: the answer on stdout, everything else on stderr. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { answer, message } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
@@ -9,14 +10,7 @@ const READS = answer([
   functionCall("read_file", { path: "a.txt", offset: null, limit: null }),
 ]);
 
-Deno.test("stdout of a run is the final answer, once and whole, and no text of earlier steps", async () => {
-  await using place = new Place([READS, answer([message("All\nis well.")])]);
-  const called = await place.call(["run", "Look"]);
-  assert.equal(called.code, 0, called.stderr);
-  assert.equal(called.stdout, "All\nis well.\n");
-});
-
-Deno.test("stdout of a run stays empty unless an answer was completed", async () => {
+test("stdout of a run stays empty unless an answer was completed", async () => {
   const cut = { end: { kind: "cut" } } as const;
   const cases = [
     { code: 10, script: [answer([message("Half of it")], cut)] },
@@ -37,7 +31,7 @@ Deno.test("stdout of a run stays empty unless an answer was completed", async ()
   }
 });
 
-Deno.test("the session id is on stderr, also if stderr is no terminal, and not with --quiet", async () => {
+test("the session id is on stderr, also if stderr is no terminal, and not with --quiet", async () => {
   await using place = new Place([HELLO, HELLO, HELLO]);
   const first = await place.call(["run", "--new", "-s", "s", "Hi"]);
   assert.match(first.stderr, /^session s \(new\)$/m);
@@ -45,7 +39,7 @@ Deno.test("the session id is on stderr, also if stderr is no terminal, and not w
   assert.equal((await place.call(["run", "-s", "s", "--quiet", "Hi"])).stderr, "");
 });
 
-Deno.test("--stream prints text of the model as it comes, and is documented as incomplete on failure", async () => {
+test.process("--stream prints text of the model as it comes, and is documented as incomplete on failure", async () => {
   const stall = answer([{ ...message("Half of it"), unfinished: true } as const], { end: { kind: "stall" } });
   await using place = new Place([READS, stall, HELLO]);
   const started = place.start(["run", "--stream", "--new", "-s", "s", "Look"]);
@@ -61,16 +55,9 @@ Deno.test("--stream prints text of the model as it comes, and is documented as i
   );
 });
 
-Deno.test("--stream prints a message whose server sent no deltas, once", async () => {
+test("--stream prints a message whose server sent no deltas, once", async () => {
   const item = { type: "message", id: "msg_1", role: "assistant", status: "completed" };
   const content = [{ type: "output_text", text: "All at once.", annotations: [] }];
   await using place = new Place([answer([{ kind: "item", item: { ...item, content } }])]);
   assert.equal((await place.call(["run", "--stream", "Hi"])).stdout, "All at once.\n");
-});
-
-Deno.test("--stream and --json exclude each other: the events have the deltas", async () => {
-  await using place = new Place([]);
-  const called = await place.call(["run", "--json", "--stream", "Hi"]);
-  assert.equal(called.code, 2);
-  assert.match(called.stdout, /"message":"[^"]*--stream[^"]*--json/);
 });

@@ -1,4 +1,5 @@
 /** Verbs on fixtures that were recorded over a WebSocket. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { sealFixture } from "../../src/fixture/seal.ts";
@@ -22,13 +23,13 @@ class SocketSession extends Sandbox {
   }
 }
 
-Deno.test("a session test plays a fixture that was recorded over a WebSocket, with the same turns", async () => {
+test.process("a session test plays a fixture that was recorded over a WebSocket, with the same turns", async () => {
   await using sandbox = new SocketSession();
   const { code, stdout, stderr } = await sandbox.call(["test", sandbox.test]);
   assert.equal(code, 0, `${stdout}${stderr}`);
 });
 
-Deno.test("a session test reports a request that a message did not ask for, and --update records it as a message", async () => {
+test.process("a session test reports a request that a message did not ask for, and --update records it as a message", async () => {
   await using sandbox = new SocketSession();
   const file = `${sandbox.test}/session.json`;
   Deno.writeTextFileSync(file, Deno.readTextFileSync(file).replace("Be brief.", "Be long."));
@@ -45,7 +46,7 @@ Deno.test("a session test reports a request that a message did not ask for, and 
   assert.equal((await sandbox.call(["test", sandbox.test])).code, 0);
 });
 
-Deno.test("run --fixture plays a fixture that was recorded over a WebSocket, and misses a changed prompt", async () => {
+test("run --fixture plays a fixture that was recorded over a WebSocket, and misses a changed prompt", async () => {
   await using sandbox = new SocketSession();
   const run = (prompt: string) => {
     const args = ["run", "--new", "-m", "gpt-5.6", "--instructions", "Be brief."];
@@ -56,31 +57,4 @@ Deno.test("run --fixture plays a fixture that was recorded over a WebSocket, and
   const missed = await run("What do the folders say?");
   assert.equal(missed.code, 7, missed.stderr);
   assert.match(missed.stderr, /No recording matches request 1 .*input\[0\]\.content/);
-});
-
-Deno.test("ls, show, lint and diff read a fixture that was recorded over a WebSocket", async () => {
-  await using sandbox = new SocketSession();
-  const fixture = `${sandbox.test}/1`;
-  const listed = await sandbox.call(["fixture", "ls", fixture, "--json"]);
-  assert.equal(JSON.parse(listed.stdout).fixtures[0].exchanges, 3);
-  const shown = await sandbox.call(["fixture", "show", fixture, "--json"]);
-  const { exchanges } = JSON.parse(shown.stdout);
-  assert.deepEqual(
-    exchanges.map(({ socket }: { socket: { continues: number | null } }) => socket.continues),
-    [
-      null,
-      1,
-      2,
-    ],
-  );
-  const page = await sandbox.call(["fixture", "show", fixture, "--html", `${sandbox.directory}/page.html`]);
-  assert.equal(page.code, 0, page.stderr);
-  assert.match(
-    Deno.readTextFileSync(`${sandbox.directory}/page.html`),
-    /WebSocket: connection 1, continues exchange 1/,
-  );
-  const linted = await sandbox.call(["fixture", "lint", fixture, "--json"]);
-  assert.deepEqual(JSON.parse(linted.stdout).fixtures[0].findings, []);
-  const over = await sandbox.call(["fixture", "diff", `${LOOP}/1`, fixture]);
-  assert.equal(over.code, 0, `${over.stdout}${over.stderr}`);
 });

@@ -1,8 +1,6 @@
 /** export and import: one portable file. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { OutputFile } from "../../src/cli/output_file.ts";
-import { CHANGING, spyFiles } from "../unit/store/spy_files.ts";
-import { portsOn } from "../unit/store/support.ts";
 import { assertError, begun, KEY, Place, readsThenAnswers } from "./harness.ts";
 
 async function ok(place: Place, args: readonly string[], home?: string): Promise<string> {
@@ -14,7 +12,7 @@ async function ok(place: Place, args: readonly string[], home?: string): Promise
 /** A place with the session "s". */
 const one = begun(readsThenAnswers, (place) => place.session("s"));
 
-Deno.test("export and import carry a session from home to home: by file: turn files byte for byte; the session continues there", async () => {
+test("export and import carry a session from home to home: by file: turn files byte for byte; the session continues there", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const [file, other] = [`${place.sandbox.directory}/s.jsonl`, `${place.sandbox.directory}/other`];
@@ -52,7 +50,7 @@ Deno.test("export and import carry a session from home to home: by file: turn fi
   assert.deepEqual(place.server.refusals, []);
 });
 
-Deno.test("export and import carry a session from home to home: by pipe: stdout is the file, stdin is read for -", async () => {
+test("export and import carry a session from home to home: by pipe: stdout is the file, stdin is read for -", async () => {
   await using place = await one();
   const called = await place.call(["export", "s"]);
   assert.match(called.stderr, /^exported s: 5 turns, 2 blobs, \d+ bytes\n$/);
@@ -62,7 +60,7 @@ Deno.test("export and import carry a session from home to home: by pipe: stdout 
   assert.equal((await place.call(["export", "s", "-", "--home", other])).stdout, called.stdout);
 });
 
-Deno.test("export and import carry a session from home to home: never over a session (exit 2), never from a broken file (exit 12), and nothing is left", async () => {
+test("export and import carry a session from home to home: never over a session (exit 2), never from a broken file (exit 12), and nothing is left", async () => {
   await using place = await one();
   const text = await ok(place, ["export", "s", "--quiet"]);
   const taken = await place.call(["import", "-", "--json"], { stdin: text });
@@ -83,7 +81,7 @@ Deno.test("export and import carry a session from home to home: never over a ses
   });
 });
 
-Deno.test("export and import carry a session from home to home: --dry-run writes nothing on either side", async () => {
+test("export and import carry a session from home to home: --dry-run writes nothing on either side", async () => {
   await using place = await one();
   const file = `${place.sandbox.directory}/s.jsonl`;
   const other = `${place.sandbox.directory}/other`;
@@ -104,20 +102,7 @@ Deno.test("export and import carry a session from home to home: --dry-run writes
   assert.throws(() => Deno.statSync(other), Deno.errors.NotFound);
 });
 
-Deno.test("export and import carry a session from home to home: --redact strips what is a secret of the environment, whatever it looks like", async () => {
-  await using place = new Place(readsThenAnswers);
-  const secret = "nothing-but-words-here";
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `as the owner says: ${secret}\n`);
-  await place.session("s", `Look at a.txt, ${secret}`);
-  const file = `${place.sandbox.directory}/s.jsonl`;
-  const env = { DB_PASSWORD: secret };
-  const called = await place.call(["export", "s", file, "--redact", "--json"], { env });
-  assert.equal(called.code, 0, called.stderr);
-  assert.deepEqual(JSON.parse(called.stdout).redacted.kinds, { known: 2 });
-  assert.doesNotMatch(Deno.readTextFileSync(file), /nothing-but-words/);
-});
-
-Deno.test("export and import carry a session from home to home: --redact strips secrets, says what it did, and verify answers redacted instead of failing", async () => {
+test("export and import carry a session from home to home: --redact strips secrets, says what it did, and verify answers redacted instead of failing", async () => {
   await using place = new Place(readsThenAnswers);
   Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `DB_PASSWORD=hunter22\nkey ${KEY}\n`);
   await place.session("s", `Look at a.txt with ${KEY}`);
@@ -144,24 +129,4 @@ Deno.test("export and import carry a session from home to home: --redact strips 
   await ok(place, ["import", `${file}.2`], `${other}2`);
   assert.match(await ok(place, ["fsck", "s", "--requests"], `${other}2`), /turn 2: redacted/);
   await ok(place, ["run", "--json", "-s", "s", "Go on"], `${other}2`);
-});
-
-Deno.test("an export is durable under its name when it is done: content, name, directory", () => {
-  const directory = Deno.makeTempDirSync({ prefix: "reprise-export-" });
-  try {
-    const calls: string[] = [];
-    const files = spyFiles(({ name, path }) => {
-      if (CHANGING.has(name)) calls.push(`${name} ${path.startsWith(`${directory}/`) ? "file" : path}`);
-    });
-    for (const force of [false, true]) {
-      const file = new OutputFile(portsOn(files), `${directory}/s.jsonl`, { what: "the export", force });
-      file.write([new TextEncoder().encode(`all ${force}`)]);
-      const named = force ? ["rename file"] : ["link file", "unlink file"];
-      const expected = ["sync file", "close file", ...named, `syncDirectory ${directory}`];
-      assert.deepEqual(calls.slice(-expected.length), expected);
-      assert.equal(Deno.readTextFileSync(`${directory}/s.jsonl`), `all ${force}`);
-    }
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
 });

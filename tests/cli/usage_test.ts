@@ -1,8 +1,9 @@
 /** Wrong calls, and the commands that their hints name. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { assertError, HELLO, Place } from "./harness.ts";
 
-Deno.test("a usage error names the help of its own verb, and that command works", async () => {
+test.process("a usage error names the help of its own verb, and that command works", async () => {
   await using place = new Place(() => HELLO);
   const cases: readonly (readonly [string[], string])[] = [
     [["ls", "--nope"], "reprise ls --help"],
@@ -25,7 +26,7 @@ Deno.test("a usage error names the help of its own verb, and that command works"
   }
 });
 
-Deno.test("a forgotten -- before a command is recognised, and the hint is the call with it", async () => {
+test.process("a forgotten -- before a command is recognised, and the hint is the call with it", async () => {
   await using place = new Place(() => HELLO);
   const folder = place.sandbox.directory;
   const cases: readonly (readonly [string[], string])[] = [
@@ -51,7 +52,7 @@ Deno.test("a forgotten -- before a command is recognised, and the hint is the ca
   assert.doesNotMatch(other.stderr, /Put --/);
 });
 
-Deno.test("a prompt of several arguments is recognised, and so is one that begins with a dash", async () => {
+test("a prompt of several arguments is recognised, and so is one that begins with a dash", async () => {
   await using place = new Place(() => HELLO);
   for (
     const [args, command] of [
@@ -66,7 +67,7 @@ Deno.test("a prompt of several arguments is recognised, and so is one that begin
   assert.equal((await place.call(["run", "--", "- a list"])).code, 0);
 });
 
-Deno.test("flags are accepted before the verb, with their values, and before a verb of fixture", async () => {
+test("flags are accepted before the verb, with their values, and before a verb of fixture", async () => {
   await using place = new Place(() => HELLO);
   await place.session("s");
   const after = await place.call(["ls", "--json", "--home", place.sandbox.home]);

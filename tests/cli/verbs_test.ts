@@ -1,19 +1,9 @@
 /** The verbs that look: ls, show, fsck, doctor, and how a session is named to them. */
+import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { needing } from "../support/needs.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, message } from "../support/responses_server.ts";
-import {
-  assertError,
-  begun,
-  HELLO,
-  KEY,
-  LACKS_MODES,
-  MODEL,
-  Place,
-  readsThenAnswers,
-  WITH_MODES,
-} from "./harness.ts";
+import { assertError, begun, MODEL, Place, readsThenAnswers } from "./harness.ts";
 
 /** The sessions that `ls --json` lists. */
 async function listed(place: Place, args: readonly string[] = [], through: readonly string[] = []) {
@@ -25,14 +15,7 @@ async function listed(place: Place, args: readonly string[] = [], through: reado
 /** A place with the session "s". */
 const one = begun(readsThenAnswers, (place) => place.session("s"));
 
-Deno.test("ls lists sessions, newest first: a home that is not there yet is an empty list, and is not made", async () => {
-  await using place = new Place([]);
-  assert.deepEqual(await listed(place), []);
-  assert.match((await place.call(["ls"])).stderr, /no sessions/);
-  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-});
-
-Deno.test("ls lists sessions, newest first: each with what its manifest says", async () => {
+test.process("ls lists sessions, newest first: each with what its manifest says", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("older", "First   words\nof it");
   await place.session("newer");
@@ -60,72 +43,7 @@ Deno.test("ls lists sessions, newest first: each with what its manifest says", a
   assert.deepEqual((await listed(place)).map(({ id }) => id), ["older", "newer"]);
 });
 
-Deno.test("ls lists sessions, newest first: --since takes an age, a date and a time", async () => {
-  await using place = await one();
-  const year = new Date().getUTCFullYear();
-  for (
-    const since of ["1m", "12h", "7d", "2w", "2020-01-01", new Date(Date.now() - 60_000).toISOString()]
-  ) {
-    assert.equal((await listed(place, ["--since", since])).length, 1, since);
-  }
-  for (const since of ["0m", `${year + 1}-01-01`]) {
-    assert.equal((await listed(place, ["--since", since])).length, 0, since);
-  }
-});
-
-Deno.test(
-  needing(
-    "ls lists sessions, newest first: damaged sessions are listed with good ones, each with its problem",
-    LACKS_MODES,
-  ),
-  async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("good");
-    for (const id of ["torn", "headless", "foreign"]) await place.session(id);
-    const closed = `${place.sandbox.home}/sessions/closed`;
-    Deno.mkdirSync(closed, { mode: 0 });
-    Deno.truncateSync(`${place.path("torn")}/manifest.json`, 20);
-    Deno.removeSync(`${place.path("headless")}/manifest.json`);
-    Deno.removeSync(`${place.path("foreign")}/manifest.json`);
-    Deno.symlinkSync("/etc/passwd", `${place.path("foreign")}/manifest.json`);
-    Deno.mkdirSync(`${place.sandbox.home}/sessions/empty`);
-    Deno.writeTextFileSync(`${place.sandbox.home}/sessions/file`, "");
-    Deno.writeTextFileSync(`${place.sandbox.home}/sessions/Not A Session`, "");
-    const sessions = new Map(
-      (await listed(place, [], WITH_MODES)).map((session) => [session.id, session]),
-    );
-    Deno.chmodSync(closed, 0o700);
-    const bad = ["closed", "empty", "file", "foreign", "headless", "torn"];
-    assert.deepEqual([...sessions.keys()].toSorted(), ["good", ...bad].toSorted());
-    assert.equal(sessions.get("good")?.problem, undefined);
-    for (const id of bad) {
-      assert.equal(typeof sessions.get(id)?.problem, "string", id);
-    }
-    assert.equal(sessions.get("torn")?.turns, 5, "made from the turns");
-    const { code, stdout } = await place.call(["ls"]);
-    assert.equal(code, 0);
-    assert.equal(stdout.split("\n").length, 9);
-  },
-);
-
-Deno.test("show prints what is on disk: the transcript has each turn with what was said, called and found", async () => {
-  await using place = await one();
-  const { code, stdout, stderr } = await place.call(["show", "s"]);
-  assert.deepEqual([code, stderr], [0, ""]);
-  const expected = [
-    "── 1 · run 1 · user",
-    "Look at a.txt",
-    "reasoning rs_",
-    "→ read_file",
-    "alpha",
-    "Hello.",
-  ];
-  const transcript = stdout.slice(stdout.indexOf("── 1 "));
-  const places = expected.map((text) => transcript.indexOf(text));
-  assert.ok(places.every((at, index) => at > (places[index - 1] ?? -1)), `${places} in ${stdout}`);
-});
-
-Deno.test("show prints what is on disk: --turns and --events print a line each", async () => {
+test("show prints what is on disk: --turns and --events print a line each", async () => {
   await using place = await one();
   const turns = await place.call(["show", "s", "--turns"]);
   assert.deepEqual(turns.stdout.trimEnd().split("\n").map((line) => line.split(/\s+/)[3]), [
@@ -139,7 +57,7 @@ Deno.test("show prints what is on disk: --turns and --events print a line each",
   assert.deepEqual(json.events, place.sandbox.turns("s").flatMap((turn) => turn.events));
 });
 
-Deno.test("show prints what is on disk: --raw N is the file of turn N, byte for byte", async () => {
+test("show prints what is on disk: --raw N is the file of turn N, byte for byte", async () => {
   await using place = new Place([answer([message("é€😀 \u202e \x1b[31m")])]);
   await place.session("s");
   for (const turn of [1, 2, 3]) {
@@ -151,18 +69,7 @@ Deno.test("show prints what is on disk: --raw N is the file of turn N, byte for 
   assert.equal(missing.code, 2, missing.stdout);
 });
 
-Deno.test("show prints what is on disk: a session in use can be shown", async () => {
-  await using place = new Place([answer([message("Hello.")], { end: { kind: "stall" } })]);
-  const run = place.start(["run", "--json", "--new", "-s", "s", "Hi"]);
-  await run.printed('"type":"item"');
-  assert.equal((await place.call(["show", "s"])).code, 0);
-  const checked = JSON.parse((await place.call(["fsck", "s", "--json"])).stdout);
-  assert.deepEqual([checked.ok, checked.sessions[0].in_use], [true, true]);
-  run.process.kill("SIGTERM");
-  await run.ended();
-});
-
-Deno.test("a session is named by its id, by the start of it, or as the latest of its workspace: an unambiguous prefix serves, an ambiguous one is exit 2 and lists what it fits", async () => {
+test("a session is named by its id, by the start of it, or as the latest of its workspace: an unambiguous prefix serves, an ambiguous one is exit 2 and lists what it fits", async () => {
   await using place = new Place(readsThenAnswers);
   for (const id of ["fix-ci", "fix-docs", "fix"]) await place.session(id);
   assert.equal(JSON.parse((await place.call(["show", "fix-c", "--json"])).stdout).session, "fix-ci");
@@ -179,7 +86,7 @@ Deno.test("a session is named by its id, by the start of it, or as the latest of
   assert.deepEqual(error.details, { candidates: ["fix-ci", "fix-docs"] });
 });
 
-Deno.test("a session is named by its id, by the start of it, or as the latest of its workspace: @last is the latest of the working directory, whatever ran elsewhere since", async () => {
+test("a session is named by its id, by the start of it, or as the latest of its workspace: @last is the latest of the working directory, whatever ran elsewhere since", async () => {
   await using place = new Place(readsThenAnswers);
   const other = `${place.sandbox.directory}/other`;
   Deno.mkdirSync(other);
@@ -199,7 +106,7 @@ Deno.test("a session is named by its id, by the start of it, or as the latest of
   assert.equal(JSON.parse(flagged.stdout.split("\n")[0] ?? "").id, "there");
 });
 
-Deno.test("below the workspace of a session, @last is that session, and run -c and -s continue it in its workspace", async () => {
+test("below the workspace of a session, @last is that session, and run -c and -s continue it in its workspace", async () => {
   await using place = new Place(readsThenAnswers);
   const { workspace, directory } = place.sandbox;
   const below = `${workspace}/src/deep`;
@@ -234,44 +141,7 @@ Deno.test("below the workspace of a session, @last is that session, and run -c a
   assert.equal((await last(directory)).code, 2, "a directory above the workspace");
 });
 
-Deno.test("fsck reads only, and only errors fail it: a clean home is exit 0 and says so", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("a");
-  await place.session("b");
-  const { code, stdout } = await place.call(["fsck", "--all"]);
-  const totals = "2 sessions, 10 turns: 0 damaged; 0 errors, 0 warnings";
-  assert.deepEqual([code, stdout.split("\n").toSorted()], [0, [
-    "",
-    totals,
-    "a: 5 turns, ok",
-    "b: 5 turns, ok",
-  ]]);
-});
-
-Deno.test("fsck reads only, and only errors fail it: one damaged session among good ones is exit 12 and is named with its file", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("good");
-  await place.session("bad");
-  const path = place.turnPath("bad", 2);
-  const bytes = Deno.readFileSync(path);
-  bytes[100] = (bytes[100] ?? 0) ^ 1;
-  Deno.writeFileSync(path, bytes);
-  const { code, stdout } = await place.call(["fsck", "--all"]);
-  assert.equal(code, 12);
-  assert.match(stdout, /^good: 5 turns, ok$/m);
-  assert.match(stdout, /^bad: [^\n]*\n {2}error: turns\/000002\.json: .*checksum/m);
-});
-
-Deno.test("fsck reads only, and only errors fail it: wrong modes are a warning", async () => {
-  await using place = await one();
-  Deno.chmodSync(place.turnPath("s", 1), 0o644);
-  const { code, stdout } = await place.call(["fsck", "s"]);
-  assert.equal(code, 0);
-  assert.match(stdout, /warning: turns\/000001\.json/);
-  assert.equal((Deno.statSync(place.turnPath("s", 1)).mode ?? 0) & 0o777, 0o644, "nothing is changed");
-});
-
-Deno.test("doctor shows where each setting comes from, and never the key: from environment, configuration and default", async () => {
+test("doctor shows where each setting comes from, and never the key: from environment, configuration and default", async () => {
   await using place = new Place([]);
   Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
   const config = JSON.stringify({
@@ -297,26 +167,4 @@ Deno.test("doctor shows where each setting comes from, and never the key: from e
   assert.equal(environment.model, `${MODEL} (environment)`);
   assert.match(environment.endpoint, /127\.0\.0\.1:\d+\/v1 \(environment\)/);
   assert.equal(place.server.requests.length, 0);
-});
-
-Deno.test("doctor shows where each setting comes from, and never the key: the key is said to be there, and is not shown", async () => {
-  await using place = new Place([HELLO]);
-  for (const args of [["doctor"], ["doctor", "--json"], ["doctor", "--json", "--debug"]]) {
-    const { code, stdout, stderr } = await place.call(args);
-    assert.equal(code, 0);
-    assert.match(stdout, /OPENAI_API_KEY is set/);
-    assert.ok(!`${stdout}${stderr}`.includes(KEY.slice(0, 10)));
-  }
-  const without = await place.call(["doctor"], { env: { OPENAI_API_KEY: "" } });
-  assert.match(without.stdout, /missing +key: OPENAI_API_KEY is not set/);
-});
-
-Deno.test("doctor shows where each setting comes from, and never the key: a setting that cannot be used is its exit code", async () => {
-  await using place = new Place([]);
-  const called = await place.call(["doctor", "--json"], { env: { OPENAI_BASE_URL: "nonsense" } });
-  assert.equal(called.code, 2);
-  const { ok, exit_code, checks } = JSON.parse(called.stdout);
-  assert.deepEqual([ok, exit_code], [false, 2]);
-  const failed = checks.filter(({ level }: { level: string }) => level === "failed");
-  assert.deepEqual(failed.map(({ name }: { name: string }) => name), ["endpoint"]);
 });

@@ -34,7 +34,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "return JSON.stringify([subject.tool, subject.target]);",
     promise:
       "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
-    area: ["cli/long/ask_test.ts"],
+    area: ["cli/binary/ask_test.ts"],
   },
   {
     file: "src/run/refusals.ts",
@@ -142,9 +142,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/wire/streams_test.ts"],
   },
   {
-    file: "src/cli/settings.ts",
-    text: 'if (isPlayed || flag === "") return null;',
-    replacement: 'if (flag === "") return null;',
+    file: "src/cli/run/run.ts",
+    text: "fixture === null ? remoteSetting(ports, flags.remote, config) : null",
+    replacement: "remoteSetting(ports, flags.remote, config)",
     promise: "keep.md: a call that plays a fixture uses no remote",
     area: ["unit/cli/run"],
   },
@@ -160,7 +160,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "(code !== 0 ? code : error?.exitCode ?? 0) as ExitCode",
     replacement: "(error?.exitCode ?? code) as ExitCode",
     promise: "ci.md: record exits with the code of the command, and with its own only if that is 0",
-    area: ["cli/record_unfit_test.ts"],
+    area: ["cli/binary/loopback_only_test.ts"],
   },
   {
     file: "src/cli/serve/served_fixtures.ts",

@@ -57,7 +57,6 @@ export class HereRun {
       openTerminal: () => null,
       stdout: this.#out,
       stderr: this.#err,
-      terminalSize: () => null,
       onStopSignals: (act) => {
         this.#stop = act;
         return () => this.#stop = null;

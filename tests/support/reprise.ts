@@ -187,7 +187,8 @@ const OF_A_PROCESS: ReadonlySet<string> = new Set(["serve", "record", "test"]);
 
 /** Whether a call tests nothing that only a process has. */
 function runsHere(args: readonly string[], { through = [], env }: CallOptions): boolean {
-  return through.length === 0 && env?.TZ === undefined && !OF_A_PROCESS.has(args[0] ?? "serve");
+  const isPlan = args[0] === "record" && args.includes("--dry-run");
+  return through.length === 0 && env?.TZ === undefined && (isPlan || !OF_A_PROCESS.has(args[0] ?? "serve"));
 }
 
 /** Fails on JSON for which the program has no schema. */

@@ -4,7 +4,7 @@ import type { Item } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { AgentEntry, AgentSession, ResultEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
-import { branchesOf, imagePart, LostParts, objectsIn, textIn, textPart } from "../reading.ts";
+import { branchesOf, imagePart, LostParts, objectsIn, outputText, textIn, textPart } from "../reading.ts";
 import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
 /** Types of lines that describe the program and not the conversation. */
@@ -278,12 +278,8 @@ function resultsIn(
   return objectsIn(messageOf(json, "user")?.content).flatMap((block) => {
     const callId = block.type === "tool_result" ? textIn(block.tool_use_id) : null;
     if (callId === null) return [];
-    const { content } = block;
-    const parts = objectsIn(content);
-    const output = typeof content === "string"
-      ? content
-      : parts.map(({ text }) => typeof text === "string" ? text : "").join("");
-    const images = parts.filter(({ type }) => type === "image").length;
+    const output = typeof block.content === "string" ? block.content : outputText(objectsIn(block.content));
+    const images = objectsIn(block.content).filter(({ type }) => type === "image").length;
     return [{ callId, isError: block.is_error === true, output, images }];
   });
 }

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../
 import { itemKind } from "../../domain/item.ts";
 import type { AgentBranch, AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
-import { LostParts, messageBy, objectsIn, textIn } from "../reading.ts";
+import { LostParts, messageBy, objectsIn, outputText, textIn } from "../reading.ts";
 
 /** Types of lines that repeat other lines, or describe the program and not the conversation. */
 const SILENT: ReadonlySet<JsonValue> = new Set(["event_msg", "world_state"]);
@@ -281,13 +281,6 @@ function usersParts(content: JsonValue | undefined, own: JsonValue | undefined):
     if (typeof kind === "string" && kind !== "unknown") return kind.startsWith("user.");
     return typeof part.text !== "string" || !CONTEXT.test(part.text);
   });
-}
-
-/** Text of an output: a string, or the texts of its parts. */
-function outputText(output: JsonValue | undefined): string {
-  if (typeof output === "string") return output;
-  if (!Array.isArray(output)) return output === undefined ? "" : JSON.stringify(output);
-  return output.map((part) => isJsonObject(part) && typeof part.text === "string" ? part.text : "").join("");
 }
 
 /** Members that the API left out, and that the file has as `null`, are left out. */

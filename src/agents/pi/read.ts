@@ -12,6 +12,7 @@ import {
   LostParts,
   messageBy,
   objectsIn,
+  outputText,
   textIn,
   textPart,
   tokensIn,
@@ -145,7 +146,7 @@ class PiLines {
           this.#lost.add(line, `result of ${JSON.stringify(callId)}`, "no open call has its id");
           return [];
         }
-        const output = parts.map(({ text }) => typeof text === "string" ? text : "").join("");
+        const output = outputText(parts);
         return [{ kind: "result", line, callId, isError: message.isError === true, output }];
       }
       default:

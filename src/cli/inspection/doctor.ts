@@ -21,7 +21,7 @@ import {
   type SettingSources,
 } from "../run/endpoint.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { type CheckedRemote, liveRemoteText, remoteText } from "../remote/doctor.ts";
+import { liveRemoteText, remoteText } from "../remote/doctor.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { unreadSetting } from "../run/prompt.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
@@ -62,16 +62,15 @@ export async function doctorVerb(
   try {
     const call = readCall(live, given);
     checks.push(...settingChecks(call));
-    const remote = remoteOfCall(call);
-    checks.push(await checkLater("remote", () => remoteText(call.ports, remote)));
+    checks.push(await checkLater("remote", () => remoteText(call.ports, call.config)));
     if (asks === true) {
       checks.push(await checkLater("live", () => ping(call)));
-      checks.push(await checkLater("remote live", () => liveRemoteText(call.ports, remote)));
+      checks.push(await checkLater("remote live", () => liveRemoteText(call.ports, call.config)));
     }
   } catch (error) {
     const readable = readableSettings(live, given);
     checks.push(...settingChecks(readable));
-    checks.push(await checkLater("remote", () => remoteText(live, remoteOfCall(readable))));
+    checks.push(await checkLater("remote", () => remoteText(live, readable.config)));
     // No verb could use this flag or variable; the check of its own, if there is one, reports the same.
     const cause = failed("settings", error);
     if (!checks.some((check) => check.detail === cause.detail)) checks.push(cause);
@@ -191,10 +190,6 @@ function requireWritable(ports: ProgramPorts, path: string): void {
   } catch (error) {
     throw fileError(error, "write sessions", directory);
   }
-}
-
-function remoteOfCall({ config }: CheckedSettings): CheckedRemote {
-  return { flag: undefined, config, isPlayed: false };
 }
 
 /** Codes of errors in settings that only a run needs. */

@@ -9,6 +9,7 @@ import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { localMinute } from "../local_time.ts";
 import { countText, sizeText } from "../readable.ts";
+import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
 import { type ForkNode, forkTree } from "./fork_tree.ts";
 import { fitting, inStates } from "./session_filter.ts";
@@ -69,7 +70,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
     entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
-    const lines = await tableLines(COLUMNS, rows, output.columns);
+    const lines = tableLines(COLUMNS, rows, await screenOf(output.columns));
     output.text(lines.flatMap((line) => [...line, "\n"]));
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);

@@ -10,7 +10,8 @@ import type { ShowFlags } from "./viewing.ts";
 import { type Context, makeContext } from "../context.ts";
 import { requireHtml } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { PLAIN_SCREEN, type Screen, terminalScreen } from "../screen.ts";
+import { screenOf } from "../screen.ts";
+import { terminalSize } from "../terminal.ts";
 import { sessionArgument } from "../sessions.ts";
 import { chosenTurns, readShown, type Shown } from "./shown_session.ts";
 import { sessionTranscript } from "./transcript/session.ts";
@@ -128,9 +129,7 @@ async function linesOf(
   turns: readonly ShownTurn[],
   flags: ShowFlags,
 ): Promise<readonly Line[]> {
-  const screen: Screen = output.stdoutIsTerminal
-    ? await terminalScreen(ports.terminalSize()?.columns ?? null)
-    : PLAIN_SCREEN;
+  const screen = await screenOf(output.columns);
   if (flags.turns) return turnTable(turns, screen);
   if (flags.events) return eventTable(session.turns, turns, screen);
   const spending = await spendingOf(ports, session.id, turns);
@@ -153,8 +152,8 @@ async function printLines(
   flags: ShowFlags,
 ): Promise<void> {
   const text = output.rendered(lines.flatMap((line) => [...line, "\n"]));
-  const rows = output.stdoutIsTerminal && flags.pager ? ports.terminalSize()?.rows ?? null : null;
-  if (rows !== null && lines.length >= rows) {
+  const rows = output.stdoutIsTerminal && flags.pager ? terminalSize()?.rows ?? 0 : 0;
+  if (rows > 0 && lines.length >= rows) {
     const { pagerCommand, showInPager } = await import("../pager.ts");
     const command = pagerCommand(ports);
     if (command !== null && await showInPager(ports, command, text)) return;

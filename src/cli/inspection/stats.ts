@@ -14,7 +14,10 @@ import {
 } from "../cost/spending.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { PLAIN_SCREEN } from "../screen.ts";
 import { sessionArgument } from "../sessions.ts";
+import { type Column, tableLines } from "../table.ts";
+import type { Printable } from "../terminal.ts";
 import { startOf } from "./session_flags.ts";
 import type { StatsFlags } from "./command.ts";
 
@@ -108,26 +111,20 @@ function readOrProblem(ports: ProgramPorts, home: Home, id: SessionId): ShownSes
   }
 }
 
-const COLUMNS = ["requests", "input", "cached", "written", "output", "reasoning", "cost"];
+type Labelled = readonly [label: string, spent: Spending];
 
-/** A table with a line for each group, after a blank line; numbers are aligned to the right. */
-function table(name: string, rows: readonly (readonly [string, Spending])[]): string {
-  const lines = [
-    [name, ...COLUMNS],
-    ...rows.map(([label, spent]) => [
-      label,
-      ...[spent.requests, spent.input_tokens, spent.cached_tokens, spent.cache_write_tokens]
-        .map(String),
-      ...[spent.output_tokens, spent.reasoning_tokens].map(String),
-      costText(spent.cost_usd),
-    ]),
-  ];
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ??
-    [];
-  const text = lines.map((line) =>
-    line.map((cell, column) =>
-      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
-    ).join("  ")
-  );
-  return `\n${text.join("\n")}\n`;
+const COLUMNS: readonly Column<Labelled>[] = [
+  { header: "requests", cell: ([, spent]) => String(spent.requests), right: true },
+  { header: "input", cell: ([, spent]) => String(spent.input_tokens), right: true },
+  { header: "cached", cell: ([, spent]) => String(spent.cached_tokens), right: true },
+  { header: "written", cell: ([, spent]) => String(spent.cache_write_tokens), right: true },
+  { header: "output", cell: ([, spent]) => String(spent.output_tokens), right: true },
+  { header: "reasoning", cell: ([, spent]) => String(spent.reasoning_tokens), right: true },
+  { header: "cost", cell: ([, spent]) => costText(spent.cost_usd), right: true },
+];
+
+/** A table with a line for each group, after a blank line. */
+function table(header: string, rows: readonly Labelled[]): Printable {
+  const columns = [{ header, cell: ([label]: Labelled) => label }, ...COLUMNS];
+  return ["\n", ...tableLines(columns, rows, PLAIN_SCREEN).flatMap((line) => [...line, "\n"])];
 }

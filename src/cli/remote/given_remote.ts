@@ -28,7 +28,7 @@ export async function remoteOf(
   home: Home | null,
   { flag, config, timeoutMs = MOST_REMOTE_MS }: RemoteSources,
 ): Promise<ObjectStore | null> {
-  const setting = remoteSetting(ports, flag, { config, isPlayed: false });
+  const setting = remoteSetting(ports, flag, config);
   if (setting === null) return null;
   const { openRemote } = await import("../../remote/open.ts");
   return await openRemote(ports, { address: setting.value, timeoutMs, ...(home === null ? {} : { home }) });

@@ -8,6 +8,7 @@ import type { Context } from "../context.ts";
 import type { LsFlags } from "../inspection/viewing.ts";
 import { localMinute } from "../local_time.ts";
 import { sizeText } from "../readable.ts";
+import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
 import { givenRemote } from "./given_remote.ts";
 
@@ -44,7 +45,7 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
     return 0;
   }
   if (sessions.length > 0) {
-    const lines = await tableLines(COLUMNS, sessions, output.columns);
+    const lines = tableLines(COLUMNS, sessions, await screenOf(output.columns));
     output.text(lines.flatMap((line) => [...line, "\n"]));
   } else if (all.length === 0) output.note(`no sessions on ${store.name}`);
   else output.note(`none of ${all.length} sessions on ${store.name} fits`);

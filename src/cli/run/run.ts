@@ -211,10 +211,17 @@ function inWorkspace(call: SettingCall<RunFlags>, { manifest }: SessionWriter): 
   return { ...call, root, given: { ...call.given, workspace: root } };
 }
 
-/** The remote that the call saves to; `null` without one. Its code is loaded only then. */
+/** The remote that the call saves to; `null` without one, and if a fixture is played. Its code is loaded only then. */
 async function openRunRemote(home: Home, { call }: CalledRun): Promise<RunRemote | null> {
   const { ports, config, fixture, flags } = call;
-  const setting = remoteSetting(ports, flags.remote, { config, isPlayed: fixture !== null });
+  if (fixture !== null && flags.remote !== undefined) {
+    throw new RepriseError(
+      "usage",
+      "Cannot use --remote with a fixture: a played run writes to this home alone",
+      { hint: "Leave --remote out" },
+    );
+  }
+  const setting = fixture === null ? remoteSetting(ports, flags.remote, config) : null;
   if (setting === null) return null;
   const { RunRemote } = await import("../remote/run_remote.ts");
   return await RunRemote.open(ports, home, {

@@ -287,7 +287,7 @@ const GROWN: readonly (readonly [readonly number[], Json])[] = [
   // The fixture's own members are those of the first recording, also if nothing of it is left.
   [[3, 5], [{ ...SECOND, exchanges: [1, 1] }, { ...THIRD, exchanges: [2, 2] }]],
   [[4], [{ ...SECOND, exchanges: [1, 1] }]],
-  [[1, 2], undefined],
+  [[1, 2], [FIRST]],
 ];
 
 for (const [used, recordings] of GROWN) {

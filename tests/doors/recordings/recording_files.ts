@@ -131,7 +131,7 @@ export function exchangesOf(path: string): ReadExchange[] {
       : request.body === undefined
       ? null
       : JSON.stringify(request.body);
-    if (request.body_sha256 !== undefined && sha256(raw ?? sent ?? "") !== request.body_sha256) {
+    if (typeof request.body_sha256 === "string" && sha256(raw ?? sent ?? "") !== request.body_sha256) {
       throw new Error(`${path}/${folder}: body_sha256 is not that of the request`);
     }
     const response = JSON.parse(text(`${folder}/response.json`));

@@ -232,7 +232,7 @@ export class SessionFiles {
       kind === "compaction" && !withdrawn.some((event) => event.checkpoint === seq[0])
     );
     const title = events.find(({ type }) => type === "user_message")?.content
-      .map(({ text }: Json) => text).join(" ").slice(0, 80);
+      .map(({ text }: Json) => text).join(" ").replaceAll(/\s+/g, " ").trim().slice(0, 80);
     const manifest = {
       format: "reprise.manifest/1",
       session: this.id,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import stringWidth from "string-width";
-import { cutLine, PLAIN_SCREEN, tableLines, terminalScreen, wrappedLines } from "../../../src/cli/screen.ts";
+import { cutLine, PLAIN_SCREEN, screenOf, wrappedLines } from "../../../src/cli/screen.ts";
 import { test } from "../../support/test.ts";
 import { samples } from "../../support/scale.ts";
 
-const NARROW = await terminalScreen(20);
+const NARROW = await screenOf(20);
 
 Deno.test("a text is broken between words, and its indentation stays", () => {
   assert.deepEqual(wrappedLines("  one two three four five six\n\nseven", 12, NARROW), [
@@ -78,13 +78,6 @@ Deno.test("a pipe gets any text whole and unaltered", () => {
   const text = `\x1b[31m${"long ".repeat(100)}`;
   assert.deepEqual(wrappedLines(text, PLAIN_SCREEN.columns, PLAIN_SCREEN), [text]);
   assert.equal(cutLine(text, PLAIN_SCREEN.columns, PLAIN_SCREEN), text);
-});
-
-Deno.test("columns are aligned by what they take on the screen, and the last one is cut there", () => {
-  assert.deepEqual(tableLines([["漢字", "b", "a long text at the end"], ["x", "c", "short"]], NARROW), [
-    "漢字  b  a long tex…",
-    "x     c  short",
-  ]);
 });
 
 test.long("a long line of marks of one kind is broken as any other", () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import * as fc from "fast-check";
 import { freeSlugOf, isSessionId, slugOf } from "../../../src/domain/ids.ts";
 
 Deno.test("sessions whose prompts begin alike get different names", () => {
@@ -29,4 +30,15 @@ Deno.test("a name that nothing else has is the short one, and every name fits an
     assert.ok(!taken.includes(id));
     taken.push(id);
   }
+});
+
+Deno.test("a slug is always the start of a valid id", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 60 }), (prompt) => {
+      const slug = slugOf(prompt);
+      assert.ok(isSessionId(`${slug}-x7k2`), slug);
+      assert.ok(slug.length <= 24);
+    }),
+    { seed: 3 },
+  );
 });

@@ -1,15 +1,8 @@
 /** The README and docs/guarantees.md name what is there. */
 import assert from "node:assert/strict";
-import { checkSeal } from "../../../src/domain/seal.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const README = Deno.readTextFileSync(new URL("README.md", ROOT));
-
-Deno.test("the turn file that the README shows is a real one: its checksum fits", () => {
-  const shown = /```text\n(\{"format":"reprise\.turn\/1"[\s\S]*?\n)```/.exec(README)?.[1];
-  assert.ok(shown !== undefined, "the README shows no turn file");
-  assert.ok(checkSeal(new TextEncoder().encode(shown)) !== null, "it does not fit its own sum");
-});
 
 Deno.test("the README shows the picture of a terminal before its first heading, with a text for screen readers", () => {
   const [top = ""] = README.split(/^## /m);

@@ -4,17 +4,12 @@ import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { collectGarbage } from "../../../src/store/lifecycle/remove.ts";
-import { type Home, openHome } from "../../../src/store/home.ts";
+import { type Home } from "../../../src/store/home.ts";
 import { chooseSessions } from "../../../src/store/lifecycle/remove.ts";
-import { readSession } from "../../../src/store/read/session.ts";
 import { removeSession } from "../../../src/store/lifecycle/remove.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
-import { fill, lacksMount, withMount } from "../../support/mounts.ts";
 import { type Operation, spyFiles, systemError } from "./spy_files.ts";
 import { ID, newSession, newWriter, portsOn, testPorts, userDraft, withHome } from "./support.ts";
-import { exported, imported } from "./transfer_support.ts";
-import { test } from "../../support/test.ts";
-import { needing } from "../../support/needs.ts";
 
 const CHILD = parseSessionId("child");
 const FULL = { code: "storage_full", exitCode: 14 };
@@ -82,34 +77,6 @@ Deno.test("a writer does not begin with no byte left, and says why", () =>
     await whileFull((ports) => assert.rejects(SessionWriter.open(ports, home, { id: ID }), FULL));
   }));
 
-Deno.test("a fork or an import that runs out of room leaves nothing, wherever that happens", () =>
-  withHome(async (home) => {
-    await newSession(testPorts(), home);
-    const text = exported(home).join("\n") + "\n";
-    for (const make of ["fork", "import"] as const) {
-      if (make === "import") await removeSession(testPorts(), home, ID);
-      const before = names(home);
-      await whileFull((ports) =>
-        assert.rejects(make === "fork" ? fork(ports, home) : imported(home, text, { ports }), FULL)
-      );
-      assert.deepEqual(names(home), before, make);
-      for (let at = 1;; at++) {
-        let count = 0;
-        const ports = portsOn(spyFiles(({ name }) => {
-          if (NEEDS_ROOM.has(name) && ++count >= at) throw systemError("ENOSPC");
-        }));
-        const made = make === "fork" ? fork(ports, home) : imported(home, text, { ports });
-        const failed = await made.then(() => null, (error) => error);
-        if (failed === null) {
-          assert.ok(at > 8, `${make}: only ${at} operations need room`);
-          break;
-        }
-        assert.equal(failed.code, "storage_full", String(failed));
-        assert.deepEqual(names(home), before, `${make}, from operation ${at} on`);
-      }
-    }
-  }));
-
 Deno.test("a fork whose lock cannot be taken leaves nothing", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
@@ -125,37 +92,3 @@ Deno.test("a fork whose lock cannot be taken leaves nothing", () =>
     }
     assert.deepEqual(names(home), [ID]);
   }));
-
-test.long(
-  needing(
-    "on a file system that is really full, rm, gc and prune work and a failed fork leaves nothing",
-    await lacksMount("tmpfs"),
-  ),
-  async () => {
-    const root = await Deno.makeTempDir({ prefix: "reprise-full-" });
-    try {
-      await withMount(root, { type: "tmpfs", options: "size=512k" }, async () => {
-        const home = openHome(testPorts(), `${root}/home`, { create: true });
-        await withGarbage(home);
-        for (const name of ["a", "b"]) {
-          await newSession(testPorts(), home, parseSessionId(name));
-        }
-        fill(`${root}/full`);
-        await assert.rejects(fork(testPorts(), home), FULL);
-        assert.deepEqual(names(home), ["a", "b", ID]);
-        await removeSession(testPorts(), home, parseSessionId("a"));
-        fill(`${root}/again`);
-        const { removed, skipped } = await collectGarbage(testPorts(), home, { dryRun: false });
-        assert.deepEqual([removed.length, skipped], [2, []]);
-        fill(`${root}/more`);
-        for (const { id } of chooseSessions(testPorts(), home, { keep: 1 })) {
-          await removeSession(testPorts(), home, id);
-        }
-        assert.equal(names(home).length, 1);
-        assert.ok(readSession(testPorts(), home, parseSessionId(names(home)[0] as string)).turns.length > 0);
-      });
-    } finally {
-      await Deno.remove(root, { recursive: true });
-    }
-  },
-);

@@ -2,8 +2,8 @@
 import { headOf } from "../../../domain/text.ts";
 import { turnFileName } from "../../../domain/turn.ts";
 import type { ShownTurn } from "../../../store/read/show.ts";
-import { type Screen, tableLines } from "../../screen.ts";
-import { dim } from "../../terminal.ts";
+import type { Screen } from "../../screen.ts";
+import { tableLines } from "../../table.ts";
 import { omittedSeqs } from "../../omitted.ts";
 import { blockLine } from "./blocks.ts";
 import type { Line } from "./lines.ts";
@@ -31,7 +31,7 @@ export function turnTable(turns: readonly ShownTurn[], screen: Screen): Line[] {
       counts,
     ];
   });
-  return withHeader(["turn", "run", "kind", "seq", "time", "events"], rows, screen);
+  return columnLines(["turn", "run", "kind", "seq", "time", "events"], rows, screen);
 }
 
 /** One event of the chosen turns in a line: number, kind and the start of its text. */
@@ -48,16 +48,22 @@ export function eventTable(all: readonly ShownTurn[], chosen: readonly ShownTurn
       return [plain(seq).padStart(5), type, screen.columns === null ? headOf(line, LINE_SHOWN) : line];
     });
   });
-  return withHeader(["seq".padStart(5), "kind", "text"], rows, screen);
+  return columnLines(["seq".padStart(5), "kind", "text"], rows, screen);
 }
 
-/** A terminal gets a header; scripts that read lines get lines only. */
-function withHeader(
-  header: readonly string[],
+/**
+ * Aligned columns. A terminal gets a header, and the last column takes the rest of its width; scripts that read lines get
+ * lines only.
+ */
+function columnLines(
+  headers: readonly string[],
   rows: readonly (readonly string[])[],
   screen: Screen,
 ): Line[] {
-  if (screen.columns === null) return tableLines(rows, screen).map((line) => [line]);
-  const [first = "", ...rest] = tableLines([header, ...rows], screen);
-  return [[dim(first)], ...rest.map((line): Line => [line])];
+  const columns = headers.map((header, at) => ({
+    header,
+    cell: (row: readonly string[]) => row[at] ?? "",
+    ...(at === headers.length - 1 ? { least: 1 } : at === 0 ? {} : { drop: headers.length - at }),
+  }));
+  return tableLines(columns, rows, screen, { header: screen.columns !== null });
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chatApi } from "../../../../src/apis/chat/api.ts";
 import { applyFault } from "../../../../src/fixture/faults/apply.ts";
 import { parseFault } from "../../../../src/fixture/faults/fault.ts";
-import { bytesOf, chunked } from "../../fixture/faults/recorded.ts";
+import { bytesOf, chunked } from "../../../support/broken_answers.ts";
 import { CHUNKS, HEAD, STREAM } from "./short_stream.ts";
 
 /** The events of the stream with a fault. */

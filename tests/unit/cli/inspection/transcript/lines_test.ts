@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import stringWidth from "string-width";
 import { transcriptLines } from "../../../../../src/cli/inspection/transcript/lines.ts";
 import { eventTable, turnTable } from "../../../../../src/cli/inspection/transcript/tables.ts";
-import { PLAIN_SCREEN, terminalScreen } from "../../../../../src/cli/screen.ts";
+import { PLAIN_SCREEN, screenOf } from "../../../../../src/cli/screen.ts";
 import { Printer } from "../../../../../src/cli/terminal.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History } from "../../../../support/history.ts";
@@ -19,7 +19,7 @@ const STYLE = /\x1b\[(?:0|1|2|3[126])m/g;
 
 /** All views of a session on a terminal with colour, as its screen gets them. */
 async function printed(session: ShownSession, columns: number): Promise<string> {
-  const screen = await terminalScreen(columns);
+  const screen = await screenOf(columns);
   const terminal = { isTerminal: () => true, writeSync: (bytes: Uint8Array) => bytes.length };
   const printer = new Printer(terminal, { colour: true });
   const lines = [

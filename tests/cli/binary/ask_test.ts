@@ -1,0 +1,341 @@
+/** `--ask`: a question at the terminal about exactly what would run; a denial if there is no terminal to ask on. */
+import assert from "node:assert/strict";
+import type { ScriptedItem } from "../../support/responses_server/script.ts";
+import { type Called, ending, type Started } from "../../support/reprise.ts";
+import { Place, until } from "../harness.ts";
+import {
+  assertAnswered,
+  calling,
+  decisions,
+  edit,
+  eventsOf,
+  names,
+  NEW_RUN,
+  read,
+  shellArgv,
+  shellLine,
+  statuses,
+  write,
+} from "../changes.ts";
+
+const QUESTION = "Allow? [y]es, [n]o, [a]lways this call, always this [t]ool, [q]uit: ";
+const ASKING = ["run", "--ask", "--new", "-s", "s", "Go"];
+
+/** A run on a terminal of its own, and a hand on its keyboard. */
+class Terminal {
+  readonly #place: Place;
+  readonly #run: Started;
+  readonly #keys: WritableStreamDefaultWriter<Uint8Array>;
+
+  /** `redirected` is what a shell would append to the command, such as `</dev/null`. */
+  constructor(place: Place, args: readonly string[] = ASKING, redirected = "") {
+    const { directory } = place.sandbox;
+    // `script` takes one line for a shell, so the command goes through a file.
+    const before = `trap : INT; stty -a >${directory}/before`;
+    const after = `code=$?; stty -a >${directory}/after; exit $code`;
+    const file = `${directory}/called`;
+    const make =
+      `{ echo '${before}'; printf " '%s'" "$@"; echo ' ${redirected}'; echo '${after}'; } >${file}`;
+    this.#place = place;
+    this.#run = place.start(args, {
+      through: ["sh", "-c", `${make}; exec script -qefc 'bash ${file}' /dev/null`, "sh"],
+      env: { SHELL: "/bin/sh", NO_COLOR: "1" },
+      stdin: "piped",
+    });
+    this.#keys = this.#run.process.stdin.getWriter();
+  }
+
+  /** Types each answer when its question is there; then waits for the end. */
+  async answer(...answers: readonly string[]): Promise<Called> {
+    for (const [index, answer] of answers.entries()) {
+      await this.asked(index + 1);
+      await this.type(answer);
+    }
+    return await this.ended();
+  }
+
+  /** Types, whether there is a question or not. */
+  type(keys: string): Promise<void> {
+    return this.#keys.write(new TextEncoder().encode(keys));
+  }
+
+  /** Waits for the question with this number, from 1. */
+  asked(times: number): Promise<void> {
+    return this.#run.printed(QUESTION, times);
+  }
+
+  /** The terminal goes away with the program that holds its other end. */
+  async vanish(): Promise<void> {
+    this.#run.process.kill("SIGKILL");
+    await this.#run.ended();
+    await this.#keys.close().catch(() => {});
+  }
+
+  async ended(): Promise<Called> {
+    const called = await this.#run.ended();
+    // The keyboard outlives the program, or went with it.
+    await this.#keys.close().catch(() => {});
+    const { directory } = this.#place.sandbox;
+    const settings = ["before", "after"].map((name) => Deno.readTextFileSync(`${directory}/${name}`));
+    assert.ok(settings[0]?.includes("icanon"), "it was a terminal");
+    assert.equal(settings[1], settings[0], "the terminal is unchanged");
+    return called;
+  }
+}
+
+function questions(called: Called): number {
+  return called.stdout.split(QUESTION).length - 1;
+}
+
+/** A case: these calls, these answers, and then these decisions and results. */
+function answered(
+  calls: readonly ScriptedItem[],
+  answers: readonly string[],
+  expected: { readonly decisions: readonly string[]; readonly statuses: readonly string[] },
+) {
+  return async () => {
+    await using place = new Place(calling(...calls));
+    const called = await new Terminal(place).answer(...answers);
+    assert.equal(called.code, 0, called.stdout);
+    assert.equal(questions(called), answers.length, called.stdout);
+    assert.deepEqual(decisions(place), expected.decisions);
+    assert.deepEqual(statuses(place), expected.statuses);
+  };
+}
+
+/** A case of one call and one answer. */
+function one(answer: string, decision: "yes" | "no" | "always") {
+  const allowed = decision !== "no";
+  return answered([shellLine("touch x")], [answer], {
+    decisions: [`shell: ${allowed ? "allowed" : "denied"}, asked_${decision}`],
+    statuses: [allowed ? "ok" : "denied"],
+  });
+}
+
+Deno.test("at a terminal one key allows one call, and everything else denies it: y", one("y", "yes"));
+
+Deno.test("at a terminal one key allows one call, and everything else denies it: n", one("n", "no"));
+
+for (
+  const [name, typed] of Object.entries({
+    "a line end": "\n",
+    "a key without a meaning": "x",
+    "a word": "yes",
+    "a key and a line end": "y\n",
+    "a pasted text": "y\ny\ny\n",
+    "a cursor key": "\x1b[A",
+    "an answer of the terminal that ends with y": "\x1b[?2026;2$y",
+    "a bracketed paste": "\x1b[200~y\x1b[201~",
+  })
+) {
+  Deno.test(
+    `only a single key answers, and anything else asks again: ${name}`,
+    answered([shellLine("touch x")], [typed, "n"], {
+      decisions: ["shell: denied, asked_no"],
+      statuses: ["denied"],
+    }),
+  );
+}
+
+Deno.test(
+  "at a terminal one key allows one call, and everything else denies it: the end of the input",
+  one("\x04", "no"),
+);
+
+Deno.test(
+  "at a terminal one key allows one call, and everything else denies it: always",
+  one("a", "always"),
+);
+
+Deno.test("at a terminal one key allows one call, and everything else denies it: what was typed before a question is there is no answer to it", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), shellLine("touch z")));
+  const terminal = new Terminal(place);
+  await terminal.type("y\n\x04y\ny\n");
+  const called = await terminal.answer("y", "n", "n");
+  assert.equal(questions(called), 3);
+  assert.deepEqual(statuses(place), ["ok", "denied", "denied"]);
+  assert.deepEqual(names(place), ["a.txt", "x"]);
+});
+
+Deno.test("at a terminal one key allows one call, and everything else denies it: reading is not asked about, nor what a rule decides", async () => {
+  await using place = new Place(
+    calling(read("a.txt"), shellArgv("true"), shellArgv("touch", "x"), edit("a.txt", "alpha", "A")),
+  );
+  const rules = ["--allow", "shell:true", "--deny", "shell:touch **"];
+  const called = await new Terminal(place, [...ASKING, ...rules]).answer("y");
+  assert.equal(questions(called), 1);
+  assert.deepEqual(decisions(place), [
+    "shell: allowed, allowed_by_rule (shell:true)",
+    "shell: denied, denied_by_rule (shell:touch **)",
+    "edit_file: allowed, asked_yes",
+  ]);
+});
+
+Deno.test("at a terminal one key allows one call, and everything else denies it: always is for the same call of this run, for no other and in no other run", async () => {
+  await using place = new Place(
+    calling(
+      ...[shellLine("touch x"), shellLine("touch x"), shellLine("touch y")],
+      // Another content of the same file is another call.
+      ...[write("b.txt", "one"), write("b.txt", "two")],
+    ),
+  );
+  await new Terminal(place).answer("a", "n", "a", "n");
+  assert.deepEqual(decisions(place), [
+    "shell: allowed, asked_always",
+    "shell: allowed, asked_always",
+    "shell: denied, asked_no",
+    "write_file: allowed, asked_always",
+    "write_file: denied, asked_no",
+  ]);
+  const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer(
+    "n",
+    "n",
+    "n",
+    "n",
+    "n",
+  );
+  assert.equal(questions(next), 5);
+  assert.deepEqual(names(place), ["a.txt", "b.txt", "x"]);
+});
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: a command line with escapes, carriage returns, bidi controls and line ends", async () => {
+  const line = "rm -rf x \x1b[2K\r# harmless \u202e\u200b\nsecond line";
+  await using place = new Place(calling(shellLine(line)));
+  const called = await new Terminal(place).answer("n");
+  const shown = called.stdout.replaceAll("\r\n", "\n");
+  const question = "\nThe model wants to run shell:\n" +
+    "  │ rm -rf x ␛[2K␍# harmless \\u{202e}\\u{200b}\n  │ second line\n" + QUESTION;
+  assert.ok(shown.includes(question), shown);
+  // deno-lint-ignore no-control-regex
+  assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
+});
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an argv quoted for a shell", async () => {
+  await using place = new Place(calling(shellArgv("touch", "two words", "it's", "$HOME", "")));
+  const called = await new Terminal(place).answer("n");
+  assert.ok(
+    called.stdout.includes(`  │ touch 'two words' 'it'\\''s' '$HOME' ''\r\n`),
+    called.stdout,
+  );
+});
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit as a diff of the file", async () => {
+  await using place = new Place(calling(edit("a.txt", "beta", "B\x07\nC")));
+  const called = await new Terminal(place).answer("n");
+  assertShown(called, [
+    "The model wants to change a.txt (edit_file):",
+    "  │ line 1",
+    "  │   alpha",
+    "  │ - beta",
+    "  │ + B␇",
+    "  │ + C",
+  ]);
+});
+
+Deno.test("questions about one response are counted; calls that a rule decides do not count", async () => {
+  const calls = [shellLine("touch x"), read("a.txt"), shellArgv("true"), shellLine("touch y")];
+  await using place = new Place(calling(...calls));
+  const called = await new Terminal(place, [...ASKING, "--allow", "shell:true"]).answer("n", "n");
+  assertShown(called, ["1 of 2: The model wants to run shell:", "  │ touch x"]);
+  assertShown(called, ["2 of 2: The model wants to run shell:", "  │ touch y"]);
+});
+
+Deno.test("always this tool is for every later call of the tool in this run, except those that a rule denies", async () => {
+  const calls = [
+    shellLine("touch x"),
+    shellLine("touch y"),
+    shellArgv("rm", "a.txt"),
+    edit("a.txt", "alpha", "A"),
+  ];
+  await using place = new Place(calling(...calls));
+  await new Terminal(place, [...ASKING, "--deny", "shell:rm **"]).answer("t", "n");
+  // A deny rule for commands cannot tell about lines for a shell; these lines need none.
+  assert.deepEqual(decisions(place), [
+    "shell: allowed, asked_always_tool",
+    "shell: allowed, asked_always_tool",
+    "shell: denied, denied_by_rule (shell:rm **)",
+    "edit_file: denied, asked_no",
+  ]);
+});
+
+Deno.test("quit at the question ends the run as interrupted, with every call answered, and names the command that continues it", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+  const called = await new Terminal(place, ["run", "--ask", "--max-steps", "7", "--new", "-s", "s", "Go"])
+    .answer("q");
+  assertStoppedAtQuestion(place, called, 130);
+  assert.deepEqual(statuses(place), ["not_run", "not_run", "not_run"]);
+  assert.ok(called.stdout.includes("continue: reprise run -s s --ask --max-steps 7\r\n"), called.stdout);
+});
+
+Deno.test("with a stdin that is no terminal, the question reads the terminal: a file, a pipe", async () => {
+  for (const redirected of ["</dev/null", "< <(echo y; echo y)"]) {
+    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y")));
+    const called = await new Terminal(place, ASKING, redirected).answer("maybe\n", "n", "y");
+    assert.equal(called.code, 0, called.stdout);
+    assert.deepEqual(decisions(place), ["shell: denied, asked_no", "shell: allowed, asked_yes"]);
+    assert.deepEqual(names(place), ["a.txt", "y"]);
+  }
+});
+
+/** Fails unless the terminal shows these lines, one after the other. */
+function assertShown(called: Called, lines: readonly string[]): void {
+  const shown = called.stdout.replaceAll("\r\n", "\n");
+  assert.ok(shown.includes(lines.join("\n")), shown);
+}
+
+Deno.test("a stop at the question ends the run as interrupted, with every call answered: control-c", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+  // A stop is no denial, whatever would follow from one.
+  const called = await new Terminal(place, ["run", "--ask", "--fail-on-denied", "--new", "-s", "s", "Go"])
+    .answer("\x03");
+  assertStoppedAtQuestion(place, called, 130);
+});
+
+Deno.test("a stop at the question ends the run as interrupted, with every call answered: the terminal's window is closed", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+  const terminal = new Terminal(place);
+  await terminal.asked(1);
+  await terminal.vanish();
+  await until(() => eventsOf(place, "run_ended").length === 1, "the end of the run");
+  // The end of the input may be seen just before the signal: a no, after which the reading call may run.
+  assertClosed(place, 129);
+});
+
+function assertStoppedAtQuestion(place: Place, called: Called, code: number): void {
+  assert.equal(called.code, code, called.stdout);
+  assert.equal(questions(called), 1, "no further question");
+  assertClosed(place, code);
+  assert.ok(!statuses(place).includes("ok"));
+  assert.equal(place.server.requests.length, 1);
+}
+
+function assertClosed(place: Place, code: number): void {
+  const [ended] = place.sandbox.turns("s").at(-1).events.slice(-1);
+  assert.deepEqual([ended.type, ended.state, ended.exit_code], ["run_ended", "interrupted", code]);
+  assertAnswered(place);
+  assert.deepEqual(names(place), ["a.txt"]);
+}
+
+Deno.test("without a terminal to ask on, --ask is a denial, and no question is printed: without a terminal, whatever stdin holds", async () => {
+  for (const stdin of [undefined, "y\ny\n"]) {
+    await using place = new Place(calling(shellLine("touch x"), edit("a.txt", "alpha", "A")));
+    const called = await place.call([...NEW_RUN, "--ask", "Go"], stdin === undefined ? {} : { stdin });
+    assert.equal(called.code, 0, called.stdout);
+    assert.equal(called.stderr, stdin === undefined ? "" : "stdin: 4 bytes added to the prompt\n");
+    assert.ok(!called.stdout.includes("Allow?"));
+    assert.deepEqual(decisions(place), ["shell: denied, no_terminal", "edit_file: denied, no_terminal"]);
+    assert.equal(ending(called).denials, 2);
+    assert.deepEqual(names(place), ["a.txt"]);
+  }
+});
+
+Deno.test("without a terminal to ask on, --ask is a denial, and no question is printed: without a terminal for stderr", async () => {
+  await using place = new Place(calling(shellLine("touch x")));
+  const terminal = new Terminal(place, ASKING, "2>/dev/null");
+  // Ends for a question that no person sees, so that it fails the test instead of waiting for ever.
+  await terminal.type("\x04".repeat(20));
+  const called = await terminal.ended();
+  assert.equal(called.code, 0, called.stdout);
+  assert.ok(!called.stdout.includes("Allow?"), called.stdout);
+  assert.deepEqual(decisions(place), ["shell: denied, no_terminal"]);
+});

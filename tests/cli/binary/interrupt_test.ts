@@ -1,0 +1,224 @@
+/** `interrupt`: stops the process that writes to a session, and closes a run whose process was killed. */
+import assert from "node:assert/strict";
+import { answer, reasoning, type Script } from "../../support/responses_server.ts";
+import { ending, type Started } from "../../support/reprise.ts";
+import { assertError, HELLO, Place, until } from "../harness.ts";
+import {
+  assertAnswered,
+  eventsOf,
+  mark,
+  NEW_RUN,
+  read,
+  running,
+  shellArgv,
+  shellLine,
+  statuses,
+  stubborn,
+} from "../changes.ts";
+
+/** Runs a command that does not end, until the test stops it; then answers. */
+function sleeps(word: string, how: "plain" | "stubborn" = "plain"): Script {
+  const command = how === "plain" ? shellArgv("sleep", word) : shellLine(stubborn(word));
+  return ({ number }) => number === 1 ? answer([reasoning("Hm"), read("a.txt"), command]) : HELLO;
+}
+
+/** A run of session `s` in the middle of its command. */
+async function inCommand(place: Place, word: string): Promise<Started> {
+  const run = place.start([...NEW_RUN, "--allow", "shell", "Go"]);
+  await until(() => running(`sleep ${word}`).length >= 1, "the command");
+  return run;
+}
+
+/** Ends the command of a run that was killed: nothing else does. */
+async function endLeftovers(word: string): Promise<void> {
+  for (const line of running(word)) Deno.kill(Number(line.split(" ", 1)[0]), "SIGKILL");
+  await until(() => running(word).length === 0, "the end of the command");
+}
+
+async function assertGoesOn(place: Place): Promise<void> {
+  const next = await place.call(["run", "--json", "-s", "s"]);
+  assert.equal(next.code, 0, next.stdout + next.stderr);
+  assert.deepEqual(place.server.refusals, []);
+  assertAnswered(place);
+}
+
+Deno.test("interrupt stops the process that writes, and waits for its end: with --json it says whom it stopped; the run ends as by SIGINT, with every call answered", async () => {
+  const word = mark();
+  await using place = new Place(sleeps(word, "stubborn"));
+  const run = await inCommand(place, word);
+  const stopped = await place.call(["interrupt", "s", "--json"]);
+  assert.deepEqual(running(word), [], "its command is gone when interrupt returns");
+  assert.equal(stopped.code, 0, stopped.stdout + stopped.stderr);
+  assert.equal(stopped.stderr, "");
+  assert.deepEqual(JSON.parse(stopped.stdout), {
+    session: "s",
+    interrupted: run.process.pid,
+    closed_run: null,
+    answered_calls: [],
+  });
+  const called = await run.ended();
+  assert.equal(called.code, 130);
+  assert.equal(ending(called).state, "interrupted");
+  assert.deepEqual(statuses(place), ["ok", "interrupted"]);
+  await assertGoesOn(place);
+});
+
+Deno.test("interrupt stops the process that writes, and waits for its end: for people it is one line; @last and a prefix name the session", async () => {
+  const word = mark();
+  await using place = new Place(sleeps(word));
+  const run = place.start(["run", "--json", "--new", "-s", "session-one", "--allow", "shell", "Go"]);
+  await until(() => running(`sleep ${word}`).length >= 1, "the command");
+  const stopped = await place.call(["interrupt", "sess"]);
+  assert.deepEqual(stopped, {
+    code: 0,
+    stdout: `session-one: process ${run.process.pid} has stopped\n`,
+    stderr: "",
+  });
+  assert.equal((await run.ended()).code, 130);
+  const again = await place.call(["interrupt", "@last"]);
+  assert.deepEqual(again, { code: 0, stdout: "session-one: nothing is running\n", stderr: "" });
+});
+
+Deno.test("interrupt stops the process that writes, and waits for its end: runs that wait for the session are not touched, whichever gets it first afterwards", async () => {
+  const word = mark();
+  await using place = new Place(({ number, input }) =>
+    number > 1 && input.at(-1)?.type !== "message"
+      ? HELLO
+      : answer([reasoning("Hm"), shellArgv("sleep", number === 1 ? word : "0.4")])
+  );
+  const run = await inCommand(place, word);
+  const waiting = ["--wait", "30", "--allow", "shell", "Next"];
+  const next = [1, 2, 3].map(() => place.start(["run", "--json", "-s", "s", ...waiting]));
+  // They wait for the lock as soon as they have read their flags; nothing says so from outside.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const stopped = await place.call(["interrupt", "s", "--json"]);
+  assert.equal(stopped.code, 0, stopped.stdout);
+  assert.equal(JSON.parse(stopped.stdout).interrupted, run.process.pid);
+  assert.equal((await run.ended()).code, 130);
+  for (const called of await Promise.all(next.map((each) => each.ended()))) {
+    assert.equal(called.code, 0, called.stdout);
+  }
+  assert.deepEqual(place.server.refusals, []);
+});
+
+Deno.test("interrupt stops the process that writes, and waits for its end: one that takes longer than --wait is exit 5; a second interrupt ends it at once and closes its run", async () => {
+  const word = mark();
+  await using place = new Place(sleeps(word, "stubborn"));
+  const run = await inCommand(place, word);
+  const late = await place.call(["interrupt", "s", "--json", "--wait", "0"]);
+  assertError(late, {
+    code: "session_locked",
+    exit: 5,
+    says: /has not stopped within 0 s/,
+    hint: /--wait/,
+  });
+  const stopped = await place.call(["interrupt", "s", "--json"]);
+  assert.equal(stopped.code, 0, stopped.stdout);
+  assert.equal((await run.ended()).code, 130);
+  const { interrupted, closed_run } = JSON.parse(stopped.stdout);
+  // If this machine was slow, the command's grace was over by then: the run closed itself.
+  const closedItself = eventsOf(place, "tool_result").some(({ status }) => status === "interrupted");
+  if (!closedItself) assert.deepEqual([interrupted, closed_run], [run.process.pid, 1]);
+  await until(() => running(word).length === 0, "the end of the command");
+  assert.deepEqual(eventsOf(place, "run_ended").map(({ state }) => state), ["interrupted"]);
+  await assertGoesOn(place);
+});
+
+Deno.test("without a writer, interrupt closes a killed run, or says that nothing is running: a run that was killed is closed, with a result for every call; once", async () => {
+  const word = mark();
+  await using place = new Place(sleeps(word));
+  const run = await inCommand(place, word);
+  run.process.kill("SIGKILL");
+  await run.ended();
+  await endLeftovers(word);
+  const before = place.sandbox.turnNames("s");
+  const dry = await place.call(["interrupt", "s", "--json", "--dry-run"]);
+  assert.deepEqual(JSON.parse(dry.stdout), {
+    type: "dry_run",
+    dry_run: true,
+    verb: "interrupt",
+    changes: [{ action: "end", what: "run", name: "s" }],
+    session: "s",
+    pid: null,
+    plan: "close the newest run if it is open",
+  });
+  assert.deepEqual(place.sandbox.turnNames("s"), before, "--dry-run writes nothing");
+
+  const closed = await place.call(["interrupt", "s", "--json"]);
+  assert.equal(closed.code, 0, closed.stdout);
+  const { answered_calls: answered, ...rest } = JSON.parse(closed.stdout);
+  assert.deepEqual(rest, { session: "s", interrupted: null, closed_run: 1 });
+  assert.equal(answered.length, 1);
+  assert.deepEqual(statuses(place), ["ok", "orphaned"]);
+  const [ended] = eventsOf(place, "run_ended");
+  assert.deepEqual([ended.state, ended.exit_code], ["interrupted", 130]);
+  const after = place.sandbox.turnNames("s");
+  const again = await place.call(["interrupt", "s", "--json"]);
+  assert.deepEqual(JSON.parse(again.stdout), {
+    session: "s",
+    interrupted: null,
+    closed_run: null,
+    answered_calls: [],
+  });
+  assert.deepEqual(place.sandbox.turnNames("s"), after, "the second time there is nothing to close");
+  await assertGoesOn(place);
+});
+
+Deno.test("interrupt --dry-run and wrong ids stop no process: --dry-run names the process that it would stop", async () => {
+  const word = mark();
+  await using place = new Place(sleeps(word));
+  const run = await inCommand(place, word);
+  const { pid } = run.process;
+  const dry = await place.call(["interrupt", "s", "--json", "--dry-run"]);
+  assert.deepEqual(JSON.parse(dry.stdout), {
+    type: "dry_run",
+    dry_run: true,
+    verb: "interrupt",
+    changes: [{ action: "stop", what: "process", name: String(pid) }],
+    session: "s",
+    pid,
+    plan: `send SIGINT to process ${pid}`,
+  });
+  const dryRun = await place.call(["interrupt", "s", "--dry-run"]);
+  assert.equal(dryRun.stdout, `Would send SIGINT to process ${pid}. Nothing was done.\n`);
+  assert.equal(running(`sleep ${word}`).length, 1, "it still runs");
+  assert.equal((await place.call(["interrupt", "s"])).code, 0);
+  assert.equal((await run.ended()).code, 130);
+});
+
+Deno.test("interrupt --dry-run and wrong ids stop no process: no session, an ambiguous prefix, and what is no id are exit 2", async () => {
+  await using place = new Place([HELLO, HELLO]);
+  assertError(await place.call(["interrupt", "s", "--json"]), { code: "no_such_session", exit: 2 });
+  await place.session("s-one");
+  await place.session("s-two");
+  for (const id of ["nowhere", "s-", "../s-one", ""]) {
+    const called = await place.call(["interrupt", id, "--json"]);
+    assert.equal(called.code, 2, `${id}: ${called.stdout}`);
+    assert.equal(JSON.parse(called.stdout).type, "error");
+  }
+  assert.equal((await place.call(["interrupt"])).code, 2);
+});
+
+Deno.test("interrupt --dry-run and wrong ids stop no process: an owner that is on another machine, or that is no process to stop, is exit 5 and gets no signal", async () => {
+  const word = mark();
+  await using place = new Place(sleeps(word));
+  const run = await inCommand(place, word);
+  const lock = `${place.path("s")}/lock`;
+  const owner = JSON.parse(Deno.readTextFileSync(lock));
+  for (
+    const [change, says] of [
+      [{ host: "elsewhere" }, /runs on host elsewhere/],
+      [{ pid: 1 }, /process 1 is not its owner: it started at another time/],
+      [{ pid: 1, identity: undefined }, /process 1 is no writer/],
+      [{ pid: -1 }, /process -1 is no writer/],
+    ] as const
+  ) {
+    Deno.writeTextFileSync(lock, `${JSON.stringify({ ...owner, ...change })}\n`);
+    const called = await place.call(["interrupt", "s"]);
+    assert.equal(called.code, 5, called.stderr);
+    assert.match(called.stderr, says);
+  }
+  assert.equal(running(`sleep ${word}`).length, 1, "it still runs");
+  run.process.kill("SIGINT");
+  assert.equal((await run.ended()).code, 130);
+});

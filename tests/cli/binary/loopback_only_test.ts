@@ -1,0 +1,186 @@
+/** Tests for the addresses of `record` and `serve`, in any environment, and for too many connections. */
+import assert from "node:assert/strict";
+import type { Called } from "../../support/reprise.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
+
+/** A port that nothing listens on at the moment. */
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return port;
+}
+
+/** The sockets that a process listens on, as Linux has them: `127.0.0.1:8080`, `[::]:80`, or the path of a socket file. */
+function listenedOn(pid: number): string[] {
+  const inodes = new Set(
+    [...Deno.readDirSync(`/proc/${pid}/fd`)].flatMap(({ name }) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(Deno.readLinkSync(`/proc/${pid}/fd/${name}`))?.[1] ?? [];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  const rows = (name: string) =>
+    Deno.readTextFileSync(`/proc/${pid}/net/${name}`).trim().split("\n").slice(1).map((line) =>
+      line.trim().split(/\s+/)
+    );
+  const tcp = rows("tcp").flatMap(([, local = "", , state, , , , , , inode = ""]) =>
+    state === "0A" && inodes.has(inode) ? [ipv4(local)] : []
+  );
+  const tcp6 = rows("tcp6").flatMap(([, local = "", , state, , , , , , inode = ""]) =>
+    state === "0A" && inodes.has(inode) ? [`[${local}]`] : []
+  );
+  const unix = rows("unix").flatMap(([, , , flags, , , inode = "", path = ""]) =>
+    flags === "00010000" && inodes.has(inode) ? [path] : []
+  );
+  return [...tcp, ...tcp6, ...unix];
+}
+
+function ipv4(local: string): string {
+  const [address = "", port = ""] = local.split(":");
+  const bytes = address.match(/../g)?.map((byte) => Number.parseInt(byte, 16)).reverse() ?? [];
+  return `${bytes.join(".")}:${Number.parseInt(port, 16)}`;
+}
+
+/** A server's arguments, with a scratch fixture of one exchange. */
+function argumentsOf(verb: "record" | "serve", { directory }: Sandbox): string[] {
+  if (verb === "record") return ["record", "--upstream", "http://127.0.0.1:9", "--out", `${directory}/out`];
+  return [
+    "serve",
+    writeFixture(`${directory}/chat`, [{
+      request: { method: "GET", path: "/v1/models", body_sha256: null },
+      response: { headers: { "content-type": "application/json" } },
+      body: "{}",
+    }]),
+  ];
+}
+
+const VERBS = ["record", "serve"] as const;
+
+for (const verb of VERBS) {
+  for (const address of ["tcp:0.0.0.0:PORT", "duplicate,tcp:0.0.0.0:PORT", "unix:FILE", "tcp:nonsense"]) {
+    const name =
+      `${verb} listens on the one loopback port that it prints, whatever DENO_SERVE_ADDRESS says: ${address}`;
+    Deno.test(name, async () => {
+      await using sandbox = new Sandbox();
+      const value = address.replace("PORT", String(freePort())).replace(
+        "FILE",
+        `${sandbox.directory}/socket`,
+      );
+      const port = freePort();
+      const started = sandbox.start([...argumentsOf(verb, sandbox), "--json", "--port", String(port)], {
+        env: { DENO_SERVE_ADDRESS: value },
+      });
+      try {
+        await started.printed('"ready"');
+        const ready = JSON.parse(started.stdout.split("\n")[0] as string);
+        assert.deepEqual(listenedOn(started.process.pid), [`127.0.0.1:${port}`]);
+        assert.equal(ready.address, `127.0.0.1:${port}`, "what is printed is what is bound");
+        assert.equal(ready.origin, `http://127.0.0.1:${port}`);
+      } finally {
+        started.process.kill("SIGTERM");
+        assert.equal((await started.ended()).stderr.includes("unexpected"), false);
+      }
+    });
+  }
+}
+
+const LIMITED = ["/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"];
+const CONNECTIONS = 1200;
+
+/** Asks for the models on a connection of its own, which stays open. */
+async function asked(port: number): Promise<{ readonly status: number; readonly connection: Deno.Conn }> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await connection.write(
+    new TextEncoder().encode(`GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`),
+  );
+  const buffer = new Uint8Array(4096);
+  const read = await connection.read(buffer) ?? 0;
+  const status = Number(/^HTTP\/1\.1 (\d+)/.exec(new TextDecoder().decode(buffer.subarray(0, read)))?.[1]);
+  return { status, connection };
+}
+
+/** Opens many connections at a time under `ulimit -n 1024`, lets them go, and asks again. */
+async function crowded(verb: "record" | "serve", ordinary: readonly number[]): Promise<Called> {
+  await using sandbox = new Sandbox();
+  const port = freePort();
+  const started = sandbox.start([...argumentsOf(verb, sandbox), "--json", "--port", String(port)], {
+    through: LIMITED,
+  });
+  try {
+    await started.printed('"ready"');
+    const all = await Promise.all(Array.from({ length: CONNECTIONS }, () => asked(port)));
+    const counts = Map.groupBy(all, ({ status }) => status);
+    for (const { connection } of all) connection.close();
+    assert.ok(
+      all.every(({ status }) => status === 503 || ordinary.includes(status)),
+      [...counts.keys()].join(),
+    );
+    assert.ok((counts.get(503)?.length ?? 0) > 0, "some were too many");
+    assert.ok((counts.get(ordinary.at(-1) as number)?.length ?? 0) > 0, "most were not");
+    // The server hears of closed connections a moment later.
+    let later = 503;
+    for (let tries = 0; tries < 100 && later === 503; tries++) {
+      const { status, connection } = await asked(port);
+      connection.close();
+      later = status;
+    }
+    assert.ok(ordinary.includes(later), `asked again: ${later}`);
+  } finally {
+    started.process.kill("SIGTERM");
+  }
+  const called = await started.ended();
+  assert.match(called.stdout, /"type":"(serve|record)\.ended"/);
+  assert.match(called.stdout, /"type":"turned_away","status":503/);
+  return called;
+}
+
+Deno.test("more connections than ulimit -n allows get their answer or 503, and the server continues: serve", async () => {
+  const called = await crowded("serve", [200, 400]);
+  assert.equal(called.code, 7, called.stderr);
+});
+
+Deno.test("more connections than ulimit -n allows get their answer or 503, and the server continues: record", async () => {
+  const called = await crowded("record", [502]);
+  assert.equal(called.code, 7, called.stderr);
+  const logged = called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const { turned_away, exit_code } = logged.at(-1);
+  assert.deepEqual([exit_code, logged.filter(({ type }) => type === "turned_away").length], [7, turned_away]);
+  const { code, message } = logged.find(({ type }) => type === "error");
+  assert.deepEqual([code, message], [
+    "not_kept",
+    `Cannot keep ${turned_away} requests: they were turned away`,
+  ]);
+});
+
+Deno.test("a request that record refuses makes it end with 7, and what the command ended with comes first", async () => {
+  const foreign =
+    `const answer = await fetch(Deno.env.get("OPENAI_BASE_URL"), { headers: { origin: "http://a.example" } });
+    console.log(answer.status); await answer.text();`;
+  for (const [end, code] of [["", 7], ["Deno.exit(3);", 3]] as const) {
+    await using sandbox = new Sandbox();
+    const events = `${sandbox.directory}/events`;
+    const called = await sandbox.call([
+      ...[
+        "record",
+        "--upstream",
+        "http://127.0.0.1:9",
+        "--out",
+        `${sandbox.directory}/out`,
+        "--events",
+        events,
+        "--",
+      ],
+      ...[Deno.execPath(), "eval", "--quiet", foreign + end],
+    ]);
+    assert.deepEqual([called.stdout, called.code], ["403\n", code], called.stderr);
+    assert.match(called.stderr, /error: Cannot keep 1 request: it was turned away/);
+    assert.equal(
+      JSON.parse(Deno.readTextFileSync(events).trimEnd().split("\n").at(-1) as string).turned_away,
+      1,
+    );
+  }
+});

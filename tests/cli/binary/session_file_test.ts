@@ -1,0 +1,229 @@
+/**
+ * `session.json`, `start/` and the reports of `test`: files that the program refuses, each with its place, and texts that
+ * would mean something to a reader of a report.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { parse } from "yaml";
+import { copyBelow } from "../../../src/cli/test/files.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { Place, readsThenAnswers } from "../harness.ts";
+
+const WHOLE = new URL("../../sessions/read", import.meta.url).pathname;
+const FORMAT = "reprise.session_test/1";
+
+// deno-lint-ignore no-explicit-any
+type Line = any;
+
+/** Plays folders, each a copy of one test with another session.json; returns the line of each. */
+async function played(sandbox: Sandbox, files: readonly string[]): Promise<readonly Line[]> {
+  for (const [index, text] of files.entries()) {
+    const folder = `${sandbox.workspace}/tests/${String(index).padStart(3, "0")}`;
+    copyBelow(WHOLE, folder);
+    Deno.writeTextFileSync(`${folder}/session.json`, text);
+  }
+  const called = await sandbox.call(["test", "--json", "tests"]);
+  const lines = called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.equal(lines.length, files.length + 2, called.stdout + called.stderr);
+  return lines.slice(1, -1);
+}
+
+const steps = (...list: readonly object[]) => JSON.stringify({ format: FORMAT, steps: list });
+const STEP = { args: ["run", "Hi"], exit: 0 };
+const KILL = { after: "turn.saved", turn: 2 };
+
+/** Texts of session.json, each with what is wrong; `null` where nothing is. */
+const FILES: readonly (readonly [text: string, says: RegExp | null])[] = [
+  [steps({ ...STEP, fixture: "1", kill: KILL }), null],
+  ["{", /it is not JSON/],
+  [JSON.stringify({ format: FORMAT, steps: "x" }), /steps: .*expected array/],
+  [steps(STEP, { ...STEP, kil: 1, env: {} }), /steps\[1\]: .*"kil", "env"/],
+  [steps({ ...STEP, fixture: "1", kill: { ...KILL, at: 1 } }), /steps\[0\]\.kill: .*"at"/],
+  [steps({ ...STEP, kill: KILL }), /steps\[0\]\.kill: only a run with a fixture can be stopped/],
+  [steps({ ...STEP, args: ["compact", "a"], fixture: "1", kill: KILL }), /steps\[0\]\.kill: only a run/],
+  ...["..", "../a", "a/..", "a/../b", "/a", ""].map((fixture) =>
+    [steps({ ...STEP, fixture }), /session\.json/] as const
+  ),
+  ...["1", "..a", "a..", ".hidden/x"].map((fixture) => [steps({ ...STEP, fixture }), null] as const),
+];
+
+/** Arguments of a step, each with the place of what its player sets; `null` where a step may have them. */
+const ARGUMENTS: readonly (readonly [args: readonly string[], at: number | null])[] = [
+  [["run", "--new", "-s", "a", "--home is where it is"], null],
+  [["run", "-c", "--", "--home=/tmp"], null],
+  [["run", "-s", "a", "--", "-w"], null],
+  [["run", "--new", "--instructions", "-write less", "Hi"], null],
+  [["run", "-c", "--deny", "--home=/tmp", "Hi"], null],
+  [["run", "-s", "-w", "Hi"], null],
+  [["run", "-m", "--fixture", "-c"], null],
+  [["rm", "a", "--yes"], null],
+  [["run", "--bogus"], null],
+  [["run", "a", "b"], null],
+  [["rm", "a", "--yes", "--home", "/tmp"], 3],
+  [["rm", "a", "--home=/tmp", "--yes"], 2],
+  [["run", "-w/", "Hi"], 1],
+  [["run", "-cw/", "Hi"], 1],
+  [["run", "-cow", "Hi"], 1],
+  [["run", "-o", "/tmp/x", "Hi"], 1],
+  [["run", "--record=/tmp/x", "Hi"], 1],
+  [["run", "-c", "Hi", "--home", "/tmp"], 3],
+  [["run", "--json"], 1],
+  [["run", "-s", "--", "--no-color"], 3],
+  [["run", "-s", "--", "--home=/tmp", "--", "Hi"], 3],
+  [["run", "--bogus", "--home=/tmp"], 2],
+  [["run", "--max-steps", "3", "--debug", "--max-steps", "none"], 3],
+  [["run", "a prompt", "too", "many", "--record=x"], 4],
+  [["interrupt", "--quiet"], 1],
+  [["compact", "a", "--fixture", "x"], 2],
+  [["explain", "a", "--base-url=http://127.0.0.1:1"], 2],
+  [["serve", "."], 0],
+  [["record", "--out", "x"], 0],
+  [["export", "a", "/tmp/x"], 0],
+];
+
+Deno.test("a session.json of another shape is refused, with what is wrong and where; one that leads out of its folder too", async () => {
+  await using sandbox = new Sandbox();
+  const lines = await played(sandbox, FILES.map(([text]) => text));
+  for (const [index, [text, says]] of FILES.entries()) {
+    const { error } = lines[index];
+    if (says === null) assert.doesNotMatch(error?.message ?? "", /session\.json"/, text);
+    else assert.match(`${error?.code} ${error?.message}`, new RegExp(`^bad_fixture .*${says.source}`), text);
+  }
+});
+
+Deno.test("a step has every flag that a recorded run writes, and none that its player sets, wherever it stands", async () => {
+  await using sandbox = new Sandbox();
+  const lines = await played(sandbox, ARGUMENTS.map(([args]) => steps({ args, exit: 0 })));
+  for (const [index, [args, at]] of ARGUMENTS.entries()) {
+    const message = lines[index].error?.message ?? "";
+    const said = /steps\[0\]\.args\[(\d+)\]: .*(?:is not allowed in a step|is no verb of a step)/.exec(
+      message,
+    );
+    assert.equal(said === null ? null : Number(said[1]), at, `${args.join(" ")}: ${message}`);
+  }
+});
+
+type Harm = (folder: string) => void;
+const TURN = "start/turns/000003.json";
+const remove = (name: string): Harm => (folder) => Deno.removeSync(`${folder}/${name}`, { recursive: true });
+const put = (name: string, text: string): Harm => (folder) =>
+  Deno.writeTextFileSync(`${folder}/${name}`, text);
+const flip = (name: string): Harm => (folder) => {
+  const bytes = Deno.readFileSync(`${folder}/${name}`);
+  bytes[20] = (bytes[20] ?? 0) ^ 1;
+  Deno.writeFileSync(`${folder}/${name}`, bytes);
+};
+const blobOf = (folder: string) => `start/blobs/${[...Deno.readDirSync(`${folder}/start/blobs`)][0]?.name}`;
+
+/** Harm to a start/, with the place that `fixture lint` names after the sums were renewed. */
+const HARMED: Readonly<Record<string, readonly [Harm, RegExp]>> = {
+  "a missing turn": [remove(TURN), /^error start\/turns\/000003\.json: it is missing, but turn 4 exists$/],
+  "the last turn gone": [remove("start/turns/000005.json"), /^error start\/manifest\.json: it names turn 5/],
+  "a turn with another sum": [flip(TURN), /^error start\/turns\/000003\.json: it /],
+  "a missing blob": [
+    (folder) => remove(blobOf(folder))(folder),
+    /^error start\/blobs\/[0-9a-f]{64}: it is missing/,
+  ],
+  "another blob": [(folder) => put(blobOf(folder), "x")(folder), /^error start\/blobs\/[0-9a-f]{64}: it /],
+  "a manifest of nothing": [
+    put("start/manifest.json", "{}"),
+    /^error start\/manifest\.json: .*not name a session/,
+  ],
+  "no manifest": [remove("start/manifest.json"), /^error start\/manifest\.json: .*not name a session/],
+  "a manifest that is rebuilt": [
+    put("start/manifest.json", '{"session":"s"}'),
+    /^warning start\/manifest\.json: .*it is rebuilt from the turns$/,
+  ],
+};
+/** Harm to a start/ whose sums stay those of fixture.json, with what `test` says. */
+const UNSEALED: Readonly<Record<string, readonly [Harm, RegExp]>> = {
+  "a flipped bit of the manifest": [flip("start/manifest.json"), /manifest\.json": its checksum differs/],
+  "a flipped bit of a turn": [flip(TURN), /000003\.json": its checksum differs/],
+  "a missing blob": [(folder) => remove(blobOf(folder))(folder), /start\/blobs\/.*": nothing is there/],
+  "a file that is not listed": [put("start/turns/000006.json", "{}"), /fixture\.json does not list it/],
+  "nothing left of it": [remove("start"), /start\/.*": nothing is there/],
+};
+
+Deno.test("a start/ that no run could continue is named by lint, and one with other sums is not played", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const { workspace } = place.sandbox;
+  const recorded = await place.call(["run", "--json", "-s", "s", "--record", "kept", "Go on"]);
+  assert.equal(recorded.code, 0, recorded.stdout);
+  for (const [name, [harm, says]] of Object.entries(HARMED)) {
+    const folder = `${workspace}/sealed/${name.replaceAll(" ", "-")}`;
+    copyBelow(`${workspace}/kept`, folder);
+    harm(folder);
+    assert.equal((await place.call(["fixture", "seal", folder])).code, 0, name);
+    const linted = await place.call(["fixture", "lint", "--json", folder]);
+    const { findings } = JSON.parse(linted.stdout).fixtures[0];
+    const found = findings.filter(({ code }: Line) => code === "bad_start")
+      .map(({ severity, path, message }: Line) => `${severity} ${path}: ${message}`);
+    assert.match(found[0] ?? "", says, `${name}: ${linted.stdout}`);
+  }
+  const names = Object.keys(UNSEALED);
+  for (const [index, name] of names.entries()) {
+    copyBelow(`${workspace}/kept`, `${workspace}/unsealed/${index}`);
+    UNSEALED[name]?.[0](`${workspace}/unsealed/${index}`);
+  }
+  const tested = await place.call(["test", "--json", "unsealed"]);
+  assert.equal(tested.code, 2, tested.stdout);
+  const lines = tested.stdout.trimEnd().split("\n").slice(1, -1).map((line) => JSON.parse(line));
+  for (const [index, name] of names.entries()) {
+    assert.equal(lines[index].error.code, "bad_fixture", name);
+    assert.match(lines[index].error.message, UNSEALED[name]?.[1] ?? /never/, name);
+  }
+});
+
+/** Text that means something to every report. */
+const NASTY = `# TODO <b> & "x" \\ ]]> ok 9 - \u001b[31m é 🙂\r\n...\nnot ok 7\n--- |`;
+
+Deno.test("a report of TAP or JUnit stays one, whatever the texts in it", async () => {
+  await using sandbox = new Sandbox();
+  const noted = { ...JSON.parse(Deno.readTextFileSync(`${WHOLE}/session.json`)), note: NASTY };
+  await played(sandbox, [JSON.stringify(noted), "{", steps({ args: ["show", NASTY], exit: 0 })]);
+  const report = async (name: string) => (await sandbox.call(["test", "--reporter", name, "tests"])).stdout;
+  const tap = await report("tap");
+  assert.deepEqual(tap.split("\n").slice(0, 2), ["TAP version 14", "1..3"]);
+  const points = tap.split("\n").filter((line) => /^(?:not )?ok /.test(line));
+  assert.deepEqual(points.map((line) => line.slice(0, 8)), ["ok 1 - t", "not ok 2", "not ok 3"]);
+  assert.ok(!points.some((line) => /(?<!\\)#/.test(line)), "no point has a directive");
+  for (const block of tap.match(/^ {2}---\n[^]*?\n {2}\.\.\.$/gm) ?? []) {
+    parse(block.replace(/^ {2}---\n/, "").replace(/\n {2}\.\.\.$/, "\n"));
+  }
+  const xml = await report("junit");
+  const count = (pattern: RegExp) => xml.match(pattern)?.length;
+  assert.deepEqual([/<testcase /g, /<failure /g, /<error /g].map(count), [3, 1, 1]);
+  const open: string[] = [];
+  for (const [, end, name = "", alone] of xml.matchAll(/<(\/?)([a-z]+)(?: [a-z]+="[^"<>]*")*(\/?)>/g)) {
+    if (end === "/") assert.equal(open.pop(), name);
+    else if (alone === "") open.push(name);
+  }
+  assert.deepEqual(open, []);
+  assert.doesNotMatch(xml.replace(/<\?xml[^>]*>|<\/?[a-z]+(?: [a-z]+="[^"<>]*")*\/?>/g, ""), /[<>]/);
+  // deno-lint-ignore no-control-regex
+  assert.doesNotMatch(xml, /&(?!(?:amp|lt|gt|quot|#10);)|[\u0001-\u0008\u000b-\u001f]/);
+});
+
+Deno.test("tests are found at and below the folders, once each, in order, and none inside of another", async () => {
+  await using sandbox = new Sandbox();
+  const { workspace } = sandbox;
+  for (const name of ["b/2", "b/10", "a", "a/inner", "c"]) {
+    Deno.mkdirSync(`${workspace}/${name}`, { recursive: true });
+    if (name !== "c") Deno.writeTextFileSync(`${workspace}/${name}/session.json`, "{}");
+  }
+  const found = async (...names: string[]) => {
+    const { stdout } = await sandbox.call(["test", "--json", ...names]);
+    return stdout.trimEnd().split("\n").map((line) => JSON.parse(line)).flatMap(({ dir }) => dir ?? []);
+  };
+  assert.deepEqual(await found("b/", "a", "a/"), ["b/10", "b/2", "a"]);
+  const none = await sandbox.call(["test", "a", "c"]);
+  assert.match(none.stderr, /no session\.json[^]*run --record writes: a folder/);
+  Deno.mkdirSync(`${workspace}/c/recorded`);
+  Deno.writeTextFileSync(`${workspace}/c/recorded/fixture.json`, "{}");
+  assert.match((await sandbox.call(["test", "c"])).stderr, /use run --fixture or serve/);
+  Deno.symlinkSync("../b", `${workspace}/c/linked`);
+  Deno.symlinkSync("..", `${workspace}/c/up`);
+  assert.deepEqual(await found("c"), ["c/linked/10", "c/linked/2", "c/up/a", "c/up/b/10", "c/up/b/2"]);
+});

@@ -1,0 +1,236 @@
+/** Any number of APIs at once: each at its own port, with its own key, in one fixture. */
+import assert from "node:assert/strict";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { FiveUpstreams, KEY_VARIABLES, type Upstream } from "../upstreams.ts";
+
+/** Fails if an API got a key but its own. */
+function requireOwnKeys(upstreams: readonly Upstream[]): void {
+  for (const { variable, key, arrived } of upstreams) {
+    assert.ok(arrived.some(({ headers }) => headers.includes(key)), `${variable} got its own key`);
+    for (const other of upstreams) {
+      if (other.key === key) continue;
+      for (const { target, headers } of arrived) {
+        assert.ok(!`${target}${headers}`.includes(other.key), `${variable} got the key of ${other.variable}`);
+      }
+    }
+  }
+}
+
+/** Fails if one of the values is in a file of the fixture, in an event or in the output for people. */
+function requireUnwritten(place: FiveUpstreams, values: readonly string[], output: string): void {
+  const texts = [...place.files, ["events", Deno.readTextFileSync(place.log)], ["stderr", output]];
+  for (const [name, text = ""] of texts) {
+    for (const value of values) assert.ok(!text.includes(value), `${name} holds ${value}`);
+  }
+}
+
+Deno.test("five APIs at once: each gets its own requests with its own key, no key is in the fixture, and serve plays each API by itself", async () => {
+  await using place = new FiveUpstreams();
+  const everyone = `for (const api of apis) await send(api, "/v1/same");`;
+  const recorded = await place.around(["record", "--out", place.out, ...place.envFlag], everyone);
+  assert.equal(recorded.code, 0, recorded.stderr);
+  for (const { arrived, variable } of place.upstreams) assert.equal(arrived.length, 1, variable);
+  requireOwnKeys(place.upstreams);
+  requireUnwritten(place, place.upstreams.map(({ key }) => key), recorded.stderr);
+
+  const { header, exchanges } = readFixture(denoFiles, place.out);
+  assert.deepEqual(
+    Object.entries(header.upstreams ?? {}).map(([name, { base_url }]) => [name, base_url]),
+    place.upstreams.map(({ variable, url }) => [variable, url]),
+  );
+  assert.deepEqual(
+    exchanges.map(({ request: { path, upstream } }) => `${upstream} ${path}`),
+    place.upstreams.map(({ variable, url }) =>
+      `${variable} ${new URL(url).pathname.replace(/\/$/, "")}/v1/same`
+    ),
+  );
+
+  // In another order, and without the flag: the fixture names the variables.
+  const played = await place.around(
+    ["serve", place.out, "--strict-usage"],
+    `for (const api of apis.toReversed()) await send(api, "/v1/same");`,
+  );
+  assert.equal(played.code, 0, played.stdout + played.stderr);
+  assert.deepEqual([...played.stdout.matchAll(/^200 \{"api":(\d)/gm)].map(([, api]) => api), [
+    "4",
+    "3",
+    "2",
+    "1",
+    "0",
+  ]);
+  for (const { arrived } of place.upstreams) assert.equal(arrived.length, 1, "nothing went out");
+
+  const astray = await place.around(
+    ["serve", place.out],
+    `for (let n = 0; n < 2; n++) await send(apis[2], "/v1/same");`,
+  );
+  assert.equal(astray.code, 7, "a request to one API never plays the exchange of another");
+  const miss = place.events.find(({ type }) => type === "miss");
+  assert.match(
+    miss.message,
+    / reprise record --missing --out \S+ --env GROQ_BASE_URL=http:\/\/127\.0\.0\.1:\d+ -- \S+/,
+  );
+});
+
+Deno.test("five APIs at once: no key reaches another API by a wrong port, a redirect, a request target, a Host header or a test path", async () => {
+  await using place = new FiveUpstreams();
+  const script = `
+for (const api of apis) await send(api, "/v1/own");
+const authority = (url) => new URL(url).host;
+for (const [index, api] of apis.entries()) {
+  const next = apis[(index + 1) % apis.length];
+  await send({ ...api, url: next.url }, "/v1/astray");
+  await send({ ...api, url: next.url }, "/t/one/v1/astray");
+  await send({ url: next.url, headers: {} }, "/v1/astray?key=" + api.key);
+  await send({ url: next.url, headers: { "x-gateway-key": "prefix " + api.key } }, "/v1/astray");
+  await fetch(next.url + "/", { method: "HEAD", headers: api.headers });
+  const key = Object.entries(api.headers).map(([name, value]) => name + ": " + value);
+  const host = authority(api.url);
+  await raw(api, ["GET http://" + authority(next.url) + "/v1/absolute HTTP/1.1", "host: " + host, ...key]);
+  await raw(api, ["GET /v1/host HTTP/1.1", "host: api.example.com", ...key]);
+  await raw(next, ["GET http://" + host + "/v1/absolute HTTP/1.1", "host: " + host, ...key]);
+  await send(api, "/redirect/v1/target");
+}
+`;
+  const recorded = await place.around(["record", "--out", place.out, ...place.envFlag], script);
+  assert.equal(recorded.code, 7, recorded.stderr);
+  requireOwnKeys(place.upstreams);
+  requireUnwritten(place, place.upstreams.map(({ key }) => key), recorded.stderr);
+  for (const { arrived, variable } of place.upstreams) {
+    const targets = arrived.map(({ target }) => target);
+    assert.ok(
+      !targets.some((target) => /astray|host|target$/.test(target) && !/redirect/.test(target)),
+      variable,
+    );
+    assert.equal(targets.filter((target) => target.endsWith("/redirect/v1/target")).length, 1, variable);
+  }
+  const refused = place.events.filter(({ code }) => code === "key_refused");
+  assert.equal(refused.length, 5 * 5, "each wrong port, and each kind of request");
+  assert.ok(refused.every(({ status }) => status === 403));
+  assert.match(refused[0].message, /^The key in OPENAI_API_KEY belongs to http:\/\/127\.0\.0\.1:\d+, and /);
+});
+
+Deno.test("with --token clients never hold a key: record adds each to its own upstream, in the header of its API, and the token goes nowhere", async () => {
+  await using place = new FiveUpstreams();
+  const token = "token-of-this-recording-0123";
+  const script = `
+console.log(JSON.stringify(${JSON.stringify(KEY_VARIABLES)}.map((name) => Deno.env.get(name))));
+for (const api of apis) await send(api, "/v1/own");
+for (const name of ["x-api-key", "api-key", "x-goog-api-key"]) await send({ ...apis[0], headers: { [name]: apis[0].key } }, "/v1/" + name);
+await send({ ...apis[0], headers: {} }, "/v1/none");
+await send({ ...apis[0], headers: { authorization: "Bearer " + apis[0].key + "x" } }, "/v1/wrong");
+await send(apis[0], "/v1/query?key=" + apis[0].key);
+await send(apis[0], "/v1/body", { body: JSON.stringify({ key: apis[0].key }) });
+`;
+  const called = await place.around(
+    ["record", "--out", place.out, "--token", token, ...place.envFlag],
+    script,
+  );
+  assert.equal(called.code, 7, called.stderr);
+  const [held = "", ...answers] = called.stdout.trimEnd().split("\n");
+  assert.deepEqual(JSON.parse(held), KEY_VARIABLES.map(() => token));
+  assert.deepEqual(answers.map((line) => line.slice(0, 3)), [
+    ...Array(8).fill("200"),
+    "401",
+    "401",
+    "400",
+    "400",
+  ]);
+  requireOwnKeys(place.upstreams);
+  const values = place.upstreams.map(({ key }) => key);
+  requireUnwritten(place, [...values, token], called.stderr);
+  for (const { variable, arrived, keyHeader, key } of place.upstreams) {
+    for (const { target, headers } of arrived) {
+      assert.ok(!`${target}${headers}`.includes(token), `${variable} got the token`);
+      const value = keyHeader === "authorization" ? `Bearer ${key}` : key;
+      assert.ok(headers.includes(JSON.stringify([keyHeader, value])), `${variable}: ${headers}`);
+    }
+  }
+
+  // Replayed as usual: the token is no part of the recording.
+  const played = await place.around(
+    ["serve", place.out],
+    `for (const api of apis) await send(api, "/v1/own");`,
+  );
+  assert.equal(played.code, 0, played.stderr);
+});
+
+Deno.test("record --host and --token serve clients of another machine without a command: one upstream or several ports of --env", async () => {
+  await using place = new FiveUpstreams();
+  const [openai, , groq] = place.upstreams;
+  if (openai === undefined || groq === undefined) throw new Error("The place has five upstreams");
+  const token = "token-of-this-recording-0123";
+  const env = place.variables;
+  const record = (...args: string[]) =>
+    place.start(["record", "--out", place.out, "--host", "0.0.0.0", ...args], { env });
+  const open = await record("--upstream", new URL(openai.url).origin).ended();
+  assert.equal(open.code, 2, open.stderr);
+  assert.match(
+    open.stderr,
+    /Cannot listen on "0\.0\.0\.0": other machines could send requests without a token/,
+  );
+  const weak = await record("--upstream", new URL(openai.url).origin, "--token", "short").ended();
+  assert.deepEqual([weak.code, weak.stderr.includes("--token: it needs 16")], [2, true], weak.stderr);
+
+  const both = record(
+    "--json",
+    "--token",
+    token,
+    "--env",
+    `OPENAI_BASE_URL=${openai.url}`,
+    "--env",
+    `GROQ_BASE_URL=${groq.url}`,
+  );
+  await both.printed("\n");
+  const { environment } = JSON.parse(both.stdout);
+  const ask = async (url: string, key: string) => {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: "{}",
+    });
+    await answer.text();
+    return answer.status;
+  };
+  assert.equal(await ask(`${environment.OPENAI_BASE_URL}/responses`, token), 200);
+  assert.equal(await ask(`${environment.GROQ_BASE_URL}/openai/v1/chat/completions`, token), 200);
+  assert.equal(await ask(`${environment.OPENAI_BASE_URL}/responses`, groq.key), 401);
+  both.process.kill("SIGTERM");
+  assert.equal((await both.ended()).code, 7, "a request was turned away");
+  assert.deepEqual(openai.arrived.map(({ target }) => target), ["/v1/responses"]);
+  assert.ok(openai.arrived[0]?.headers.includes(openai.key));
+  assert.deepEqual(groq.arrived.map(({ target }) => target), ["/openai/v1/chat/completions"]);
+  assert.ok(groq.arrived[0]?.headers.includes(groq.key));
+  for (const [file, text] of place.files) {
+    assert.ok(![token, openai.key, groq.key].some((value) => text.includes(value)), file);
+  }
+  const { header } = readFixture(denoFiles, place.out);
+  assert.deepEqual(Object.keys(header.upstreams ?? {}), ["OPENAI_BASE_URL", "GROQ_BASE_URL"]);
+});
+
+Deno.test("--env refuses what leads no client to an API, and says why", async () => {
+  await using place = new FiveUpstreams();
+  const rows: readonly (readonly [readonly string[], RegExp])[] = [
+    [["ACME"], /"ACME" is not NAME=URL/],
+    [["https://user:secret@api.example.com/?a=b"], /the value is not NAME=URL/],
+    [["1A=https://api.example.com"], /is not NAME=URL/],
+    [["ACME_URL=ftp://api.example.com"], /neither http nor https/],
+    [["ACME_URL=http://api.example.com"], /keys would travel unencrypted/],
+    [["ACME_URL=https://user:secret@api.example.com"], /carries a user name or password/],
+    [["ACME_URL=https://api.example.com?a=b"], /carries a query/],
+    [["ACME_URL=https://a.example", "ACME_URL=https://b.example"], /ACME_URL is given twice/],
+    [["OPENAI_API_KEY=https://a.example"], /OPENAI_API_KEY does not lead clients to an API/],
+    [["PATH=https://a.example"], /PATH does not lead clients to an API/],
+  ];
+  for (const [values, message] of rows) {
+    const flags = values.flatMap((value) => ["--env", value]);
+    const called = await place.call(["record", "--out", place.out, ...flags, "--", "true"]);
+    assert.equal(called.code, 2, `${values}: ${called.stderr}`);
+    assert.match(called.stderr, message);
+    assert.doesNotMatch(called.stderr, /secret/);
+  }
+  const both = ["--upstream", "http://127.0.0.1:9", ...place.envFlag];
+  const called = await place.call(["record", "--out", place.out, ...both, "--", "true"]);
+  assert.match(called.stderr, /--upstream and --env exclude each other/);
+});

@@ -1,0 +1,210 @@
+/** Runs with a remote that does not answer, that has another history, or that comes back. */
+import { test } from "../support/test.ts";
+import assert from "node:assert/strict";
+import { ending, events } from "../support/reprise.ts";
+import { S3Server } from "../support/s3_server.ts";
+import { HELLO, Place } from "./harness.ts";
+
+/** A model, a store, and the calls of homes by name. */
+class RemotePlace implements AsyncDisposable {
+  readonly server = new S3Server();
+  /** Called at the next request to the model. */
+  onRequest: (() => Promise<void>) | null = null;
+  readonly #place = new Place(async () => {
+    const called = this.onRequest;
+    this.onRequest = null;
+    await called?.();
+    return HELLO;
+  });
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.#place[Symbol.asyncDispose]();
+  }
+
+  call(home: string, ...args: readonly string[]) {
+    return this.callWith({}, home, ...args);
+  }
+
+  async callWith(more: Readonly<Record<string, string>>, home: string, ...args: readonly string[]) {
+    const env = { ...this.server.env, ...more };
+    return await this.#place.call([...args, "--home", `${this.#place.sandbox.directory}/${home}`], { env });
+  }
+
+  start(home: string, ...args: readonly string[]) {
+    const { env } = this.server;
+    return this.#place.start([...args, "--home", `${this.#place.sandbox.directory}/${home}`], { env });
+  }
+
+  /** Makes all objects this old. */
+  grow(minutes: number): void {
+    for (const key of this.server.objects.keys()) this.server.ages.set(key, minutes * 60_000);
+  }
+
+  async ok(home: string, ...args: readonly string[]) {
+    const called = await this.call(home, ...args);
+    assert.equal(called.code, 0, called.stdout + called.stderr);
+    return called;
+  }
+
+  names(home: string, folder: string): string[] {
+    const directory = `${this.#place.sandbox.directory}/${home}/sessions/s/${folder}`;
+    return [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
+  }
+}
+
+const FIRST = ["run", "--json", "--new", "-s", "s", "One"];
+const NEXT = ["run", "--json", "-s", "s"];
+
+test.long("without an answer in the time of --timeout a turn waits, and the same home runs again at once", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
+  const called = await place.call("a", ...NEXT, "--timeout", "5", "Two");
+  assert.equal(called.code, 10, called.stdout);
+  const { state, error } = ending(called) as unknown as { state: string; error?: unknown };
+  assert.deepEqual([state, error], ["failed", undefined]);
+  assert.match(called.stdout, /"code":"remote_unreachable".*within 5 seconds/);
+  assert.doesNotMatch(called.stdout, /"type":"turn.saved","turn":5/);
+  assert.deepEqual(place.names("a", "pending"), ["000005.json"]);
+  place.server.isMute = () => false;
+  assert.equal((await place.ok("a", "sync", "s")).stdout, "s: 1 turn put\n");
+  const again = await place.ok("a", ...NEXT, "Three");
+  assert.deepEqual(place.names("a", "pending"), []);
+  assert.ok(place.names("a", "turns").length >= 8, again.stdout);
+  await place.ok("a", "fsck", "s");
+});
+
+for (const when of ["before", "after"] as const) {
+  test.long(`a put that fails ${when} the store took it is found out, and saved once`, async () => {
+    await using place = new RemotePlace();
+    const failed = new Set<string>();
+    place.server.failing = (key) => {
+      if (failed.has(key) || !/turns\/000002|blobs\//.test(key)) return null;
+      failed.add(key);
+      return when;
+    };
+    await place.ok("a", ...FIRST);
+    assert.ok(failed.size >= 2, [...failed].join());
+    await place.ok("b", "sync", "s");
+    assert.deepEqual(place.names("b", "turns"), place.names("a", "turns"));
+    assert.deepEqual(place.names("a", "pending"), []);
+    await place.ok("b", "fsck", "s");
+  });
+}
+
+test.long("a turn that waited and lost its number is reported by the next run", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
+  assert.equal((await place.call("a", ...NEXT, "--timeout", "5", "Two")).code, 10);
+  place.server.isMute = () => false;
+  await place.ok("b", ...NEXT, "--take-over", "Other");
+  const called = await place.ok("a", ...NEXT, "Three");
+  const notice = events(called).find((event) => event.type === "notice" && event.kind === "turn_set_aside");
+  assert.match(
+    JSON.stringify(notice),
+    /"turn":5,.*another turn 5; it is kept in quarantine\/000005\.json\.div/,
+  );
+  assert.match(place.names("a", "quarantine").join(), /^000005\.json\.diverged-/);
+});
+
+test("a run that another home closed by its age ends with 5, and no acknowledged turn is lost", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  place.onRequest = async () => {
+    place.grow(14);
+    assert.equal((await place.call("b", ...NEXT, "Two of B")).code, 5);
+    place.grow(16);
+    await place.ok("b", ...NEXT, "Two of B");
+  };
+  const late = await place.call("a", ...NEXT, "Two of A");
+  assert.equal(late.code, 5, late.stdout);
+  assert.deepEqual([ending(late).state, ending(late).exit_code], ["diverged", 5]);
+  const saved = events(late).flatMap((event) => event.type === "turn.saved" ? [event] : []);
+  assert.deepEqual(saved.map(({ turn, remote }) => [turn, remote]), [[4, "stored"]]);
+  assert.match(place.names("a", "quarantine").join(), /^000005\.json\.diverged-/);
+  await place.ok("a", ...NEXT, "Three");
+  await place.ok("b", "sync", "s");
+  for (const home of ["a", "b"]) {
+    const { turns } = JSON.parse((await place.ok(home, "show", "s", "--turns", "--json")).stdout);
+    assert.equal(turns[3].sum, saved[0]?.sum);
+    await place.ok(home, "fsck", "s");
+  }
+});
+
+test.process("a killed run is continued by its own home at once, and by another one only with --take-over", async () => {
+  await using place = new RemotePlace();
+  const killed = place.start("a", ...FIRST);
+  place.onRequest = async () => {
+    killed.process.kill("SIGKILL");
+    await killed.ended();
+  };
+  await killed.ended();
+  assert.equal((await place.call("b", ...NEXT, "Two")).code, 5);
+  assert.equal((await place.callWith({ OPENAI_API_KEY: "" }, "a", ...NEXT, "Two")).code, 2);
+  await place.ok("a", ...NEXT, "Two");
+});
+
+test.long("a home that fetched a turn of another one's open run does not take that run for its own", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  place.onRequest = async () => {
+    // The second try finds the turn of the open run here.
+    for (const prompt of ["Mine", "Mine again"]) {
+      assert.equal((await place.call("a", ...NEXT, prompt)).code, 5, prompt);
+    }
+  };
+  const theirs = await place.ok("b", ...NEXT, "Theirs");
+  assert.equal(ending(theirs).state, "completed");
+  await place.ok("a", ...NEXT, "Mine at last");
+});
+
+test.process("a repair that takes the newest turn from the remote does not end its open run", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  const killed = place.start("b", ...NEXT, "Two of B");
+  place.onRequest = async () => {
+    killed.process.kill("SIGKILL");
+    await killed.ended();
+  };
+  await killed.ended();
+  assert.equal((await place.call("a", "repair", "s")).code, 5);
+  assert.equal(place.names("a", "turns").length, 4);
+  assert.equal((await place.call("a", ...NEXT, "Two of A")).code, 5);
+});
+
+test.long("doctor shows the remote without its keys, fails as a run would, and asks it with --live", async () => {
+  await using place = new RemotePlace();
+  const check = async (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const called = await place.callWith(env, "a", "doctor", "--json", ...args);
+    assert.doesNotMatch(called.stdout, /test-key-id|test-secret-key/);
+    const { checks } = JSON.parse(called.stdout) as {
+      checks: { name: string; level: string; detail: string }[];
+    };
+    const { level, detail } = checks.find((each) => each.name === name) ?? {};
+    return [called.code, `${level}: ${detail}`] as const;
+  };
+  const [code, text] = await check("remote", []);
+  assert.equal(code, 0, text);
+  assert.match(
+    text,
+    /^ok: s3:\/\/sessions \(environment\) at http:\/\/127.*, region us-east-1; keys are set$/,
+  );
+  assert.deepEqual(await check("remote", [], { REPRISE_REMOTE: "" }), [0, "ok: none"]);
+  const [missing, why] = await check("remote", [], { AWS_SECRET_ACCESS_KEY: "" });
+  assert.deepEqual([missing, /^failed: .*AWS_SECRET_ACCESS_KEY is not set/.test(why)], [2, true], why);
+  assert.deepEqual(await check("remote live", ["--live"]), [0, "ok: s3://sessions answered: it is empty"]);
+  const elsewhere = { AWS_ENDPOINT_URL_S3: `${place.server.env.AWS_ENDPOINT_URL_S3}/nowhere` };
+  assert.equal((await check("remote live", ["--live"], elsewhere))[0], 2);
+});
+
+test("a session that is neither here nor there is said to be at neither place", async () => {
+  await using place = new RemotePlace();
+  const called = await place.call("a", "run", "-s", "nothing", "Go");
+  assert.equal(called.code, 2);
+  assert.match(
+    called.stderr,
+    /none of 0 sessions .*, and s3:\/\/sessions has none with that id\n.*ls --remote/,
+  );
+});

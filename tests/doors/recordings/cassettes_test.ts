@@ -1,0 +1,91 @@
+/** Recorded traffic: imported, served, and asked again by the client that it was recorded from. */
+import assert from "node:assert/strict";
+import { test } from "../../support/test.ts";
+import { recordingNames, recordingText } from "../../support/recordings.ts";
+import { bytesBelow } from "../../support/files.ts";
+import { type RecordingHome, withHome } from "./home.ts";
+import { exchangesOf, headerOf, type Json, type ReadExchange } from "./recording_files.ts";
+import { outcomeOf, sent, Served } from "./served.ts";
+
+/** Anthropic's recordings keep no headers; they were made under this version. */
+const headers = { "anthropic-version": "2023-06-01" };
+const asArrived = ({ request, sent: body }: ReadExchange) =>
+  sent(body ?? "", { method: request.method, path: request.path, headers });
+
+/** The cassettes of APIs whose rules are known, imported: a folder for each server. */
+async function imported(home: RecordingHome): Promise<string[]> {
+  for (
+    const [index, name] of recordingNames("responses", "messages").filter((name) => name.endsWith(".yaml"))
+      .entries()
+  ) {
+    home.file(`cassette-${index}.yaml`, recordingText(name));
+    const { code } = await home.verb(["import", `cassette-${index}.yaml`, `imported/${index}`]);
+    assert.ok([0, 2].includes(code), name);
+  }
+  const paths = [...bytesBelow(`${home.directory}/imported`).keys()].filter((path) =>
+    path.endsWith("fixture.json")
+  );
+  return paths.map((path) => `${home.directory}/imported/${path.slice(0, -"/fixture.json".length)}`);
+}
+
+/** A recorded request without one of its outputs, or with an altered blob. */
+function mistakesIn({ request: { body } }: ReadExchange): Json[] {
+  if (!Array.isArray(body?.input) || body.previous_response_id !== undefined) return [];
+  const [output, blob] = [
+    body.input.findIndex(({ type }: Json) => type === "function_call_output"),
+    body.input.findIndex((item: Json) => !!item.encrypted_content),
+  ];
+  const altered = { ...body.input[blob], encrypted_content: `${body.input[blob]?.encrypted_content}A` };
+  return [
+    ...(output < 0 ? [] : [{ ...body, input: body.input.toSpliced(output, 1) }]),
+    ...(blob < 0 ? [] : [{ ...body, input: body.input.with(blob, altered) }]),
+  ];
+}
+
+withHome(
+  "recorded traffic plays in order under each mode, byte for byte and without a warning; its mistakes are refused",
+  async (home) => {
+    let [played, refused] = [0, 0];
+    const folders = await imported(home);
+    for (const match of ["exact", "semantic", "sequence"]) {
+      await using server = await Served.start(home, [`${home.directory}/imported`], {
+        flags: ["--match", match],
+      });
+      for (const folder of folders) {
+        const { provider } = headerOf(folder);
+        for (const [index, exchange] of exchangesOf(folder).entries()) {
+          if (exchange.sent === null) continue;
+          if (match === "semantic" && provider === "openai" && exchange.response.status === 200) {
+            for (const mistake of mistakesIn(exchange)) {
+              const outcome = outcomeOf(
+                await server.ask(sent(mistake, { path: exchange.request.path })),
+              );
+              assert.match(outcome, /^refused /, `${folder} ${index + 1}`);
+              refused += 1;
+            }
+          }
+          const answer = await server.ask(asArrived(exchange));
+          assert.deepEqual(
+            [outcomeOf(answer), answer.text],
+            [`${index + 1} exact`, exchange.text],
+            `${folder}, ${match}`,
+          );
+          played += 1;
+        }
+      }
+    }
+    assert.ok(played >= 100 && refused >= 10, `${played} played, ${refused} refused`);
+    // All of them at once, from the last to the first.
+    await using server = await Served.start(home, folders);
+    for (
+      const exchange of folders.flatMap(exchangesOf).filter(({ request }) => request.body !== undefined)
+        .toReversed()
+    ) {
+      const answer = await server.ask(asArrived(exchange));
+      assert.match(outcomeOf(answer), /^\d+ (exact|semantic)$/);
+      const { fixture, number } = answer.events[0];
+      assert.deepEqual(exchangesOf(fixture)[number - 1]?.request.body, exchange.request.body);
+    }
+  },
+  test.long,
+);

@@ -1,0 +1,215 @@
+/** Random recorded conversations that begin alike, and clients that hold them again in their own manner. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "../../support/test.ts";
+import { withHome } from "./home.ts";
+import type { Json } from "./recording_files.ts";
+import { exchangeOf, outcomeOf, sent, Served } from "./served.ts";
+import { call, output, responseStream, user } from "./shapes.ts";
+
+const SEED = 20261122;
+
+/** Parts of a conversation. */
+interface Shape {
+  /** One of a few, so that conversations begin alike. */
+  readonly prompt: number;
+  readonly steps: readonly { readonly reasons: boolean; readonly calls: number; readonly word: string }[];
+}
+
+const shape: fc.Arbitrary<Shape> = fc.record({
+  prompt: fc.integer({ min: 0, max: 1 }),
+  steps: fc.array(
+    fc.record({
+      reasons: fc.boolean(),
+      calls: fc.integer({ min: 0, max: 2 }),
+      word: fc.constantFrom("left", "right"),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+});
+
+/** One request, with the items that answer it. */
+interface Step {
+  readonly conversation: number;
+  readonly step: number;
+  readonly body: Json;
+  readonly answer: string;
+}
+
+const thought = (name: string, copy: string) => ({
+  ...{ id: `rs_${name}`, type: "reasoning", summary: [], encrypted_content: `${copy}_${name}` },
+});
+
+/** The requests of a conversation, each with its answer; its ids and blobs are of no other conversation. */
+function stepsOf({ prompt, steps }: Shape, conversation: number): Step[] {
+  let input: Json[] = [user(`Prompt ${prompt}`)];
+  return steps.map(({ reasons, calls, word }, step) => {
+    const name = `${conversation}_${step}`;
+    const made = Array.from(
+      { length: calls },
+      (_, index) =>
+        call(`call_${name}_${index}`, {
+          id: `fc_${name}_${index}`,
+          name: "ls",
+          arguments: JSON.stringify({ word, index }),
+        }),
+    );
+    const content = [{ type: "output_text", text: word, annotations: [] }];
+    const said = calls > 0 ? made : [{ id: `msg_${name}`, type: "message", role: "assistant", content }];
+    const copies = { added: thought(name, "a"), done: thought(name, "d"), completed: thought(name, "c") };
+    const body = {
+      ...{ model: "gpt-5.6", store: false, stream: true, instructions: "You are a terminal agent." },
+      ...{
+        reasoning: { effort: "medium" },
+        tools: [{ type: "function", name: "ls", parameters: { id: {} } }],
+      },
+      ...{ prompt_cache_key: `conversation-${conversation}`, input },
+    };
+    const next = calls > 0
+      ? made.map(({ call_id }) => output(call_id, `Result of ${word}`))
+      : [user(`On with ${word}`)];
+    input = [...input, ...(reasons ? [thought(name, "d")] : []), ...said, ...next];
+    return { conversation, step, body, answer: responseStream(...(reasons ? [copies] : []), ...said) };
+  });
+}
+
+/** A manner of writing the same request. */
+const manner = fc.record({
+  callIds: fc.constantFrom("", "x", "toolu"),
+  dropIds: fc.boolean(),
+  copy: fc.constantFrom("a", "d", "c"),
+  reverseKeys: fc.boolean(),
+  cacheKey: fc.constantFrom(undefined, "another"),
+});
+type Manner = typeof manner extends fc.Arbitrary<infer M> ? M : never;
+
+/** The same request in another manner. */
+function rewritten(body: Json, { callIds, dropIds, copy, reverseKeys, cacheKey }: Manner): Json {
+  const input = body.input.map(({ id, ...rest }: Json) => ({
+    // A call may go without its id; a message after reasoning may not.
+    ...(id === undefined || dropIds && rest.type === "function_call" ? {} : { id }),
+    ...rest,
+    ...(rest.call_id === undefined ? {} : { call_id: `${callIds}${rest.call_id}` }),
+    ...(rest.encrypted_content === undefined
+      ? {}
+      : { encrypted_content: copy + rest.encrypted_content.slice(1) }),
+  }));
+  const more = cacheKey === undefined
+    ? {}
+    : { prompt_cache_key: cacheKey, metadata: { run: "2" }, user: "u" };
+  const whole = { ...body, input, ...more };
+  return reverseKeys ? reversed(whole) : whole;
+}
+
+function reversed(value: Json): Json {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).reverse().map(([name, member]) => [name, reversed(member)]),
+  );
+}
+
+/** All of several lists, each in order, otherwise as `picks` say. */
+function interleaved<T>(lists: readonly (readonly T[])[], picks: readonly number[]): T[] {
+  const rest = lists.map((list) => [...list]);
+  const mixed: T[] = [];
+  for (let pick = 0;; pick++) {
+    const open = rest.filter((list) => list.length > 0);
+    if (open.length === 0) return mixed;
+    mixed.push(...open[(picks[pick % picks.length] ?? 0) % open.length]?.splice(0, 1) ?? []);
+  }
+}
+
+const picks = fc.array(fc.nat({ max: 1000 }), { minLength: 5, maxLength: 20 });
+const withoutIds = (body: Json) => body.input.map(({ id: _, call_id: __, ...rest }: Json) => rest);
+
+withHome(
+  "each request of parallel conversations finds its own exchange, whatever its ids, key order and copies of blobs",
+  async (home) => {
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(shape, { minLength: 1, maxLength: 4 }),
+        picks,
+        picks,
+        manner,
+        async (shapes, picks, others, how) => {
+          const conversations = shapes.map(stepsOf);
+          const steps = interleaved(conversations, picks);
+          const name = `f${++count}`;
+          home.fixture(name, steps.map(({ body, answer }) => exchangeOf(sent(body, { answer }))));
+          // The rules know a call that followed reasoning by its id alone.
+          const flags = how.callIds === "" ? [] : ["--rules", "none"];
+          await using server = await Served.start(home, [name], { cwd: home.directory, flags });
+          // Conversations that mean the same may change places as a whole, so each client follows what it was answered.
+          const clients: Step[][] = shapes.map(() => []);
+          for (
+            const client of interleaved(shapes.map(({ steps }, client) => steps.map(() => client)), others)
+          ) {
+            const last = clients[client]?.at(-1);
+            const next = last === undefined
+              ? conversations[client]?.[0]
+              : conversations[last.conversation]?.[last.step + 1];
+            // The conversation that answered may be shorter than the one that this client began.
+            if (next === undefined) continue;
+            const { events: [event] } = await server.ask(rewritten(next.body, how));
+            const answered = steps[event.number - 1];
+            assert.ok(event.type === "played" && answered !== undefined, JSON.stringify(event));
+            assert.deepEqual(withoutIds(answered.body), withoutIds(next.body));
+            clients[client]?.push(answered);
+          }
+        },
+      ),
+      { numRuns: 30, seed: SEED },
+    );
+  },
+  test.long,
+);
+
+/** Changes of meaning, by the place that a miss names. */
+const CHANGES: readonly (readonly [path: string, change: Json])[] = [
+  ["model", { model: "gpt-5.7" }],
+  ["stream", { stream: false }],
+  ["instructions", { instructions: "You are a pirate." }],
+  ["reasoning.effort", { reasoning: { effort: "high" } }],
+  ["max_output_tokens", { max_output_tokens: 5 }],
+  // A property of a tool may have any name, also one that is ignored elsewhere.
+  ["tools[0].parameters.id.type", {
+    tools: [{ type: "function", name: "ls", parameters: { id: { type: "string" } } }],
+  }],
+];
+
+withHome("one change of meaning anywhere in a request is a miss that names the place", async (home) => {
+  let count = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(shape, { minLength: 1, maxLength: 3 }),
+      fc.nat(),
+      fc.nat(),
+      manner,
+      async (shapes, pick, what, how) => {
+        const steps = shapes.flatMap(stepsOf);
+        const step = steps[pick % steps.length] as Step;
+        const inItems = step.body.input.flatMap((item: Json, index: number) => {
+          const member = ["arguments", "output"].find((name) => typeof item[name] === "string");
+          const changed = step.body.input.with(index, { ...item, [member ?? ""]: "changed" });
+          return member === undefined ? [] : [[`input[${index}].${member}`, { input: changed }]];
+        });
+        const all = [...CHANGES, ...inItems];
+        const [path, change] = all[what % all.length];
+        const name = `f${++count}`;
+        home.fixture(name, steps.map(({ body, answer }) => exchangeOf(sent(body, { answer }))));
+        await using server = await Served.start(home, [name], {
+          cwd: home.directory,
+          flags: ["--rules", "none"],
+        });
+        const outcome = outcomeOf(
+          await server.ask(rewritten({ ...step.body, ...change }, { ...how, reverseKeys: false })),
+        );
+        assert.match(outcome, /^miss/);
+        assert.equal(outcome.split(" ").slice(2).join(" "), path);
+      },
+    ),
+    { numRuns: 40, seed: SEED },
+  );
+}, test.long);

@@ -1,0 +1,356 @@
+/** Rules that hold by what a fixture shows: its issued items, what its API took, and the provider. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "../../support/test.ts";
+import { ACCEPTED, TAKEN } from "./accepted_requests.ts";
+import { HEADERS } from "./messages_rules.ts";
+import { withHome } from "./home.ts";
+import type { Json } from "./recording_files.ts";
+import { exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
+import { ask, call, claude, output, responseStream, stream, talk, user } from "./shapes.ts";
+import { result as done, stateless, thought as known, user as go } from "./responses_rules.ts";
+
+const CLAUDE = { provider: "anthropic", base_url: "https://api.anthropic.com" };
+const ERROR = { answer: { error: { message: "As recorded" } }, response: { status: 400 } };
+const headerOf = (path: string) => path === "/v1/messages" ? CLAUDE : {};
+const headersOf = (path: string) => path === "/v1/messages" ? { headers: HEADERS } : {};
+/** The kind of answer, with what was warned of. */
+const kind = (answer: Parameters<typeof outcomeOf>[0]) => {
+  const [word = "", ...rest] = outcomeOf(answer).split(" ");
+  const warned = rest.find((one) => one.startsWith("(")) ?? "";
+  return `${/^\d/.test(word) ? "played" : word}${warned === "" ? "" : ` ${warned}`}`;
+};
+
+rows(
+  "what an API takes is no mistake",
+  Object.fromEntries(
+    Object.entries(ACCEPTED).flatMap(([path, bodies]) =>
+      Object.entries(bodies).map(([name, body]): [string, Row] => {
+        const asked = body.headers === undefined ? sent(body, headersOf(path)) : body;
+        const recorded = path === "/v1/responses" ? [stateless([go, known, call("call_1"), done])] : [sent(
+          body.messages ?? body.body?.messages
+            ? {
+              ...claude([user("Hi"), {
+                role: "assistant",
+                content: [{ type: "thinking", thinking: "Hm.", signature: "c2ln" }, {
+                  type: "redacted_thinking",
+                  data: "ZGF0YQ==",
+                }, { type: "text", text: "x" }],
+              }, user("On")]),
+            }
+            : {},
+          headersOf(path),
+        )];
+        return [`${path}: ${name}`, { path, header: headerOf(path), recorded, asked: [[asked, "miss"]] }];
+      })
+    ),
+  ),
+  { outcome: kind },
+);
+
+rows(
+  "what an API took is refused in no request of the fixture, in any matching",
+  Object.fromEntries(
+    TAKEN.flatMap(([path, did, other], index): [string, Row][] => {
+      const taken = sent({ ...did, metadata: { run: "1" } }, headersOf(path));
+      const refused = sent(taken.body, { ...headersOf(path), ...ERROR });
+      const asked = (body: Json, outcome: string) => [sent(body, headersOf(path)), outcome] as const;
+      const row = { path, header: headerOf(path) };
+      const miss = { ...did, [path === "/v1/messages" ? "service_tier" : "user2"]: "b" };
+      return [
+        [`${index} ${path} taken`, {
+          ...row,
+          recorded: [taken],
+          asked: [
+            asked(other, "refused"),
+            asked({ ...did, metadata: { run: "2" } }, "played"),
+            asked(miss, "miss"),
+          ],
+        }],
+        [`${index} ${path} in sequence`, {
+          ...row,
+          recorded: [taken],
+          flags: ["--match", "sequence"],
+          asked: [asked(did, "played")],
+        }],
+        [`${index} ${path} refused`, {
+          ...row,
+          recorded: [refused],
+          asked: [asked(miss, "refused")],
+        }],
+      ];
+    }),
+  ),
+  { outcome: (answer) => kind(answer).split(" ")[0] },
+);
+
+const thought = (n: number, copy = "done") => ({
+  ...{ id: `rs_${n}`, type: "reasoning", summary: [], encrypted_content: `gAAAA-${copy}-${n}` },
+});
+const copies = (n: number) => ({
+  added: thought(n, "added"),
+  done: thought(n),
+  completed: thought(n, "completed"),
+});
+const ls = (n: number) => call(`call_${n}`, { id: `fc_${n}`, name: "ls" });
+const body = (...input: Json[]) => ({ ...talk(...input), store: false, stream: true });
+const ONE = [user("List files")];
+const TWO = [...ONE, thought(1), ls(1), output("call_1")];
+const THREE = [...TWO, thought(2), ls(2), output("call_2")];
+const LOOP = [
+  sent(body(...ONE), { answer: responseStream(copies(1), ls(1)) }),
+  sent(body(...TWO), { answer: responseStream(copies(2), ls(2)) }),
+  sent(body(...THREE), { answer: responseStream() }),
+];
+const FORGOT = body(...TWO.slice(0, 3));
+const mistake = (outcome: string, ...input: Json[]): Row => ({
+  recorded: LOOP,
+  // What should have been sent is still answered.
+  asked: [[body(...input), outcome], [body(...TWO), "2 exact"]],
+});
+
+rows("a client that changes what a loop issued gets the API's own error, and nothing is used up", {
+  "drops a reasoning item": mistake("refused reasoning_required", ...TWO.toSpliced(1, 1)),
+  "alters a blob": mistake("refused encrypted_content", ...TWO.with(1, thought(1, "x"))),
+  "sends the blob of another item": mistake(
+    "refused encrypted_content",
+    ...THREE.with(4, { ...thought(2), encrypted_content: "gAAAA-done-1" }),
+  ),
+  "sends reasoning in another order": mistake(
+    "refused reasoning_following",
+    ...THREE.with(1, thought(2)).with(4, thought(1)),
+  ),
+  "drops the call after the reasoning": mistake("refused reasoning_following", ...TWO.slice(0, 2)),
+  "forgets an output": mistake("refused call_without_output", ...TWO.slice(0, 3)),
+  "answers a call that it left out": mistake("refused output_without_call", ...TWO.toSpliced(1, 2)),
+  "sends an item twice": mistake("refused duplicate_id", ...TWO, ls(1), output("call_1")),
+  "gives an item an id of its own": mistake("refused id_prefix", ...TWO.with(2, { ...ls(1), id: "my_call" })),
+  "sends another output of the wrong kind": mistake(
+    "refused output_without_call",
+    ...TWO.with(3, { ...output("call_1"), type: "custom_tool_call_output" }),
+  ),
+  "leaves a blob out": mistake(
+    "miss 2 input[1].encrypted_content (reasoning_not_stored)",
+    ...TWO.with(1, { ...thought(1), encrypted_content: null }),
+  ),
+});
+
+rows("issued items are good in any copy, and evidence outweighs rules", {
+  ...Object.fromEntries(
+    ["added", "done", "completed"].map((copy) => [`the ${copy} copy, without the id of a call`, {
+      recorded: LOOP,
+      asked: [[
+        body(...ONE, thought(1, copy), call("call_1", { name: "ls" }), output("call_1")),
+        "2 semantic",
+      ]],
+    }]),
+  ),
+  "a recording from the middle of a conversation": {
+    recorded: LOOP.slice(2),
+    asked: [[{ ...body(...THREE), instructions: "Other" }, "miss 1 instructions"]],
+  },
+  "a request that the API refused is no evidence": {
+    recorded: [sent(body(...TWO), ERROR)],
+    asked: [[{ ...body(...TWO), instructions: "Other" }, "refused encrypted_content"]],
+  },
+  "a recorded error plays, in another way of writing": {
+    recorded: [sent(FORGOT, ERROR)],
+    asked: [[{ ...FORGOT, prompt_cache_key: "another" }, "1 semantic"]],
+  },
+  "an error inside the stream counts as one": {
+    recorded: [
+      sent(FORGOT, {
+        answer: stream([{ type: "response.failed", response: { error: { code: "server_error" } } }]),
+      }),
+    ],
+    asked: [[{ ...FORGOT, prompt_cache_key: "another" }, "1 semantic"]],
+  },
+  "a request that the API accepted plays with a warning, once": {
+    recorded: [FORGOT],
+    asked: [[FORGOT, "1 exact (call_without_output)"], [FORGOT, "miss 1 none (call_without_output)"]],
+  },
+  "a rule that is only derived warns": {
+    recorded: [ask("Hi")],
+    asked: [[ask("Hi", { stream_options: { include_obfuscation: false } }), "1 semantic (stream_options)"]],
+  },
+  "rules hold in a sequence too": {
+    recorded: LOOP,
+    flags: ["--match", "sequence"],
+    asked: [[FORGOT, "refused call_without_output"], [body(...ONE), "1 exact"]],
+  },
+  "an error that comes next in a sequence was the answer to another request": {
+    recorded: [LOOP[0], LOOP[1], sent(body(...THREE), ERROR)],
+    flags: ["--match", "sequence"],
+    asked: [[body(...ONE), "1 exact"], [body(...TWO), "2 exact"], [
+      body(...THREE.slice(0, 6)),
+      "refused call_without_output",
+    ], [body(...THREE), "3 exact"]],
+  },
+  "match rules do not hide a changed blob": {
+    header: { match: { ignore: ["$..output"] } },
+    recorded: LOOP,
+    asked: [[body(...TWO.with(1, thought(1, "x"))), "refused encrypted_content"]],
+  },
+});
+
+const STATUS = body(...TWO.with(1, { ...thought(1), status: "completed" }));
+const provided = (provider: string, asked: Json, outcome: string, rules?: string): Row => ({
+  ...{ header: { provider }, recorded: LOOP, asked: [[asked, outcome]] },
+  ...(rules === undefined ? {} : { flags: ["--rules", rules] }),
+});
+rows("the provider of the fixture decides which rules apply, or --rules does", {
+  "Azure refuses status": provided("azure", STATUS, "refused"),
+  "OpenAI ignores it": provided("openai", STATUS, "played"),
+  "--rules azure": provided("openai", STATUS, "refused", "azure"),
+  "a compatible server has no rules": provided("compatible", FORGOT, "miss"),
+  "unless --rules names some": provided("compatible", FORGOT, "refused", "openai"),
+  "--rules none": provided("openai", FORGOT, "miss", "none"),
+  "rules of another API": provided("openai", FORGOT, "miss", "anthropic"),
+  "another path of the API": {
+    recorded: LOOP,
+    path: "/v1/responses/compact",
+    asked: [[FORGOT, "miss"]],
+  },
+}, { outcome: kind });
+
+const use = { type: "tool_use", id: "toolu_1", name: "ls", input: {} };
+const thinking = (text: string, signature: string) => ({ type: "thinking", thinking: text, signature });
+const asked = (
+  content: Json,
+  next: Json = [{ type: "tool_result", tool_use_id: "toolu_1", content: "a.txt" }],
+) =>
+  sent(claude([user("List files"), { role: "assistant", content }, user(next)]), {
+    path: "/v1/messages",
+    headers: HEADERS,
+  });
+const STREAMED = stream([
+  { type: "message_start", message: { id: "msg_1", content: [] } },
+  { type: "content_block_start", index: 0, content_block: thinking("", "") },
+  ...["Let me ", "look."].map((thinking) => ({
+    type: "content_block_delta",
+    index: 0,
+    delta: { type: "thinking_delta", thinking },
+  })),
+  { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "EqQB-1" } },
+  { type: "content_block_stop", index: 0 },
+  { type: "content_block_start", index: 1, content_block: use },
+  { type: "content_block_stop", index: 1 },
+  { type: "message_stop" },
+]);
+const held = stream([{
+  type: "message_start",
+  message: { id: "msg_1", content: [thinking("Let me look.", "EqQB-1"), use] },
+}]);
+const first = (answer: string) =>
+  sent(claude([user("List files")]), { path: "/v1/messages", headers: HEADERS, answer });
+rows("thinking goes back as it came, in pieces or whole", {
+  ...Object.fromEntries(
+    [["in pieces", STREAMED], ["at the start", held]].map((
+      [where, answer = ""],
+    ) => [`thinking that came ${where}`, {
+      recorded: [first(answer)],
+      asked: [
+        [asked([thinking("Let me look.", "EqQB-1"), use]), "miss"],
+        [asked([thinking("Let me look.", "EqQB-2"), use]), "refused"],
+        [asked([thinking("Look!", "EqQB-1"), use]), "refused"],
+        [asked([thinking("Let me look.", "EqQB-1"), use], "And?"), "refused"],
+      ],
+    }]),
+  ),
+}, { header: CLAUDE, outcome: kind });
+
+rows(
+  "a client of both APIs in one recording is held to the rules of both",
+  Object.fromEntries(["openai", "anthropic"].map((provider) => [provider, {
+    header: { provider },
+    recorded: [...LOOP, first(STREAMED)],
+    asked: [[FORGOT, "refused call_without_output"], [
+      asked([use], "And?"),
+      "refused tool_use_without_result",
+    ]],
+  }])),
+);
+
+withHome("the blob of another fixture is foreign, though both are served", async (home) => {
+  const other = sent(body(user("Another task")), { answer: responseStream(copies(3)) });
+  home.fixture("a", LOOP.map((one) => exchangeOf(one)));
+  home.fixture("b", [exchangeOf(other)]);
+  await using server = await Served.start(home, ["b", "a"], { cwd: home.directory });
+  const answer = await server.ask(body(...TWO.with(1, thought(3))));
+  assert.equal(outcomeOf(answer), "refused encrypted_content");
+});
+
+withHome(
+  "calls and outputs pair one to one, whatever the arrangement, and no body makes the rules fail",
+  async (home) => {
+    home.fixture("a", [exchangeOf(ask("Hi"))]);
+    home.fixture("b", [exchangeOf(first(STREAMED))], CLAUDE);
+    await using server = await Served.start(home, ["a", "b"], { cwd: home.directory });
+    const step = fc.record({ kind: fc.constantFrom("call", "output"), id: fc.constantFrom("a", "b", "c") });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+        const open = new Map<string, number>();
+        let early = false;
+        for (const { kind, id } of steps) {
+          const count = open.get(id) ?? 0;
+          early ||= kind === "output" && count === 0;
+          open.set(id, Math.max(0, count + (kind === "call" ? 1 : -1)));
+        }
+        const unanswered = [...open.values()].some((count) => count > 0);
+        const input = steps.map(({ kind, id }) => kind === "call" ? call(id) : output(id));
+        const outcome = outcomeOf(await server.ask(talk(user("Ho"), ...input)));
+        const rule = early
+          ? "refused output_without_call"
+          : unanswered
+          ? "refused call_without_output"
+          : "miss";
+        assert.ok(outcome.startsWith(rule), `${outcome}, not ${rule}`);
+      }),
+      { numRuns: 40, seed: 20261122 },
+    );
+    const word = fc.constantFrom(
+      "reasoning",
+      "message",
+      "function_call",
+      "text",
+      "thinking",
+      "tool_use",
+      "user",
+      "",
+      null,
+    );
+    const names = [
+      "type",
+      "id",
+      "call_id",
+      "role",
+      "content",
+      "summary",
+      "encrypted_content",
+      "signature",
+      "tool_use_id",
+    ];
+    const item = fc.dictionary(fc.constantFrom(...names), fc.oneof(word, fc.jsonValue()));
+    const any = fc.oneof(fc.array(item), fc.jsonValue());
+    const bodies = fc.record({
+      model: fc.jsonValue(),
+      max_tokens: fc.jsonValue(),
+      input: any,
+      messages: any,
+      thinking: any,
+      tools: any,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        bodies,
+        fc.constantFrom("/v1/responses", "/v1/messages", "/v1/chat/completions"),
+        async (body, path) => {
+          const { status, text } = await server.ask(sent(body, { path, headers: HEADERS }));
+          assert.ok([400, 404].includes(status) && typeof JSON.parse(text).error.message === "string", text);
+        },
+      ),
+      { numRuns: 100, seed: 20261122 },
+    );
+  },
+  test.long,
+);

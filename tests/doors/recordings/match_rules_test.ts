@@ -1,0 +1,352 @@
+/** Match rules: what they take out of requests, what they leave, and how wrong ones are refused. */
+import assert from "node:assert/strict";
+import { THERE as NOW } from "./client_texts.ts";
+import { withHome } from "./home.ts";
+import type { Json } from "./recording_files.ts";
+import { exchangeOf, outcomeOf, type Row, rows, Served } from "./served.ts";
+import { ask, call, called, claude, says, talk, user } from "./shapes.ts";
+
+const FLAGS = ["--rules", "none"];
+const [SOME, OTHER] = ["7b0c4d82-8086-4f3a-9d1e-0123456789ab", "4d882b5a-8633-4a56-b7dd-4b907c607ebf"];
+/** A machine, a directory and a day. */
+interface Place {
+  readonly cwd: string;
+  readonly home: string;
+  readonly user: string;
+  readonly date: string;
+  readonly git: string;
+}
+const SHOP = "## main\n M docs/notes.md\n?? new/\n1a2b3c4 Greet\n5d6e7f8 Begin the shop";
+const HERE: Place = {
+  cwd: "/people/ada/shop",
+  home: "/people/ada",
+  user: "run",
+  date: "2026-11-22",
+  git: SHOP,
+};
+/** The place of the server: a directory of each system, and today. */
+const THERE: Place = {
+  ...{ cwd: "/usr/share", home: "/srv/home", user: "test", git: "Not a git repository" },
+  date: NOW.date.iso,
+};
+const us = (date: string) => date.split("-").map(Number).join("/").replace(/(\d+)\/(.*)/, "$2/$1");
+const context = ({ cwd, date, home }: Place, session = SOME) =>
+  `2. Date: ${date}\n4. Directory: ${cwd}\nNotes: ${home}/.agent/session-state/${session}\n`;
+const instructed = (instructions: string, ...input: Json[]) => ({ model: "gpt-5.6", instructions, input });
+const asked = (place: Place, question: string, session = SOME) =>
+  instructed(context(place, session), user(question));
+const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "input_text", text })));
+const commits = (git: string) => git.split("\n").filter((line) => /^[0-9a-f]{7} /.test(line)).join("\n");
+
+/** A request that is recorded at one place and asked at another, under all rules by value. */
+const moved = (
+  bodyOf: (place: Place, session: string) => Json,
+  outcome: string,
+  recorded: Partial<Place> = {},
+): Row => {
+  const { git, ...here } = { ...HERE, ...recorded };
+  return {
+    header: {
+      match: { normalize: ["cwd", "home", "user", "date", "uuid", "git"] },
+      context: { ...here, git, uuid: SOME },
+    },
+    env: { HOME: THERE.home, USER: THERE.user, TZ: NOW.zone },
+    recorded: [bodyOf({ ...HERE, ...recorded }, SOME)],
+    asked: [[bodyOf(THERE, OTHER), outcome]],
+  };
+};
+/** Two texts of a question that stay two questions. */
+const two = (recorded: string, received: string, place: Partial<Place> = {}): Row => {
+  return moved(
+    (where, session) => asked(where, where === THERE ? received : recorded, session),
+    "miss 1 input[0].content",
+    place,
+  );
+};
+
+rows("values of the machine are found in any words", {
+  "a numbered list": moved((place, session) => asked(place, "Hello", session), "1 rules cwd,home,date,uuid"),
+  "prose": moved(({ cwd }) => instructed(`We are in ${cwd}.`, user("Hello")), "1 rules cwd"),
+  "a context before the question, in one message": moved(
+    ({ cwd, date }) => instructed("", parts(`Folder (${cwd}); it is ${us(date)} today`, "Hello")),
+    "1 rules cwd,date",
+  ),
+  "JSON and percent-encoded": moved(
+    ({ cwd, date }) =>
+      instructed(
+        `${JSON.stringify({ cwd, day: date })} file://${encodeURI(cwd)}/a ?in=${encodeURIComponent(cwd)}`,
+      ),
+    "1 rules cwd,date",
+  ),
+  "another language": moved(
+    ({ home, date }) => instructed(`Heute ist der ${date.split("-").reverse().join(".")}, Daten: ${home}/.x`),
+    "1 rules home,date",
+  ),
+  "the output of date": moved(
+    ({ date }) =>
+      instructed("", ...called("c", new Date(date).toDateString().slice(0, 10).replace(" 0", "  "))),
+    "1 rules date",
+  ),
+  "a path with dashes": moved(
+    ({ cwd }) => instructed(`~/.claude/projects/${cwd.replaceAll("/", "-")}/memory/`),
+    "1 rules cwd",
+  ),
+  "a path in the question": moved((place) => instructed("", user(`Read ${place.cwd}/a.txt`)), "1 rules cwd"),
+  "a name after its label": moved(
+    ({ user: name }) => instructed(`Username: ${name}`, user("Hello")),
+    "1 rules user",
+  ),
+}, { flags: FLAGS, cwd: () => THERE.cwd });
+
+rows("what only looks like a value of the machine counts", {
+  ...Object.fromEntries([
+    ["What happened on 2026-11-22?", `What happened on ${THERE.date}?`],
+    ["What happened on 2026-11-22?", "What happened on 2026-11-23?"],
+    [`Delete ${SOME}`, `Delete ${OTHER}`],
+    ["run the run", "test the test"],
+    ["Does it work on linux?", "Does it work on darwin?"],
+    ["/people/ada/shop-old/a", "/usr/share-old/a"],
+    ["/mnt/people/ada/shop", "/mnt/usr/share"],
+    ["from /people/ada/shop to /people/ada", "from /srv/home to /usr/share"],
+  ].map(([recorded = "", received = ""]) => [`"${recorded}" and "${received}"`, two(recorded, received)])),
+  "directories that hold everything": two("ls /etc", "ls /srv/home/etc", { home: "/" }),
+  "the day in an earlier question": moved(
+    (place) => instructed(context(place), user(`Tell me of ${place.date}`), says("So."), user("And?")),
+    "miss 1 input[0].content",
+  ),
+  "a day that is neither": moved(
+    (place) => instructed(`${context(place)}Due 2026-12-${place === THERE ? "01" : "02"}`, user("Hello")),
+    "miss 1 instructions",
+  ),
+  "the day of a question that is one string": moved(
+    (place) => ({ model: "m", instructions: context(place), input: `What happened on ${place.date}?` }),
+    "miss 1 input",
+  ),
+  "a path of another machine": moved(
+    (place) => instructed(`${context(place)}See ${place === THERE ? "/opt/a" : "/opt/b"}/x`, user("Hello")),
+    "miss 1 instructions",
+  ),
+  "commits in a question": moved(
+    ({ git }) => instructed(commits(git), user(`Explain this:\n${git}`)),
+    "miss 1 input[0].content",
+  ),
+  "a commit in a sentence": moved(
+    (place) =>
+      instructed(`Revert ${place === THERE ? "9f8e7d6 Count" : "1a2b3c4 Greet"} first`, user("Hello")),
+    "miss 1 instructions",
+  ),
+  "two UUIDs that are one there": {
+    header: { match: { normalize: ["uuid"] } },
+    recorded: [talk(user(SOME), user(SOME))],
+    asked: [[talk(user(SOME), user(OTHER)), "miss 1 input[1].content"], [
+      talk(user(OTHER), user(OTHER)),
+      "1 rules uuid",
+    ]],
+  },
+}, { flags: FLAGS, cwd: () => THERE.cwd });
+
+const at = (
+  cwd: string,
+  prompt = "Fix the test",
+  date = "2026-11-21",
+) => [user(`<cwd>${cwd}</cwd>\n<current_date>${date}</current_date>`), user(prompt)];
+const WALL = { pattern: "Wall time: [0-9.]+", with: "Wall time: N" };
+const ruled = (
+  match: Json,
+  recorded: Json,
+  ...more: readonly (readonly [asked: Json, outcome: string])[]
+): Row => ({
+  ...{ header: { match }, recorded: [recorded], asked: more },
+});
+const args = (cwd: string) => JSON.stringify({ command: `cat ${cwd}/notes/2026-11-21.txt` });
+const echoed = (cwd: string, prompt: string, id: string, from: string) =>
+  talk(...at(cwd, prompt, "2027-01-02"), ...called(id, `ok ${cwd}`, args(from)));
+
+rows("a request matches by the rules of its fixture and of the flags, and names those that it needed", {
+  "of the fixture": ruled(
+    { normalize: ["cwd", "date", "home"], replace: [WALL] },
+    talk(...at("/srv/a"), ...called("call_1", "/srv/a/x\nWall time: 0.1")),
+    [
+      talk(...at("/opt/b", "Fix the test", "2027-01-02"), ...called("call_1", "/opt/b/x\nWall time: 7")),
+      `1 rules cwd,date,replace ${WALL.pattern}`,
+    ],
+  ),
+  "none that it does not need": ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [{
+    ...talk(...at("/srv/a")),
+    user: "x",
+  }, "1 semantic"]),
+  "of the flags too": {
+    ...ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [
+      talk(...at("/srv/b", "Fix the test", "2027-01-02")),
+      "1 rules cwd,date",
+    ]),
+    flags: ["--normalize", "date"],
+  },
+  "of a profile": {
+    ...ruled({}, talk(...called("c", "Chunk ID: 0a0a0a\nok")), [
+      talk(...called("c", "Chunk ID: 1b1b1b\nok")),
+      "1 rules replace (?m)^Chunk ID: [0-9a-f]+$",
+    ]),
+    flags: ["--normalize", "codex"],
+  },
+  "not with --strict-match": {
+    ...ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [
+      talk(...at("/srv/b")),
+      "miss 1 input[0].content",
+    ]),
+    flags: ["--strict-match"],
+  },
+  "the recorder's values come back through played answers": {
+    header: { match: { normalize: ["cwd", "date"] } },
+    recorded: [
+      talk(...at("/srv/a"), ...called("call_1", "ok /srv/a", args("/srv/a"))),
+      talk(...at("/srv/z", "Other"), ...called("call_2", "ok /srv/z", args("/srv/z"))),
+    ],
+    asked: [
+      [echoed("/opt/b", "Fix the test", "call_1", "/srv/z"), "miss 1 input[2].arguments"],
+      [echoed("/opt/b", "Fix the test", "call_1", "/srv/a"), "1 rules cwd,date"],
+      [echoed("/opt/b", "Other", "call_2", "/srv/z"), "2 rules cwd,date"],
+    ],
+  },
+  "placeholders are seen by patterns, ignored members by nothing": ruled(
+    {
+      normalize: ["cwd"],
+      ignore: ["$..note"],
+      replace: [{ pattern: "<cwd:(\\d)>", with: "[$1]" }, { pattern: "\\[1\\]", with: "x" }],
+    },
+    ask("in <cwd>/srv/b</cwd>", { note: "<cwd>/srv/a</cwd>" }),
+    [ask("in <cwd>/srv/c</cwd>", { note: "/srv/c" }), "1 rules ignore $..note,cwd"],
+  ),
+  "a value of one side only is not hidden": ruled({ ignore: ["$..note"] }, talk(user("a")), [
+    talk(user("a"), user("a", { note: "x" })),
+    "miss 1 input[1]",
+  ]),
+  "roles, types, ids and blobs stay under an ignored container": ruled(
+    { ignore: ["$.input[*]"] },
+    talk(user("a"), call("c"), { type: "reasoning", id: "rs_1", encrypted_content: "x" }),
+    [
+      talk(user("b"), call("c", { name: "other" }), {
+        type: "reasoning",
+        encrypted_content: "x",
+        summary: [1],
+      }),
+      "1 rules ignore $.input[*]",
+    ],
+    [talk(says("a"), call("c"), { type: "reasoning", encrypted_content: "x" }), "miss 1 input[0].role"],
+    [
+      talk(user("a"), call("c"), { type: "reasoning", encrypted_content: "y" }),
+      "miss 1 input[2].encrypted_content",
+    ],
+  ),
+  "models stay": ruled({ ignore: ["$.*"] }, ask("Hi"), [ask("Hi", { model: "n" }), "miss 1 model"]),
+  "signed thinking and data stay": ruled(
+    { normalize: ["uuid"] },
+    claude([says([{ type: "thinking", thinking: SOME, signature: "x" }])]),
+    [
+      claude([says([{ type: "thinking", thinking: OTHER, signature: "x" }])]),
+      "miss 1 messages[0].content[0].thinking",
+    ],
+  ),
+  "paths from the end, in brackets, of any depth": ruled(
+    { ignore: ["input[-1].content", "$['odd name']", "$..deep[*].x"] },
+    { ...ask("a"), "odd name": 1, deep: [{ x: 1 }, { x: 2 }] },
+    [
+      { ...ask("b"), "odd name": 2, deep: [{ x: 3 }, {}] },
+      "1 rules ignore input[-1].content,ignore $['odd name'],ignore $..deep[*].x",
+    ],
+    [{ ...ask("b"), "odd name": 2, deep: [{ x: 3 }] }, "miss 1 deep[1]"],
+  ),
+  "groups and dollars of a replacement": ruled(
+    { replace: [{ pattern: "(took )\\d+( ms)", with: "$1N$2 $$" }] },
+    ask("took 12 ms"),
+    [ask("took 7 ms"), "1 rules replace (took )\\d+( ms)"],
+    [ask("took 7 s"), "miss 1 input[0].content"],
+  ),
+  "strings over 64 KiB are skipped, and that is reported once": {
+    header: { match: { normalize: ["cwd"], replace: [WALL] } },
+    recorded: ["1", "2"].map((text) => talk(...at("/srv/a", text), user("x".repeat(70_000)))),
+    asked: ["1", "2"].map((text, index) =>
+      [
+        talk(...at("/srv/b", text), user("x".repeat(70_000))),
+        `${text} rules cwd${index === 0 ? " (strings_skipped)" : ""}`,
+      ] as const
+    ),
+  },
+}, { flags: FLAGS });
+
+/** Rules that a fixture or a flag may not have, with the reason. */
+const WRONG: readonly (readonly [flags: readonly string[], match: Json, says: RegExp])[] = [
+  [["--replace", "abc"], { replace: [{ pattern: "", with: "x" }] }, /it has no = between|"" is empty/],
+  [["--ignore", "input[?@.a]"], { ignore: ["input[?@.a]"] }, /has a filter/],
+  [["--ignore", "length($.input)"], { ignore: ["length($.input)"] }, /has a function/],
+  [["--ignore", "input[1:2]"], { ignore: ["a", "input[1:2]"] }, /has a slice/],
+  [["--ignore", "$['a','b']"], { ignore: ["$['a','b']"] }, /selects several members in one step/],
+  [["--ignore", "$"], { ignore: ["$"] }, /selects the whole body/],
+  [["--ignore", "input."], { ignore: ["input."] }, /ends after a dot/],
+  [["--ignore", "client-metadata"], { ignore: ["client-metadata"] }, /is not a path at character 7/],
+  [["--ignore", "input[0].role"], { ignore: ["input[0].role"] }, /ends in "role", which always counts/],
+  [["--ignore", "metadata.model"], { ignore: ["$..signature"] }, /which always counts/],
+  [["--ignore", ".a".repeat(33)], { ignore: ["..a".repeat(300)] }, /has more than 32 steps/],
+  [
+    ["--normalize", "pwd"],
+    { normalize: ["pwd"] },
+    /"pwd"[:\]]? .*is no named rule|"pwd": it is no named rule/,
+  ],
+  [["--replace", "(a=b"], { replace: [{ pattern: "(a", with: "b" }] }, /missing closing \)/],
+  [["--replace", "(a)\\1=b"], { replace: [{ pattern: "(a)\\1", with: "b" }] }, /invalid escape sequence/],
+  [["--replace", "(a)=$2"], { replace: [{ pattern: "(a)", with: "$2" }] }, /has no group 2/],
+  [
+    ["--replace", "(?:a?){500}a{500}=b"],
+    { replace: [{ pattern: "(?:a?){500}a{500}", with: "b" }] },
+    /instructions, more than/,
+  ],
+  [Array.from({ length: 101 }, (_, n) => ["--ignore", `a${n}`]).flat(), {
+    ignore: Array.from({ length: 101 }, (_, n) => `a${n}`),
+  }, /101 rules/],
+  [
+    ["--ignore", `$.${"a".repeat(1023)}`],
+    { ignore: [`$.${"a".repeat(1023)}`] },
+    /has 1025 bytes, more than 1024/,
+  ],
+];
+withHome(
+  "rules that cannot be used are refused, of a flag as of a fixture, with the reason and a hint",
+  async (home) => {
+    for (const [index, [flags, match, says]] of WRONG.entries()) {
+      const refused = async (name: string, header: Json, flags: readonly string[]) => {
+        home.fixture(name, [exchangeOf(ask("Hi"))], header);
+        const reason: string = await Served.start(home, [name], { cwd: home.directory, flags }).then(
+          () => "",
+          String,
+        );
+        const { code, stdout } = JSON.parse(reason.slice("Error: ".length));
+        return { exit: code, ...JSON.parse(stdout) };
+      };
+      for (
+        const [kind, found] of [["usage", await refused(`a${index}`, {}, flags)], [
+          "bad_fixture",
+          await refused(`b${index}`, { match }, []),
+        ]] as const
+      ) {
+        assert.deepEqual(
+          [found.exit, found.code, typeof found.hint],
+          [2, kind, "string"],
+          `${index}: ${JSON.stringify(found)}`,
+        );
+        assert.match(found.message, says, `${index} ${kind}`);
+      }
+    }
+  },
+);
+
+withHome("the rules of one fixture do not apply to another", async (home) => {
+  home.fixture("a", [exchangeOf(talk(...at("/srv/a")))]);
+  home.fixture("b", [exchangeOf(talk(...at("/srv/a")))], { match: { normalize: ["cwd"] } });
+  await using server = await Served.start(home, ["a", "b"], { cwd: home.directory, flags: FLAGS });
+  const [first, second] = [await server.ask(talk(...at("/srv/b"))), await server.ask(talk(...at("/srv/b")))];
+  assert.deepEqual([outcomeOf(first), first.events[0].fixture, second.events[0].type], [
+    "1 rules cwd",
+    "b",
+    "miss",
+  ]);
+});

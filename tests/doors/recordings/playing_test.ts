@@ -1,0 +1,290 @@
+/** Answers as they were recorded: bytes, headers, times, ends, and what the server reports of them. */
+import assert from "node:assert/strict";
+import { test } from "../../support/test.ts";
+import { withHome } from "./home.ts";
+import type { Json } from "./recording_files.ts";
+import { exchangeOf, outcomeOf, rows, sent, Served } from "./served.ts";
+import { ask, called, responseStream, talk, user } from "./shapes.ts";
+
+/** Bytes that nothing may touch: odd framing, a NUL, half a character, no end of line. */
+const ODD = new Uint8Array([
+  ...new TextEncoder().encode("event: a\r\ndata:  {}\r\r\n\n: \u2028"),
+  ...[0, 0xc3, 0xff, 0x0a, 0x0d, 0x80],
+]);
+
+withHome(
+  "status, kept headers and the exact bytes go out; headers that only framed the recording do not",
+  async (home) => {
+    const headers = { "content-type": "application/json", "retry-after": "7", "x-request-id": "req_1" };
+    const framing = { "content-encoding": "br", "content-length": "3", "transfer-encoding": "chunked" };
+    home.fixture("a", [
+      exchangeOf(
+        sent(ask("Hi"), { answer: ODD, response: { status: 429, headers: { ...headers, ...framing } } }),
+      ),
+    ]);
+    await using server = await Served.start(home, ["a"], { cwd: home.directory });
+    const answer = await server.ask(ask("Hi"));
+    assert.deepEqual([answer.status, answer.bytes], [429, ODD]);
+    const names = ["content-type", "retry-after", "x-request-id", "content-encoding", "content-length"];
+    assert.deepEqual(names.map((name) => answer.headers.get(name)), [
+      "application/json",
+      "0",
+      "req_1",
+      null,
+      `${ODD.length}`,
+    ]);
+    const [{ type, request, method, path, status, fixture, number, tier, hurried }] = answer.events;
+    assert.deepEqual([type, request, method, path, status, fixture, number, tier, hurried], [
+      "played",
+      1,
+      "POST",
+      "/v1/responses",
+      429,
+      "a",
+      1,
+      "exact",
+      true,
+    ]);
+  },
+);
+
+const CHUNKS = ["one", "two", "three"].map((text) => `data: ${text}\n\n`);
+const timed = (times: readonly number[], ended = "complete") =>
+  sent(ask("Hi"), {
+    answer: CHUNKS.join(""),
+    response: {
+      ended,
+      headers: { "content-type": "text/event-stream" },
+      chunks: times.map((ms, index) => [CHUNKS.slice(0, index).join("").length, ms]),
+    },
+  });
+
+/** Texts of an answer as they arrive, each with its time in milliseconds; the last is how it ended. */
+async function arrivals(origin: string): Promise<(readonly [text: string, at: number])[]> {
+  const began = performance.now();
+  const found: [string, number][] = [];
+  const answer = await fetch(`${origin}/v1/responses`, { method: "POST", body: JSON.stringify(ask("Hi")) });
+  found.push(["headers", performance.now() - began]);
+  try {
+    for await (const bytes of answer.body ?? []) {
+      found.push([new TextDecoder().decode(bytes), performance.now() - began]);
+    }
+    return [...found, ["complete", 0]];
+  } catch {
+    return [...found, ["broken off", 0]];
+  }
+}
+
+for (const [pace, factor] of [["real", 1], ["2", 2], ["0.5", 0.5]] as const) {
+  withHome(
+    `at pace ${pace} chunks come at their recorded times, one by one, and a cut answer breaks off`,
+    async (home) => {
+      home.fixture(
+        "a",
+        ["complete", "cut", "closed"].map((ended) => exchangeOf(timed([60, 160, 260], ended))),
+      );
+      await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--pace", pace] });
+      for (const end of ["complete", "broken off", "broken off"]) {
+        const found = await arrivals(server.origin);
+        assert.deepEqual(found.map(([text]) => text), ["headers", ...CHUNKS, end]);
+        for (const [index, due] of [60, 60, 160, 260].entries()) {
+          const [what, at] = found[index] as readonly [string, number];
+          assert.ok(at >= due / factor - 5, `${what} came after ${at} ms, before ${due / factor}`);
+        }
+      }
+    },
+    test.long,
+  );
+}
+
+withHome(
+  "at once, an answer that was cut breaks off after its last byte; a stop ends answers that wait",
+  async (home) => {
+    home.fixture("a", [exchangeOf(timed([0, 400, 800], "cut"))]);
+    home.fixture("b", [exchangeOf(timed([0, 60_000, 60_000]))]);
+    await using server = await Served.start(home, ["a"], { cwd: home.directory });
+    const found = await arrivals(server.origin);
+    assert.deepEqual([found.slice(1, -1).map(([text]) => text).join(""), found.at(-1)?.[0]], [
+      CHUNKS.join(""),
+      "broken off",
+    ]);
+    await using slow = await Served.start(home, ["b"], { cwd: home.directory, flags: ["--pace", "real"] });
+    const waiting = arrivals(slow.origin);
+    while (slow.events.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    const began = performance.now();
+    assert.equal((await slow.end()).code, 0);
+    assert.ok(performance.now() - began < 10_000);
+    assert.deepEqual((await waiting)[1]?.[0], CHUNKS[0]);
+  },
+  test.long,
+);
+
+withHome("a pace is fast, real or a factor of the speed, and nothing else", async (home) => {
+  home.fixture("a", [exchangeOf(timed([0, 1, 2]))]);
+  for (const pace of ["fast", "1", "0.001"]) {
+    await using _server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--pace", pace] });
+  }
+  for (const pace of ["0", "0.0001", "1e3", "Infinity", "slow", " 1", "1.", "0x10", "10000000"]) {
+    await assert.rejects(
+      Served.start(home, ["a"], { cwd: home.directory, flags: ["--pace", pace] }),
+      /"code":2/,
+      pace,
+    );
+  }
+});
+
+const AGENTS = 12;
+/** The request of a step of an agent: all have one prompt. */
+const step = (agent: number, length: number, cwd: string, text: string) =>
+  talk(
+    ...[user(`<cwd>${cwd}</cwd>`), user("Fix the test")],
+    ...Array.from({ length }, (_, index) => called(`call_${agent}_${index}`, `${text} in ${cwd}`)).flat(),
+  );
+const STEPS = [1, 2, 3].flatMap((length) =>
+  Array.from({ length: AGENTS }, (_, agent) => ({ agent, length }))
+);
+
+for (
+  const [match, cwd, text] of [["exact", "/srv/a", "ok"], ["semantic", "/opt/b", "ok"], [
+    "conversation",
+    "/opt/b",
+    "failed",
+  ]] as const
+) {
+  withHome(
+    `many requests at once, in any order, get each the answer of its own agent: ${match}`,
+    async (home) => {
+      const recorded = STEPS.map(({ agent, length }) =>
+        exchangeOf(sent(step(agent, length, "/srv/a", "ok"), {
+          answer: responseStream({
+            type: "function_call",
+            id: "fc_1",
+            call_id: `call_${agent}_${length}`,
+            name: "ls",
+          }),
+        }))
+      );
+      home.fixture("a", recorded, { match: { normalize: ["cwd"] } });
+      await using server = await Served.start(home, ["a"], {
+        cwd: home.directory,
+        flags: ["--rules", "none", "--match", match],
+      });
+      const order = STEPS.toSorted((a, b) =>
+        (a.agent * 7 + a.length * 5) % 11 - (b.agent * 7 + b.length * 5) % 11
+      );
+      const right = await Promise.all(order.map(async ({ agent, length }) => {
+        const body = JSON.stringify(step(agent, length, cwd, text));
+        const answer = await fetch(`${server.origin}/v1/responses`, { method: "POST", body });
+        return (await answer.text()).includes(`"call_${agent}_${length}"`);
+      }));
+      assert.deepEqual(right, STEPS.map(() => true));
+      const numbers = server.news().filter(({ type }) => type === "played").map(({ request }) => request);
+      assert.deepEqual(numbers, STEPS.map((_, index) => index + 1));
+    },
+    test.long,
+  );
+}
+
+withHome(
+  "equal requests at once get the recorded answers once each, and the last one for the rest",
+  async (home) => {
+    home.fixture("a", [1, 2, 3].map((n) => exchangeOf(sent(ask("Done?"), { answer: { n } }))));
+    await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--repeat"] });
+    const answers = await Promise.all(Array.from({ length: 10 }, async () => {
+      const answer = await fetch(`${server.origin}/v1/responses`, {
+        method: "POST",
+        body: JSON.stringify(ask("Done?")),
+      });
+      return (await answer.json()).n;
+    }));
+    assert.deepEqual(answers.sort(), [1, 2, 3, 3, 3, 3, 3, 3, 3, 3]);
+    assert.deepEqual(server.news().map(({ repeat = 0 }) => repeat), [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]);
+    const { repeated, served, unused } = await server.end();
+    assert.deepEqual({ repeated, served, unused }, { repeated: 7, served: 10, unused: [] });
+  },
+);
+
+/** Answers of the three APIs with one call, and where its arguments are. */
+const PATH = "/srv/ann/shop";
+const args = (cwd: string) => JSON.stringify({ path: `${cwd}/a.txt`, note: `${PATH}na stays` });
+const MODEL = { model: "gpt-5.6", instructions: `<cwd>${PATH}</cwd>` };
+const REWRITTEN: Readonly<
+  Record<string, readonly [path: string, body: Json, answer: (args: string) => Json]>
+> = {
+  "Responses": [
+    "/v1/responses",
+    { ...MODEL, input: "Hi" },
+    (text) =>
+      responseStream({ type: "function_call", call_id: "c", name: "read", arguments: text }, {
+        type: "message",
+        content: [{ type: "output_text", text: `In ${PATH}` }],
+      }),
+  ],
+  "Responses without a stream": [
+    "/v1/responses",
+    { ...MODEL, input: "Ho" },
+    (text) => ({ output: [{ type: "function_call", arguments: text }] }),
+  ],
+  "Messages": ["/v1/messages", {
+    model: "m",
+    max_tokens: 9,
+    system: `<cwd>${PATH}</cwd>`,
+    messages: [user("Hi")],
+  }, (text) => ({
+    type: "message",
+    content: [{ type: "text", text: `In ${PATH}` }, {
+      type: "tool_use",
+      id: "t",
+      name: "r",
+      input: JSON.parse(text),
+    }],
+  })],
+  "Chat": ["/v1/chat/completions", { model: "m", messages: [user(`<cwd>${PATH}</cwd>`)] }, (text) => ({
+    choices: [{
+      index: 0,
+      message: { content: PATH, tool_calls: [{ id: "c", function: { arguments: text } }] },
+    }],
+  })],
+};
+for (const flags of [["--rewrite-context"], []]) {
+  const cwd = flags.length > 0 ? '/opt/my "shop"' : PATH;
+  rows(
+    `played calls have ${
+      flags.length > 0 ? "the client's own paths with --rewrite-context" : "their recorded bytes"
+    }`,
+    Object.fromEntries(
+      Object.entries(REWRITTEN).map(([api, [path, body, answer]]) => {
+        const asked = JSON.parse(JSON.stringify(body).replaceAll(PATH, '/opt/my \\"shop\\"'));
+        const expected = answer(args(cwd));
+        return [api, {
+          path,
+          recorded: [sent(body, { answer: answer(args(PATH)) })],
+          asked: [[asked, typeof expected === "string" ? expected : JSON.stringify(expected)]],
+        }];
+      }),
+    ),
+    {
+      flags: ["--rules", "none", ...flags],
+      header: { match: { normalize: ["cwd"] }, context: { cwd: PATH } },
+      outcome: ({ text }) => text,
+    },
+  );
+}
+
+withHome(
+  "a summary names what was played and what stayed unused; --strict-usage makes that a failure",
+  async (home) => {
+    home.fixture("a", [exchangeOf(ask("Hi")), exchangeOf(ask("Ho"))]);
+    home.fixture("b", [exchangeOf(ask("Hi"))]);
+    for (const [flags, code] of [[[], 0], [["--strict-usage"], 7]] as const) {
+      await using server = await Served.start(home, ["b", "a"], { cwd: home.directory, flags });
+      const outcomes = [await server.ask(ask("Hi")), await server.ask(ask("Hi", { user: "x" }))];
+      assert.deepEqual(outcomes.map(outcomeOf), ["1 exact", "1 semantic"]);
+      assert.deepEqual(outcomes.map(({ events }) => events[0].fixture), ["b", "a"]);
+      const { type, exit_code, fixtures, tiers, unused } = await server.end();
+      assert.deepEqual([type, exit_code, unused], ["serve.ended", code, [{ fixture: "a", number: 2 }]]);
+      assert.deepEqual(fixtures.map(({ path, used }: Json) => [path, used]), [["b", [1]], ["a", [1]]]);
+      assert.deepEqual(tiers, { exact: 1, semantic: 1, rules: 0, conversation: 0 });
+    }
+  },
+);

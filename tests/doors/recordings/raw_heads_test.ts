@@ -1,0 +1,268 @@
+/** Requests as bytes: which of them `serve` plays, which it turns away, and what a refused one leaves. */
+import assert from "node:assert/strict";
+import zlib from "node:zlib";
+import fc from "fast-check";
+import { test } from "../../support/test.ts";
+import { withHome } from "./home.ts";
+import { askRaw, converse, rawBytes } from "./raw_http.ts";
+import { HEADS } from "./raw_heads.ts";
+import { exchangeOf, sent, Served } from "./served.ts";
+import { ask } from "./shapes.ts";
+
+const GET = { method: "GET", path: "/v1/models" };
+const MODELS = sent("", { ...GET, answer: { data: [] } });
+const codeOf = ([event]: readonly { readonly type: string; readonly code?: string }[]) =>
+  event?.code ?? event?.type;
+
+withHome("only requests that name this server and come from no page are answered", async (home) => {
+  home.fixture("a", [exchangeOf(MODELS)]);
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--repeat"] });
+  const found: unknown[] = [];
+  for (const [sentence, { request }] of Object.entries(HEADS)) {
+    const { text, statuses, closed } = await askRaw(server.port, request);
+    assert.doesNotMatch(text, /access-control/i, sentence);
+    if ((statuses[0] ?? 0) >= 400) assert.match(text, /x-should-retry: false/, sentence);
+    found.push([sentence, statuses, closed, codeOf(server.news())]);
+  }
+  const expected = Object.entries(HEADS).map((
+    [sentence, { status, event = "played" }],
+  ) => [sentence, [status], true, event]);
+  assert.deepEqual(found, expected);
+}, test.long);
+
+const HOST = "Host: 127.0.0.1:PORT";
+/** Requests, each with the body of its answer; every path has an exchange that answers with its name. */
+const REQUESTS: readonly (readonly [path: string, request: string])[] = [
+  ["/plain", `POST /plain HTTP/1.1\n${HOST}\nContent-Length: 7\n\nGET / x`],
+  ["/none", "GET /none HTTP/1.1\nHost: LOCALHOST:PORT\nX: \t one \nx: two\n\n"],
+  ["/empty", "POST /empty HTTP/1.1\nConnection: Keep-Alive\nhost:127.0.0.1:PORT\ncontent-length: 0\n\n"],
+  ["/long", `PUT /long HTTP/1.1\n${HOST}\nContent-Length: 40000\n\n${"z".repeat(40_000)}`],
+  ["/there", `DELETE http://127.0.0.1:PORT/there HTTP/1.1\n${HOST}\n\n`],
+  [
+    "/chunks",
+    `POST /chunks HTTP/1.1\n${HOST}\nTransfer-Encoding: Chunked\n\n3;x=y\nabc\nA\n0123456789\n0\nX: 1\n\n`,
+  ],
+  ["/high", `POST /high HTTP/1.1\n${HOST}\nX: \xe9\x82\nContent-Length: 2\n\n{}`],
+  ["/refused", `POST /refused HTTP/1.1\nHost: evil.example\nContent-Length: 3\n\nabc`],
+  ["/waits", `POST /waits HTTP/1.1\n${HOST}\nContent-Length: 1\nExpect: 100-continue\n\n2`],
+];
+const BODIES: Readonly<Record<string, string>> = {
+  ...{
+    "/plain": "GET / x",
+    "/long": "z".repeat(40_000),
+    "/chunks": "abc0123456789",
+    "/high": "{}",
+    "/waits": "2",
+  },
+};
+const LAST = `POST /last HTTP/1.1\n${HOST}\nConnection: close\nContent-Length: 1\n\n!`;
+
+withHome("requests on one connection are answered in order, however they are cut", async (home) => {
+  const methods: Readonly<Record<string, string>> = { "/none": "GET", "/long": "PUT", "/there": "DELETE" };
+  const exchanges = REQUESTS.map(([path]) =>
+    exchangeOf(sent(BODIES[path] ?? "", { method: methods[path] ?? "POST", path, answer: { path } }))
+  );
+  home.fixture("a", [...exchanges, exchangeOf(sent("!", { path: "/last", answer: { path: "/last" } }))]);
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--repeat"] });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...REQUESTS), { minLength: 1, maxLength: 5 }),
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }),
+      async (asked, cuts) => {
+        const bytes = rawBytes(server.port, [...asked.map(([, request]) => request), LAST].join(""));
+        const places = cuts.map((cut) => Math.floor(cut * bytes.length)).sort((a, b) => a - b);
+        const pieces = [...places, bytes.length].map((end, at) => bytes.subarray(places[at - 1] ?? 0, end));
+        const { text } = await converse(server.port, pieces);
+        const found = [...text.matchAll(/\{"path":"([^"]+)"\}|host_refused/g)].map(([, path]) =>
+          path ?? "/refused"
+        );
+        assert.deepEqual(found, [...asked.map(([path]) => path), "/last"]);
+      },
+    ),
+    { numRuns: 40, seed: 20261122 },
+  );
+}, test.long);
+
+withHome(
+  "answers without a body have none, HTTP/1.0 gets no chunks, and no answer is compressed",
+  async (home) => {
+    const text = { answer: "data: x\n\n" };
+    home.fixture("a", [
+      exchangeOf(
+        sent("", {
+          method: "GET",
+          path: "/204",
+          response: { status: 204, headers: {} },
+          answer: new Uint8Array(),
+        }),
+      ),
+      exchangeOf(sent("", { method: "HEAD", path: "/head", ...text })),
+      exchangeOf(sent("", { method: "GET", path: "/old", ...text })),
+      exchangeOf(sent("", { method: "GET", path: "/plain", answer: { x: "y".repeat(5000) } })),
+    ]);
+    await using server = await Served.start(home, ["a"], { cwd: home.directory });
+    const bodies: string[] = [];
+    for (
+      const line of ["GET /204 HTTP/1.1", "HEAD /head HTTP/1.1", "GET /old HTTP/1.0", "GET /plain HTTP/1.1"]
+    ) {
+      const { text, closed } = await askRaw(
+        server.port,
+        `${line}\n${HOST}\nAccept-Encoding: gzip, br, zstd\n\n`,
+      );
+      assert.ok(closed && !/content-encoding/i.test(text), line);
+      bodies.push(text.slice(text.indexOf("\r\n\r\n") + 4));
+    }
+    assert.deepEqual(bodies, ["", "", "data: x\n\n", JSON.stringify({ x: "y".repeat(5000) })]);
+  },
+  test.long,
+);
+
+const CODINGS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
+  "GZIP": zlib.gzipSync,
+  "x-gzip": zlib.gzipSync,
+  "deflate": zlib.deflateSync,
+  "br": zlib.brotliCompressSync,
+  "zstd": zlib.zstdCompressSync,
+  "gzip, zstd": (bytes) => zlib.zstdCompressSync(zlib.gzipSync(bytes)),
+  "identity": (bytes) => bytes,
+};
+
+withHome(
+  "encoded bodies are decoded; bombs, unknown encodings and bodies over the cap are turned away",
+  async (home) => {
+    const body = ask("Hi".repeat(500));
+    home.fixture("a", [exchangeOf(body)]);
+    await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--repeat"] });
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    const coded = async (coding: string, content: Uint8Array) => {
+      const answer = await server.ask(sent(content, { headers: { "content-encoding": coding } }));
+      return [answer.status, codeOf(answer.events)];
+    };
+    for (const [coding, encode] of Object.entries(CODINGS)) {
+      assert.deepEqual(await coded(coding, encode(bytes)), [200, "played"], coding);
+    }
+    for (
+      const coding of ["compress", "gzip, compress", Array(6).fill("gzip").join(), "constructor", "__proto__"]
+    ) {
+      assert.deepEqual((await coded(coding, bytes))[0], 415, coding);
+    }
+    assert.deepEqual((await coded("gzip", bytes))[0], 400);
+    assert.deepEqual((await coded("gzip", zlib.gzipSync(bytes).subarray(0, 15)))[0], 400);
+    const bomb = zlib.gzipSync(new Uint8Array(129 * 1024 * 1024), { level: 1 });
+    assert.deepEqual((await coded("gzip", bomb))[0], 413);
+    const stated = `POST /v1/responses HTTP/1.1\n${HOST}\nContent-Length: ${129 * 1024 * 1024}\n\n`;
+    assert.deepEqual((await askRaw(server.port, stated)).statuses, [413]);
+    assert.equal((await server.end()).code, 7);
+  },
+  test.long,
+);
+
+withHome(
+  "a token must be the key, in any of the three places where clients put it, and opens other addresses",
+  async (home) => {
+    home.fixture("a", [exchangeOf(MODELS)]);
+    const flags = ["--repeat", "--token", "open-sesame", "--host", "0.0.0.0"];
+    await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+    const statusOf = async (line: string, host = "mock:8080", target = "/v1/models") =>
+      (await askRaw(
+        server.port,
+        `GET ${target} HTTP/1.1\nHost: ${host}${line === "" ? "" : `\n${line}`}\n\n`,
+      )).statuses[0];
+    for (
+      const line of ["Authorization: bearer open-sesame", "x-api-key: open-sesame", "api-key: open-sesame"]
+    ) {
+      assert.equal(await statusOf(line), 200, line);
+    }
+    const wrong = [
+      "",
+      "Authorization: open-sesame",
+      "Authorization: Bearer open-sesame2",
+      "Authorization: Bearer ",
+      "x-api-key: Open-Sesame",
+    ];
+    for (const line of wrong) assert.equal(await statusOf(line), 401, line);
+    assert.equal(await statusOf("x-api-key: open-sesame", "mock:8080", "http://mock:8080/v1/models"), 200);
+    assert.equal(await statusOf("x-api-key: open-sesame", "mock:8080", "http://evil.example/v1/models"), 421);
+    for (const given of [["--host", "0.0.0.0"], ["--host", "::", "--token", ""]]) {
+      const { code } = await home.call(["serve", "a", ...given], { cwd: home.directory });
+      assert.equal(code, 2, given.join(" "));
+    }
+  },
+  test.long,
+);
+
+withHome("a head whose lines end without CR is refused, and its connection closed", async (home) => {
+  home.fixture("a", [exchangeOf(MODELS)]);
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--repeat"] });
+  for (const rest of ["X: 1\nX: 2\n\n", "\n", "\nGET /b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "X: 1\n\r\n"]) {
+    const head = `GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n${rest}`;
+    const { statuses, closed } = await converse(server.port, [new TextEncoder().encode(head)]);
+    assert.deepEqual([statuses, closed], [[400], true], JSON.stringify(rest));
+  }
+  assert.deepEqual(server.news().map(({ code }) => code), Array(4).fill("head_refused"));
+}, test.long);
+
+const UPGRADE = "Upgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+/** Heads of upgrades, with the status. */
+const UPGRADES: Readonly<Record<string, readonly [head: string, status: number]>> = {
+  "a plain one": [`GET /v1/responses HTTP/1.1\n${HOST}\nConnection: keep-alive, UPGRADE`, 101],
+  "our origin as target": [
+    `GET http://127.0.0.1:PORT/v1/responses HTTP/1.1\n${HOST}\nConnection: Upgrade`,
+    101,
+  ],
+  "without Connection": [`GET /v1/responses HTTP/1.1\n${HOST}\nConnection: keep-alive`, 400],
+  "HTTP/1.0": [`GET /v1/responses HTTP/1.0\n${HOST}\nConnection: Upgrade`, 400],
+  "another host": ["GET /v1/responses HTTP/1.1\nHost: evil.example:PORT\nConnection: Upgrade", 421],
+  "another target": [`GET http://evil.example\\@127.0.0.1:PORT/ HTTP/1.1\n${HOST}\nConnection: Upgrade`, 421],
+  "a page": [`GET /v1/responses HTTP/1.1\n${HOST}\nConnection: Upgrade\nOrigin: http://127.0.0.1:PORT`, 403],
+  "another path": [`GET /v1/models HTTP/1.1\n${HOST}\nConnection: Upgrade`, 426],
+};
+
+withHome("an upgrade to a WebSocket passes the same checks, before 101", async (home) => {
+  home.fixture("a", [exchangeOf(sent({ ...ask("Hi"), stream: true }, { answer: "data: {}\n\n" }))]);
+  await using server = await Served.start(home, ["a"], { cwd: home.directory });
+  for (const [what, [head, status]] of Object.entries(UPGRADES)) {
+    const { statuses, text } = await converse(
+      server.port,
+      [rawBytes(server.port, `${head}\n${UPGRADE}\n\n`)],
+      (text) => text.includes("\r\n\r\n"),
+    );
+    assert.deepEqual(statuses, [status], what);
+    if (status === 101) assert.match(text, /\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/);
+  }
+}, test.long);
+
+withHome("connections beyond what the descriptors allow get 503, and later ones are served", async (home) => {
+  home.fixture("a", [exchangeOf(MODELS)]);
+  const started = home.start(["serve", "a", "--json", "--repeat"], {
+    cwd: home.directory,
+    // 64 descriptors are kept back.
+    through: ["sh", "-c", 'ulimit -n 90; exec "$@"', "sh"],
+  });
+  await started.printed('"type":"ready"');
+  const { port, origin } = JSON.parse(started.stdout.split("\n")[0] ?? "");
+  const connect = () => Deno.connect({ hostname: "127.0.0.1", port });
+  const held = await Promise.all(Array.from({ length: 26 }, connect));
+  const request = rawBytes(port, `GET /v1/models HTTP/1.1\n${HOST}\n\n`);
+  const buffer = new Uint8Array(4096);
+  for (const connection of held) {
+    await connection.write(request);
+    assert.match(
+      new TextDecoder().decode(buffer.subarray(0, await connection.read(buffer) ?? 0)),
+      /^HTTP\/1\.1 200 /,
+    );
+  }
+  const { statuses, text } = await askRaw(port, `GET /v1/models HTTP/1.1\n${HOST}\n\n`);
+  assert.deepEqual(statuses, [503]);
+  assert.match(text, /x-should-retry: false[^]*"code":"too_many_requests_at_a_time"/);
+  for (const connection of held) connection.close();
+  let status = 503;
+  for (let tries = 0; tries < 100 && status === 503; tries++) {
+    const answer = await fetch(`${origin}/v1/models`);
+    status = answer.status;
+    await answer.body?.cancel();
+  }
+  assert.equal(status, 200);
+  started.process.kill("SIGTERM");
+  await started.ended();
+}, test.long);

@@ -1,0 +1,55 @@
+/**
+ * Requests as exact bytes on a TCP connection: what no HTTP client would send.
+ *
+ * @module
+ */
+
+/** Bytes received on a connection until it ended. */
+export interface RawAnswer {
+  /** The bytes as Latin-1 text. */
+  readonly text: string;
+  /** Statuses of all answers. */
+  readonly statuses: readonly number[];
+  /** False where the server left the connection open for as long as the test waited. */
+  readonly closed: boolean;
+}
+
+/** Bytes of a text: `\n` becomes CRLF, `PORT` the port; `\r\n` and characters up to U+00FF stay what they are. */
+export function rawBytes(port: number, text: string): Uint8Array<ArrayBuffer> {
+  const lines = text.replaceAll("PORT", String(port)).replace(/\r?\n/g, (end) => end === "\n" ? "\r\n" : end);
+  return Uint8Array.from(lines, (character) => character.charCodeAt(0));
+}
+
+/** Sends the pieces on one connection, one after the other, and reads until it closes or `until` fits. */
+export async function converse(
+  port: number,
+  pieces: readonly Uint8Array[],
+  until: (text: string) => boolean = () => false,
+): Promise<RawAnswer> {
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  connection.setNoDelay(true);
+  const sending = (async () => {
+    for (const piece of pieces) {
+      for (let at = 0; at < piece.length;) at += await connection.write(piece.subarray(at));
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    // A server that refuses early may close before it has read everything.
+  })().catch(() => {});
+  let text = "";
+  let closed = false;
+  const buffer = new Uint8Array(64 * 1024);
+  while (!closed && !until(text)) {
+    const read = await connection.read(buffer).catch(() => null);
+    closed = read === null;
+    text += Array.from(buffer.subarray(0, read ?? 0), (byte) => String.fromCharCode(byte)).join("");
+  }
+  await sending;
+  const statuses = [...text.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status));
+  return { text, statuses, closed };
+}
+
+/** Sends one request, after which the server is asked to close the connection. */
+export function askRaw(port: number, request: string, body?: Uint8Array): Promise<RawAnswer> {
+  const head = /^connection:/im.test(request) ? request : request.replace("\n\n", "\nConnection: close\n\n");
+  return converse(port, [rawBytes(port, head), ...(body === undefined ? [] : [body])]);
+}

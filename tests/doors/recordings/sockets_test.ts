@@ -1,0 +1,252 @@
+/** Fixtures over a WebSocket, asked with the runtime's own client; and the same conversations over HTTP. */
+import assert from "node:assert/strict";
+import { SocketClient } from "../../support/socket_client.ts";
+import {
+  AGENT_FIELDS,
+  agentLoop,
+  LAST_MESSAGE,
+  PROMPT,
+  responseEvents,
+  SHELL_CALL,
+  SHELL_OUTPUT,
+  socketExchange,
+} from "../../support/socket_fixture.ts";
+import { withHome } from "./home.ts";
+import type { GivenExchange, Json } from "./recording_files.ts";
+import { exchangeOf, outcomeOf, sent, Served } from "./served.ts";
+import { stream } from "./shapes.ts";
+
+const CREATE = { type: "response.create", ...AGENT_FIELDS };
+const request = (...input: Json[]) => ({ ...AGENT_FIELDS, stream: true, input });
+const { id: _id, status: _status, ...bare } = SHELL_CALL as Json;
+
+/** The agent's exchanges over HTTP, without the warm-up. */
+const OVER_HTTP: readonly GivenExchange[] = [
+  exchangeOf(sent(request(PROMPT), { answer: stream(responseEvents("resp_1", [SHELL_CALL])) })),
+  exchangeOf(
+    sent(request(PROMPT, bare, SHELL_OUTPUT), { answer: stream(responseEvents("resp_2", [LAST_MESSAGE])) }),
+  ),
+];
+
+/** A test with a server of these exchanges. */
+function served(
+  name: string,
+  exchanges: readonly GivenExchange[],
+  check: (server: Served, baseUrl: string) => Promise<void>,
+  flags: readonly string[] = [],
+): void {
+  withHome(name, async (home) => {
+    home.fixture("a", exchanges);
+    await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+    await check(server, `${server.origin}/v1`);
+  });
+}
+
+/** Talks as the agent of these exchanges does. */
+async function agent(client: SocketClient, warmUp: string): Promise<void> {
+  const [first] = await client.ask({ ...CREATE, generate: false, input: [] });
+  assert.equal((first?.response as Json).id, warmUp);
+  await client.ask({ ...CREATE, previous_response_id: warmUp, input: [PROMPT] });
+  const last = await client.ask({ ...CREATE, previous_response_id: "resp_1", input: [SHELL_OUTPUT] });
+  assert.equal(last.at(-1)?.type, "response.completed");
+}
+
+const types = (server: Served) => server.news().map(({ type }) => type);
+
+served(
+  "a recording over WebSocket plays its messages byte for byte",
+  agentLoop(),
+  async (server, baseUrl) => {
+    await using client = await SocketClient.open(baseUrl);
+    await agent(client, "resp_0");
+    const recorded = [["resp_0", []], ["resp_1", [SHELL_CALL]], ["resp_2", [LAST_MESSAGE]]] as const;
+    const texts = recorded.flatMap(([id, output]) => responseEvents(id, output)).map((event) =>
+      JSON.stringify(event)
+    );
+    assert.deepEqual([client.texts, types(server)], [texts, ["played", "played", "played"]]);
+    assert.deepEqual((await server.end()).unused, []);
+  },
+);
+
+served(
+  "a recording over HTTP plays over a WebSocket, and a warm-up needs no recording",
+  OVER_HTTP,
+  async (server, baseUrl) => {
+    await using client = await SocketClient.open(baseUrl);
+    await agent(client, "resp_warm_up_1");
+    assert.deepEqual(types(server), ["skipped", "played", "played"]);
+    assert.deepEqual((await server.end()).unused, []);
+  },
+);
+
+/** Forms in which clients send back a call of a tool. */
+const CALLS: Readonly<Record<string, Json>> = {
+  "as the server wrote it": SHELL_CALL,
+  "without id and status": bare,
+  "with members without a value": { ...SHELL_CALL, namespace: null, caller: null, status: null },
+};
+for (const [form, call] of Object.entries(CALLS)) {
+  served(
+    `a client over HTTP that sends a call back ${form} plays a recording over WebSocket, and needs no warm-up`,
+    agentLoop(),
+    async (server) => {
+      const found = [
+        await server.ask(request(PROMPT)),
+        await server.ask(request(PROMPT, call, SHELL_OUTPUT)),
+      ];
+      assert.deepEqual(found.map(outcomeOf).map((outcome) => outcome.split(" ")[0]), ["2", "3"]);
+      assert.match(found[0]?.headers.get("content-type") ?? "", /^text\/event-stream/);
+      assert.deepEqual((await server.end()).unused, []);
+    },
+  );
+}
+
+/** Histories that mean something else. */
+const OTHERS: readonly Json[] = [
+  request(PROMPT, SHELL_CALL),
+  request(PROMPT, { ...SHELL_CALL, arguments: "{}" }, SHELL_OUTPUT),
+  request(PROMPT, SHELL_CALL, { ...SHELL_OUTPUT, output: "b.txt" }),
+  request(PROMPT, SHELL_CALL, { ...SHELL_OUTPUT, status: "incomplete" }),
+  request({ ...PROMPT, status: "incomplete" }, SHELL_CALL, SHELL_OUTPUT),
+  { ...request(PROMPT, SHELL_CALL, SHELL_OUTPUT), generate: false },
+  { ...request(PROMPT, SHELL_CALL, SHELL_OUTPUT), stream: false },
+];
+served("a history that means something else does not match", agentLoop(), async (server) => {
+  for (const [index, body] of OTHERS.entries()) {
+    assert.match(outcomeOf(await server.ask(body)), /^miss/, `${index}`);
+  }
+}, ["--rules", "none"]);
+
+const text = { type: "output_text", text: "hello", annotations: [], logprobs: [] };
+const message = {
+  type: "message",
+  id: "msg_1",
+  role: "assistant",
+  status: "completed",
+  phase: "final_answer",
+  content: [text],
+};
+const reasoning = {
+  type: "reasoning",
+  id: "rs_1",
+  status: null,
+  summary: [],
+  content: [],
+  encrypted_content: "blob",
+};
+/** Histories, and whether they are the recorded one. */
+const HISTORIES: readonly (readonly [Json, boolean])[] = [
+  [request(PROMPT, reasoning, message, PROMPT), true],
+  [
+    request(PROMPT, { type: "reasoning", summary: [], content: null, encrypted_content: "blob" }, {
+      ...{
+        type: "message",
+        role: "assistant",
+        phase: "final_answer",
+        content: [{ type: "output_text", text: "hello" }],
+      },
+    }, PROMPT),
+    true,
+  ],
+  [request(PROMPT, message, PROMPT), false],
+  [request(PROMPT, reasoning, { ...message, phase: "commentary" }, PROMPT), false],
+  [
+    request(PROMPT, reasoning, {
+      ...message,
+      content: [{ ...text, annotations: [{ type: "url_citation" }] }],
+    }, PROMPT),
+    false,
+  ],
+  [
+    request(PROMPT, { ...reasoning, content: [{ type: "reasoning_text", text: "hm" }] }, message, PROMPT),
+    false,
+  ],
+];
+served("messages and reasoning match in each form in which clients send them back", [
+  socketExchange({
+    message: { ...CREATE, input: [PROMPT] },
+    events: responseEvents("resp_1", [reasoning, message]),
+  }),
+  socketExchange({
+    message: { ...CREATE, previous_response_id: "resp_1", input: [PROMPT] },
+    events: responseEvents("resp_2", []),
+  }),
+], async (server) => {
+  for (const [index, [body, same]] of HISTORIES.entries()) {
+    assert.match(outcomeOf(await server.ask(body)), same ? /^2 / : /^miss/, `${index}`);
+  }
+}, ["--rules", "none", "--repeat"]);
+
+served(
+  "misses, unknown messages and unknown responses are error events, and the connection stays open",
+  agentLoop(),
+  async (server, baseUrl) => {
+    await using client = await SocketClient.open(baseUrl);
+    const codeOf = async (message: Json) => {
+      const [event] = await client.ask(message);
+      return [event?.type, event?.status, (event?.error as Json).code, event?.stream_id];
+    };
+    assert.deepEqual(await codeOf({ ...CREATE, input: "other", stream_id: "a" }), [
+      "error",
+      400,
+      "fixture_miss",
+      "a",
+    ]);
+    assert.deepEqual(await codeOf({ type: "response.novelty" }), ["error", 400, "fixture_miss", undefined]);
+    const unknown = { ...CREATE, previous_response_id: "resp_9", input: [] };
+    assert.deepEqual(await codeOf(unknown), ["error", 400, "previous_response_not_found", undefined]);
+    assert.deepEqual(await codeOf({ ...CREATE, stream_id: "?", input: [] }), [
+      "error",
+      400,
+      "invalid_stream_id",
+      undefined,
+    ]);
+    assert.deepEqual(types(server), ["miss", "miss", "skipped"]);
+    await agent(client, "resp_0");
+    client.sendBinary(new Uint8Array(2));
+    assert.equal((await client.closed).code, 1003);
+    assert.equal(server.news().at(-1)?.code, "binary_message");
+  },
+);
+
+const said = (content: string) => [{ role: "user", content }];
+served(
+  "several lanes play at a time, each event with the lane of its request",
+  ["a", "b"].map((text) =>
+    socketExchange({ message: { ...CREATE, input: said(text) }, events: responseEvents(`resp_${text}`, []) })
+  ),
+  async (_server, baseUrl) => {
+    await using client = await SocketClient.open(baseUrl);
+    client.send({ ...CREATE, stream_id: "one", input: said("a") });
+    client.send({ ...CREATE, stream_id: "two", input: said("b") });
+    await client.until(() => client.events.length === 4);
+    const lanes = client.events.map(({ stream_id, response }) => `${stream_id},${(response as Json).id}`);
+    assert.deepEqual(new Set(lanes), new Set(["one,resp_a", "two,resp_b"]));
+  },
+);
+
+/** Faults, the events that a client gets, and the code with which the connection closes. */
+const ENDS: readonly (readonly [fault: string, events: readonly string[], code: number | null])[] = [
+  ["close 1011 after 1 event", ["response.created"], 1011],
+  ["cut after 1 event", ["response.created"], 1000],
+  ["websocket_connection_limit_reached", ["error"], 1000],
+  ["previous_response_not_found", ["error"], null],
+  ["429 retry-after 2", ["error"], null],
+  ["failed after 1 event", ["response.created", "response.failed"], null],
+];
+for (const [fault, expected, code] of ENDS) {
+  served(`the fault "${fault}" over a WebSocket`, OVER_HTTP, async (_server, baseUrl) => {
+    await using client = await SocketClient.open(baseUrl);
+    client.send({ ...CREATE, input: [PROMPT] });
+    await client.until(() => client.events.length >= expected.length);
+    assert.deepEqual(client.events.map(({ type }) => type), expected);
+    if (fault.startsWith("429")) {
+      assert.deepEqual((client.events[0]?.error as Json).headers, { "retry-after": "2" });
+    }
+    if (code !== null) assert.equal((await client.closed).code, code);
+  }, ["--fault", fault]);
+}
+
+served("without WebSockets an upgrade is refused", OVER_HTTP, async (_server, baseUrl) => {
+  await assert.rejects(SocketClient.open(baseUrl), /426/);
+}, ["--no-websocket"]);

@@ -1,0 +1,209 @@
+/** Suites by test name, secrets in requests, and the folders of a served suite. */
+import assert from "node:assert/strict";
+import { withHome } from "./home.ts";
+import { type Json, write } from "./recording_files.ts";
+import { exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
+import { ask } from "./shapes.ts";
+import { askRaw } from "./raw_http.ts";
+
+const numbered = (n: number) => ask(`Question ${n}`);
+const TWO = [1, 2].map((n) => exchangeOf(numbered(n)));
+const ENDED = ["fixtures", "served", "missed", "unused", "unopened"] as const;
+
+withHome(
+  "a test plays its own folder; a request without one plays all folders in order, apart from those plays",
+  async (home) => {
+    for (const name of ["suite/b", "suite/c", "a"]) home.fixture(name, TWO);
+    await using server = await Served.start(home, ["a", "suite"], { cwd: home.directory });
+    const asked = async (before: string, n: number) => {
+      const { events: [event] } = await server.ask(numbered(n), before);
+      return event.type === "played"
+        ? `${event.test ?? ""} ${event.fixture} ${event.number}`
+        : `${event.test ?? ""} ${event.type}`;
+    };
+    assert.equal(await asked("/t/b", 1), "b suite/b 1");
+    assert.deepEqual([await asked("", 1), await asked("", 1)], [" a 1", " suite/b 1"]);
+    assert.deepEqual([await asked("", 1), await asked("", 1), await asked("/t/b", 1)], [
+      " suite/c 1",
+      " miss",
+      "b miss",
+    ]);
+    assert.equal(await asked("/t/unknown", 1), "unknown miss");
+    for (const path of ["/t/b", "/t/b/v1"]) {
+      const { status, events } = await server.ask(sent("", { method: "HEAD", path }));
+      assert.deepEqual([status, events[0].type, events[0].test], [200, "skipped", "b"]);
+    }
+    const ended = await server.end();
+    assert.deepEqual(Object.fromEntries(ENDED.map((name) => [name, ended[name]])), {
+      fixtures: ended.fixtures,
+      ...{ served: 4, missed: 3, unopened: [] },
+      unused: ["a", "suite/b", "suite/c"].map((fixture) => ({ fixture, number: 2 })),
+    });
+  },
+);
+
+withHome(
+  "a name that breaks the rule is refused; a damaged fixture is read again by the next request",
+  async (home) => {
+    const path = home.fixture("suite/a", TWO);
+    await using server = await Served.start(home, ["suite"], { cwd: home.directory });
+    for (const name of ["/t/A", "/t/exchanges", "/t/", "/t//a"]) {
+      await askRaw(
+        server.port,
+        `POST ${name}/v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nContent-Length: 2\n\n{}`,
+      );
+      assert.equal(server.news()[0]?.code, "test_refused", name);
+    }
+    const body = Deno.readTextFileSync(`${path}/exchanges/0001/body`);
+    write(`${path}/exchanges/0001/body`, "changed");
+    assert.equal(outcomeOf(await server.ask(numbered(1), "/t/a")), "turned_away bad_fixture");
+    write(`${path}/exchanges/0001/body`, body);
+    assert.equal(outcomeOf(await server.ask(numbered(1), "/t/a")), "1 exact");
+  },
+);
+
+withHome(
+  "faults count the requests of each test separately, and requests are answered in the order in which they came",
+  async (home) => {
+    home.fixture("suite/a", TWO);
+    home.fixture("suite/b", TWO);
+    home.fixture(
+      "suite/order",
+      [1, 1, 1, 1].map((n, index) => exchangeOf(sent(numbered(n), { answer: { index } }))),
+    );
+    await using server = await Served.start(home, ["suite"], {
+      cwd: home.directory,
+      flags: ["--fault", "2: 429"],
+    });
+    const found: string[] = [];
+    for (const [test, n] of [["a", 1], ["b", 1], ["b", 2], ["a", 2], ["a", 2]] as const) {
+      found.push(`${test} ${outcomeOf(await server.ask(numbered(n), `/t/${test}`))}`);
+    }
+    assert.deepEqual(found, ["a 1 exact", "b 1 exact", "b faulted 429", "a faulted 429", "a 2 exact"]);
+    const outcomes = await Promise.all([1, 2, 3].map(() => server.ask(numbered(1), "/t/order")));
+    assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), [200, 200, 429]);
+  },
+);
+
+withHome(
+  "a fixture that is damaged below a folder is named, an old one refused, and a fixture hides those in it",
+  async (home) => {
+    const created = new Date(Date.now() - 2.5 * 24 * 3600 * 1000).toISOString();
+    home.fixture("suite/a", TWO, { created });
+    home.fixture("suite/a/inner", TWO, { created });
+    home.fixture("suite/b", TWO, { created });
+    write(`${home.directory}/suite/b/fixture.json`, "{}");
+    await using server = await Served.start(home, ["suite"], {
+      cwd: home.directory,
+      flags: ["--max-age", "3"],
+    });
+    assert.equal(outcomeOf(await server.ask(numbered(1), "/t/b")), "turned_away bad_fixture");
+    const { notes, fixtures } = await server.end();
+    assert.match(notes, /b\/fixture\.json": format/);
+    assert.equal(fixtures.some(({ path }: Json) => path.includes("inner")), false);
+    for (const given of ["suite", "suite/a"]) {
+      const flags = ["--max-age", "2"];
+      await assert.rejects(
+        Served.start(home, [given], { cwd: home.directory, flags }),
+        /fixture_too_old/,
+        given,
+      );
+    }
+  },
+);
+
+const SECRET = "hunter2xyz77";
+const TOKEN = `ghp_${"aB3".repeat(12)}`;
+const env = { DB_PASSWORD: SECRET, POSTGRES_PASSWORD: "postgres" };
+const key = { "x-api-key": "headersecret987654" };
+const tools = (agent_key: string, password: string) => ask("Hi", { tools: [{ agent_key, password }] });
+const said = (
+  { events, text, status }: {
+    readonly events: readonly Json[];
+    readonly text: string;
+    readonly status: number;
+  },
+) =>
+  [SECRET, TOKEN, "kkkk", "headersecret"].some((secret) =>
+      `${JSON.stringify(events)}${text}`.includes(secret)
+    )
+    ? "leaked"
+    : status;
+
+rows("a request plays for what its recording replaced, and no report holds a secret", {
+  "what only looks like a secret plays by its bytes": {
+    env,
+    recorded: [ask(`token ${TOKEN}`)],
+    asked: [[ask(`token ${TOKEN}`), 200]],
+  },
+  "a miss names no secret": {
+    env,
+    recorded: [ask("Hi")],
+    asked: [
+      [ask(`${SECRET} and ${TOKEN}`), 400],
+      [sent(ask("Hi"), { path: `/v1/responses?key=${"k".repeat(20)}&user=${SECRET}&page=2` }), 400],
+      [sent(ask(`your ${key["x-api-key"]}`), { headers: key }), 400],
+    ],
+  },
+  "an ordinary word that is a password, as it was recorded now": {
+    env,
+    recorded: [ask("Use postgres", { tools: [{ password: "REDACTED" }] })],
+    asked: [[ask("Use postgres", { user: "x", tools: [{ password: "postgres" }] }), 200]],
+  },
+  "an ordinary word that is a password, as it was recorded before": {
+    env,
+    recorded: [ask("Use REDACTED", { tools: [{ password: "REDACTED" }] })],
+    asked: [[ask("Use postgres", { user: "x", tools: [{ password: "postgres" }] }), 200], [
+      ask("Use mysql"),
+      400,
+    ]],
+  },
+  ...Object.fromEntries(
+    [["REDACTED", "horse"], ["0f1e2d3c", "horse"], ["0f1e2d3c", "REDAC"]].map((
+      [agent = "", password = ""],
+    ) => [
+      `members named like keys: ${agent}, ${password}`,
+      { recorded: [tools(agent, password)], asked: [[{ ...tools("0f1e2d3c", "horse"), user: "x" }, 200]] },
+    ]),
+  ),
+  "a key header changes nothing in what was recorded with the same text": {
+    recorded: [sent(ask("the test-key-1"), { path: "/test-key-1/v1/responses" })],
+    asked: [[
+      sent(ask("the test-key-1", { user: "x" }), {
+        path: "/test-key-1/v1/responses",
+        headers: { authorization: "Bearer test-key-1" },
+      }),
+      200,
+    ]],
+  },
+} as Readonly<Record<string, Row>>, { flags: ["--rules", "none"], outcome: said });
+
+withHome(
+  "a request in which the recorder replaced secrets plays again, and needs the same key header",
+  async (home) => {
+    home.fixture("upstream", [exchangeOf(sent(ask("Hi"), { answer: { ok: true } }))]);
+    await using upstream = await Served.start(home, ["upstream"], {
+      cwd: home.directory,
+      flags: ["--match", "sequence", "--repeat"],
+    });
+    const asks = [ask(`the password is ${SECRET}`), ask(`token ${TOKEN} ok`), ask(`say ${key["x-api-key"]}`)];
+    {
+      await using recorder = await home.record(upstream.origin, { env });
+      for (const body of asks) await recorder.ask("/v1/responses", body, { headers: key });
+      await recorder.end(0);
+    }
+    for (const match of ["exact", "semantic"]) {
+      await using server = await Served.start(home, ["recorded"], {
+        cwd: home.directory,
+        env,
+        flags: ["--match", match],
+      });
+      const found = [];
+      for (const body of asks) found.push(outcomeOf(await server.ask(sent(body, { headers: key }))));
+      assert.deepEqual(found.map((outcome) => outcome.slice(0, 2)), ["1 ", "2 ", "3 "], match);
+      assert.equal((await server.end()).warned, 0);
+    }
+    await using server = await Served.start(home, ["recorded"], { cwd: home.directory, env });
+    assert.match(outcomeOf(await server.ask(asks[2])), /^miss/);
+  },
+);

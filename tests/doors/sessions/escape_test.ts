@@ -1,0 +1,115 @@
+/** Ids and names lead nowhere outside the home: not in arguments, not on disk. */
+import assert from "node:assert/strict";
+import { bytesBelow } from "../../support/files.ts";
+import { samples } from "../../support/scale.ts";
+import { test } from "../../support/test.ts";
+import { Dice } from "../../unit/fold/dice.ts";
+import { ID, said, SessionHome, withHome } from "./home.ts";
+import { ended, FIVE_TURNS, type Json, model, user } from "./session_files.ts";
+
+/** Values that attackers and accidents write in place of an id. */
+const CORPUS = [
+  ...[
+    "..",
+    ".",
+    "",
+    "/",
+    "../../etc/passwd",
+    "..\\..\\x",
+    "a/../../b",
+    "a\u0000b",
+    "/etc/passwd",
+    "C:\\x",
+    "c:x",
+  ],
+  ...[
+    "con",
+    "nul.txt",
+    "a.",
+    "a ",
+    " a",
+    "a".repeat(300),
+    "ａ",
+    "e\u0301",
+    "%2e%2e%2f",
+    "~",
+    "$HOME",
+    "@first",
+  ],
+  ...[
+    ".new-1-abc",
+    ".new-1-abc/../../x",
+    ".removed-1-abc",
+    "turns/000001.json",
+    "a\nb",
+    "Fix",
+    "fix\0",
+    `${ID}/..`,
+  ],
+  ...[`../../${ID}`, "../../outside", `${ID}/../../../outside`, "./outside", "../sessions/fix-ci-7k2m"],
+];
+const PARTS = ["a", "0", "-", ".", "/", "\\", "\u0000", ":", "A", "..", "outside", "../", ID, ...CORPUS];
+/** Verbs that are given an id: `show` reads files too. */
+const VERBS: readonly (readonly string[])[] = [
+  ["fsck"],
+  ["repair"],
+  ["export"],
+  ["fork"],
+  ["rm", "--yes"],
+  ["interrupt"],
+  ["compact", "--undo"],
+  ["omit", "--undo"],
+  ["explain"],
+  ["run", "--dry-run", "-m", "m", "-s"],
+];
+
+test.long(`${samples(10_000)} generated ids lead nowhere outside the home, whatever the verb`, async () => {
+  await using home = new SessionHome();
+  home.session();
+  const outside = home.session([user("TOP SECRET"), model([]), ended()], "outside");
+  Deno.renameSync(outside.path, `${home.directory}/outside`);
+  const before = bytesBelow(home.directory, "lock");
+  const dice = new Dice(6);
+  for (let count = 0; count < samples(10_000); count++) {
+    const parts = Array.from({ length: dice.count(1, 4) }, () => dice.pick(PARTS));
+    const id = count < CORPUS.length ? CORPUS[count] as string : parts.join("");
+    if (ID.startsWith(id) && id !== "") continue;
+    const verb = dice.pick(VERBS);
+    const called = await home.call([...verb, "--json", ...verb.at(-1) === "-s" ? [id, "Go on"] : ["--", id]]);
+    const where = `${verb} ${JSON.stringify(id)}: ${said(called)}`;
+    assert.equal(called.code, 2, where);
+    assert.match(JSON.parse(called.stdout).code, /^(bad_session_id|no_such_session|usage)$/, where);
+    assert.doesNotMatch(said(called), /TOP SECRET/);
+  }
+  assert.deepEqual(bytesBelow(home.directory, "lock"), before);
+});
+
+withHome("an id has letters, digits and dashes, and at most 64 of them", async (home) => {
+  for (const id of ["a", "0", "con", "fix-ci-7k2m", "a".repeat(64)]) {
+    home.session(FIVE_TURNS, id);
+    assert.deepEqual(await home.findings(id), [], id);
+  }
+  const { code } = await home.json(["fsck", "a".repeat(65)], 2);
+  assert.equal(code, "bad_session_id");
+});
+
+withHome("foreign names among the sessions are not touched, links among them", async (home) => {
+  home.session();
+  const sessions = `${home.home}/sessions`;
+  Deno.mkdirSync(`${home.directory}/precious`);
+  Deno.writeTextFileSync(`${home.directory}/precious/file`, "precious");
+  for (const name of [".new-1-abc", ".removed-1-abc", "linked"]) {
+    Deno.symlinkSync(`${home.directory}/precious`, `${sessions}/${name}`);
+  }
+  for (const name of ["UPPER", "a.b", ".new-x", ".removed-1-", "with space"]) {
+    Deno.mkdirSync(`${sessions}/${name}`);
+  }
+  const names = () => [...Deno.readDirSync(sessions)].map(({ name }) => name).sort();
+  const before = names();
+  const { removed, skipped } = await home.json(["rm", "--unused"], 12, 0);
+  assert.deepEqual(removed, []);
+  assert.deepEqual(skipped.map(({ path }: Json) => path), [".new-1-abc", ".removed-1-abc", "linked"]);
+  assert.equal((await home.json(["rm", "linked", "--yes"], 12)).code, "session_damaged");
+  assert.deepEqual(names(), before);
+  assert.equal(Deno.readTextFileSync(`${home.directory}/precious/file`), "precious");
+});

@@ -1,0 +1,168 @@
+/** `export` and `import`: the same files again, and nothing from a file that is not whole. */
+import assert from "node:assert/strict";
+import { bytesBelow } from "../../support/files.ts";
+import { samples } from "../../support/scale.ts";
+import { test } from "../../support/test.ts";
+import { HOSTILE, sealedLines } from "./hostile_exports.ts";
+import { ID, said, type SessionHome, withHome } from "./home.ts";
+import { KINDS } from "./kinds.ts";
+import { call, ended, type GivenTurn, type Json, model, PINS, results, user } from "./session_files.ts";
+
+/** The lines of the export of a session, each without its newline. */
+async function exported(home: SessionHome, id = ID): Promise<string[]> {
+  const { code, stdout } = await home.call(["export", id]);
+  assert.equal(code, 0);
+  return stdout.split("\n").slice(0, -1);
+}
+
+/** Imports a text into a home beside the first one; returns what it printed. */
+async function imported(
+  home: SessionHome,
+  text: string,
+  codes: readonly number[] = [0],
+  ...flags: string[]
+): Promise<Json> {
+  const called = await home.call(["import", "-", "--json", "--home", other(home), ...flags], { stdin: text });
+  assert.ok(codes.includes(called.code), said(called));
+  return JSON.parse(called.stdout);
+}
+
+const other = (home: SessionHome) => `${home.directory}/other`;
+const whole = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+
+/** Everything below the other home. */
+function arrived(home: SessionHome): string[] {
+  try {
+    return [...bytesBelow(other(home)).keys()];
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+const EXPORTED: Record<string, readonly GivenTurn[]> = {
+  ...KINDS,
+  "large and odd contents": [
+    user("grüße 🎉 \u0000\u0007 \u2028 end"),
+    model([call("call_a")]),
+    { kind: "tools", events: [{ ...results({ call_a: 2 }).events[0], output: "x".repeat(600_000) }] },
+    ended(),
+  ],
+};
+
+for (const [kind, turns] of Object.entries(EXPORTED)) {
+  withHome(`a session (${kind}) is imported byte for byte, with its manifest`, async (home) => {
+    const session = home.session(turns);
+    if (kind === "blobs") session.blob("a large output ".repeat(50));
+    session.writeManifest();
+    await imported(home, whole(await exported(home)));
+    const files = (path: string) => bytesBelow(`${path}/sessions/${ID}`, "lock");
+    assert.deepEqual(files(other(home)), files(home.home));
+  });
+}
+
+withHome("a fork is imported with its lineage, without its parent", async (home) => {
+  home.session();
+  const { session } = await home.json(["fork", ID, "--to-seq", "7"]);
+  await imported(home, whole(await exported(home, session)));
+  const files = (path: string) => bytesBelow(`${path}/sessions/${session}`, "lock");
+  assert.deepEqual(files(other(home)), files(home.home));
+  const { sessions } = await home.json(["fsck", "--all", "--home", other(home)]);
+  assert.deepEqual(sessions.map(({ id, findings }: Json) => [id, findings]), [[session, []]]);
+});
+
+withHome("a damaged blob that only an old request names is a warning, and left out", async (home) => {
+  const { request, ...response } = model([]) as Json;
+  const session = home.session([user("Hi"), model([]), ended()]);
+  const name = session.blob("other tools");
+  session.replaceLast(ended());
+  Deno.removeSync(session.path, { recursive: true });
+  const turns = [
+    user("Hi"),
+    { ...response, request: { ...request, fields: { tools: { blob: name } } } },
+    ended(),
+  ];
+  Deno.writeTextFileSync(`${home.session(turns).path}/blobs/${name}`, "Other tools", { mode: 0o600 });
+  assert.deepEqual(await home.damage(), [`warning damaged_blob blobs/${name}`]);
+  const { blobs } = await imported(home, whole(await exported(home)));
+  assert.equal(blobs, 2);
+});
+
+withHome("an import never overwrites a session, and says so before it reads on", async (home) => {
+  const session = home.session();
+  const lines = await exported(home);
+  const before = bytesBelow(session.path, "lock");
+  for (const text of [`${lines[0]}\nnonsense`, whole(lines)]) {
+    const called = await home.call(["import", "-", "--json"], { stdin: text });
+    assert.deepEqual([called.code, JSON.parse(called.stdout).code], [2, "session_exists"]);
+  }
+  assert.deepEqual(bytesBelow(session.path, "lock"), before);
+  assert.deepEqual([...Deno.readDirSync(`${home.home}/sessions`)].map(({ name }) => name), [ID]);
+});
+
+for (const [name, [change, says]] of Object.entries(HOSTILE)) {
+  withHome(`an export with ${name} is refused and leaves nothing, with --dry-run too`, async (home) => {
+    home.session();
+    const lines = await exported(home);
+    assert.equal(lines.length, 16, "header, five turns and two blobs of two lines each, end");
+    for (const flags of [["--dry-run"], []]) {
+      const { code, message } = await imported(home, change([...lines]), [12, 2], ...flags);
+      assert.match(code, /^bad_(export|import)$/);
+      assert.match(message, says);
+      assert.deepEqual(arrived(home), []);
+    }
+    assert.deepEqual([...Deno.readDirSync(home.directory)].filter(({ isFile }) => isFile), []);
+  });
+}
+
+withHome("a dry run of an import checks everything and writes nothing", async (home) => {
+  home.session();
+  const { turns } = await imported(home, whole(await exported(home)), [0], "--dry-run");
+  assert.equal(turns, 5);
+  assert.deepEqual(arrived(home), []);
+});
+
+withHome("an export of a later version is refused as that", async (home) => {
+  home.session();
+  const [header, ...lines] = await exported(home);
+  const later = { ...JSON.parse(header as string), format: "reprise.export/2" };
+  const { code } = await imported(home, sealedLines([JSON.stringify(later), ...lines.slice(0, -1)]), [2]);
+  assert.equal(code, "format_too_new");
+});
+
+withHome(
+  `a file that is cut, or has one bit flipped, at any of ${samples(2000)} places, leaves nothing`,
+  async (home) => {
+    home.session();
+    const bytes = new TextEncoder().encode(whole(await exported(home)));
+    for (let place = 0; place < samples(2000); place++) {
+      const at = place * 97 % bytes.length;
+      const flipped = bytes.slice();
+      flipped[at] = (flipped[at] as number) ^ 1 << place % 7;
+      for (const changed of [bytes.slice(0, at), flipped]) {
+        const args = ["import", "-", "--json", "--dry-run", "--home", other(home)];
+        const called = await home.call(args, { stdin: changed });
+        const { code } = JSON.parse(called.stdout);
+        assert.ok(["bad_export", "bad_import", "format_too_new"].includes(code), `at ${at}: ${said(called)}`);
+      }
+    }
+    assert.deepEqual(arrived(home), []);
+  },
+  test.long,
+);
+
+withHome("an export of a damaged session writes nothing", async (home) => {
+  const session = home.session();
+  const blob = `${session.path}/blobs/${PINS.tools}`;
+  const refused = async (says: RegExp) => {
+    const { code, message } = await home.json(["export", ID, `${home.directory}/file`], 12);
+    assert.equal(code, "session_damaged");
+    assert.match(message, says);
+    assert.throws(() => Deno.statSync(`${home.directory}/file`), Deno.errors.NotFound);
+    assert.deepEqual([...Deno.readDirSync(home.directory)].filter(({ isFile }) => isFile), []);
+  };
+  Deno.writeTextFileSync(blob, "{}");
+  await refused(/blobs\//);
+  Deno.removeSync(blob);
+  await refused(/is missing/);
+});

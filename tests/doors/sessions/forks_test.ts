@@ -1,0 +1,258 @@
+/** `fork`: what a fork shares with its parent, what it names, and what it sends. */
+import assert from "node:assert/strict";
+import { bytesBelow } from "../../support/files.ts";
+import { samples } from "../../support/scale.ts";
+import { test } from "../../support/test.ts";
+import { Dice } from "../../unit/fold/dice.ts";
+import { ID, SessionHome, withHome } from "./home.ts";
+import { KINDS } from "./kinds.ts";
+import { randomTurns } from "./random_turns.ts";
+import {
+  call,
+  ended,
+  FIVE_TURNS,
+  type GivenTurn,
+  type Json,
+  message,
+  model,
+  reasoning,
+  results,
+  user,
+  write,
+} from "./session_files.ts";
+
+/** Forks a session; returns the report. */
+async function fork(home: SessionHome, parent = ID, toSeq?: number): Promise<Json> {
+  return await home.json(["fork", parent, ...toSeq === undefined ? [] : ["--to-seq", String(toSeq)]]);
+}
+
+const pathOf = (home: SessionHome, id: string, inside = "") => `${home.home}/sessions/${id}${inside}`;
+const names = (home: SessionHome) =>
+  [...Deno.readDirSync(`${home.home}/sessions`)].map(({ name }) => name).sort();
+
+withHome("a fork shares the files of its prefix by link, and continues by itself", async (home) => {
+  const parent = home.session();
+  const before = bytesBelow(parent.path, "lock");
+  const { session, turn } = await fork(home);
+  for (const name of before.keys()) {
+    if (name === "manifest.json") continue;
+    const [mine, theirs] = [ID, session].map((id) => Deno.lstatSync(pathOf(home, id, `/${name}`)));
+    assert.equal(mine?.ino, theirs?.ino, name);
+  }
+  assert.equal(turn, 6);
+  await home.json(["rename", session, "Another way"]);
+  assert.deepEqual(await home.findings(session), []);
+  assert.deepEqual(bytesBelow(parent.path, "lock"), before, "the parent is unchanged");
+  const { family, parent: named } = JSON.parse(
+    Deno.readTextFileSync(pathOf(home, session, "/manifest.json")),
+  );
+  assert.deepEqual([family, named], [ID, ID]);
+  assert.equal((await home.nextBody(session)).prompt_cache_key, (await home.nextBody()).prompt_cache_key);
+});
+
+withHome("a fork names parent, place, sum and the whole lineage, also a fork of a fork", async (home) => {
+  home.session();
+  const child = (await fork(home)).session;
+  const grandchild = (await fork(home, child)).session;
+  const turns = home.turns(grandchild);
+  assert.deepEqual(turns.map(({ session }) => session), [ID, ID, ID, ID, ID, child, grandchild]);
+  assert.deepEqual(turns[6].events[0], {
+    ...{ seq: 12, type: "session_fork", parent: child, to_seq: 11, to_turn: 6, sum: turns[5].sum },
+    lineage: [ID, child],
+  });
+  assert.deepEqual(await home.findings(grandchild), []);
+});
+
+/** Places to fork at, the history that is sent then, and whether a run is closed. */
+const CUTS: Record<string, { toSeq: number; sent: readonly string[]; state: string }> = {
+  "after the prompt": { toSeq: 1, sent: ["message"], state: "interrupted" },
+  "after the results": {
+    toSeq: 7,
+    sent: [
+      "message",
+      "reasoning",
+      "function_call",
+      "function_call",
+      "function_call_output",
+      "function_call_output",
+    ],
+    state: "interrupted",
+  },
+  "at the end": {
+    toSeq: 10,
+    sent: [
+      ...[
+        "message",
+        "reasoning",
+        "function_call",
+        "function_call",
+        "function_call_output",
+        "function_call_output",
+      ],
+      "message",
+    ],
+    state: "completed",
+  },
+};
+
+for (const [name, { toSeq, sent, state }] of Object.entries(CUTS)) {
+  withHome(`a fork ${name} sends what its parent would send up to there`, async (home) => {
+    home.session();
+    const whole = (await home.nextBody()).input;
+    const { session } = await fork(home, ID, toSeq);
+    const { input } = await home.nextBody(session);
+    assert.deepEqual(input.slice(0, -1), whole.slice(0, sent.length));
+    assert.deepEqual(input.slice(0, -1).map(({ type = "message" }: Json) => type), sent);
+    assert.equal((await home.listed(session)).state, state);
+    assert.deepEqual(await home.findings(session), []);
+  });
+}
+
+/** Places where no fork can begin: the nearest that can, and the reason. */
+const REFUSED: readonly (readonly [toSeq: number, nearest: number, says: RegExp])[] = [
+  // Inside the model turn (2 to 5), then its end, which parts two calls from their results.
+  [2, 1, /inside turn 2, whose last seq is 5/],
+  [5, 7, /part the call with seq 3 from its result/],
+  [6, 7, /inside turn 3/],
+  [99, 10, /the newest event is 10/],
+];
+
+for (const [toSeq, nearest, says] of REFUSED) {
+  withHome(`a fork at seq ${toSeq} is refused, and ${nearest} is named`, async (home) => {
+    home.session();
+    const { code, message, hint } = await home.json(["fork", ID, "--to-seq", String(toSeq)], 2);
+    assert.equal(code, "usage");
+    assert.match(message, says);
+    assert.equal(hint, `Fork at the nearest place: reprise fork ${ID} --to-seq ${nearest}`);
+    assert.deepEqual(names(home), [ID]);
+  });
+}
+
+/** Sessions without a named place, and the last turn that a fork keeps. */
+const NEWEST: Record<string, { turns: readonly GivenTurn[]; kept: number }> = {
+  "an open batch is left out": {
+    turns: [
+      user("Hi"),
+      model([call("call_a")]),
+      results({ call_a: 2 }),
+      model([reasoning("rs_2"), call("call_b")]),
+    ],
+    kept: 3,
+  },
+  "a call that no response completed holds nothing": {
+    turns: [user("Hi"), model([call("call_c")], 1, { response: { id: "resp_1", status: "incomplete" } })],
+    kept: 2,
+  },
+  "a batch with one of two results is left out": { turns: KINDS.killed ?? [], kept: 6 },
+};
+
+for (const [name, { turns, kept }] of Object.entries(NEWEST)) {
+  withHome(`where no place is named, ${name}`, async (home) => {
+    home.session(turns);
+    const { session, to_turn } = await fork(home);
+    assert.equal(to_turn, kept);
+    assert.deepEqual(await home.findings(session), []);
+  });
+}
+
+withHome(
+  "a fork repeats what was refused of its items; what one run left out is sent again",
+  async (home) => {
+    home.session([
+      user("Hi"),
+      model([reasoning("rs_1"), message("msg_1", "Hi.")]),
+      {
+        kind: "harness",
+        events: [{
+          type: "replay_notice",
+          reason: "reasoning_refused",
+          items: [
+            { seq: 2, action: "quarantined" },
+            { seq: 3, action: "left_out" },
+            { seq: 7, action: "quarantined" },
+          ],
+        }],
+      },
+      model([reasoning("rs_2"), message("msg_2", "Again.")]),
+      ended(),
+    ]);
+    const { session, notices } = await fork(home, ID, 4);
+    assert.equal(notices, 1);
+    const notice = home.turns(session).at(-1).events.find(({ type }: Json) => type === "replay_notice");
+    assert.deepEqual(notice.items, [{ seq: 2, action: "quarantined" }]);
+    const { input } = await home.nextBody(session);
+    assert.deepEqual(input.map(({ role, type }: Json) => role ?? type), ["user", "assistant", "user"]);
+  },
+);
+
+/** Turns of strangers, and the finding. */
+const FOREIGN: Record<string, (home: SessionHome, fork: string) => string> = {
+  "of a session outside its lineage": (home, fork) => {
+    const stranger = home.session(FIVE_TURNS, "stranger");
+    Deno.removeSync(pathOf(home, fork, "/turns/000001.json"));
+    write(pathOf(home, fork, "/turns/000001.json"), Deno.readTextFileSync(stranger.turn(1)));
+    return "turns/000001.json";
+  },
+  "of its parent, after its fork turn": (home, fork) => {
+    home.session([...FIVE_TURNS, user("Go on", 2)]);
+    write(
+      pathOf(home, fork, "/turns/000007.json"),
+      Deno.readTextFileSync(pathOf(home, ID, "/turns/000006.json")),
+    );
+    return "turns/000007.json";
+  },
+};
+
+for (const [name, plant] of Object.entries(FOREIGN)) {
+  withHome(`a fork with a turn ${name} is damaged`, async (home) => {
+    home.session();
+    const { session } = await fork(home);
+    const path = plant(home, session);
+    assert.ok((await home.findings(session)).includes(`error foreign_turn ${path}`));
+    assert.equal(await home.refuses(session), true);
+  });
+}
+
+withHome("a whole session under another name is no fork", async (home) => {
+  const session = home.session();
+  Deno.renameSync(session.path, pathOf(home, "renamed"));
+  const { code, message } = await home.json(["export", "renamed", "file"], 12);
+  assert.equal(code, "session_damaged");
+  assert.match(message, /was written by session "fix-ci-7k2m"/);
+});
+
+test.long(`${samples(50)} forests: forks of forks, cut anywhere, parents removed, send what they were cut from`, async () => {
+  for (let seed = 0; seed < samples(50); seed++) {
+    await using home = new SessionHome();
+    const dice = new Dice(seed);
+    const root = `root-${seed}`;
+    home.session(randomTurns(dice), root);
+    /** Each fork, with the history that it was made with. */
+    const forest = new Map<string, Json>([[root, null]]);
+    for (let count = 0; count < 8; count++) {
+      const parent = dice.pick([...forest.keys()]);
+      // A place in the middle, or the nearest one that the refusal names.
+      const asked = dice.count(1, home.turns(parent).at(-1).seq[1]);
+      const { hint } = await home.json(["fork", parent, "--to-seq", String(asked), "--dry-run"], 0, 2);
+      const place = hint === undefined ? asked : Number(/\d+$/.exec(hint)?.[0]);
+      const { session } = await fork(home, parent, dice.chance(0.3) ? undefined : place);
+      const { input } = await home.nextBody(session);
+      forest.set(session, input);
+      for (let turns = dice.count(0, 2); turns > 0; turns--) {
+        await home.json(["rename", session, `Title ${turns}`]);
+      }
+      if (dice.chance(0.3)) {
+        await home.json(["rm", parent, "--yes"]);
+        forest.delete(parent);
+      }
+    }
+    await home.json(["rm", "--unused"]);
+    for (const [id, input] of forest) {
+      const where = `seed ${seed}, ${id}`;
+      assert.deepEqual(await home.damage(id), [], where);
+      if (input !== null) assert.deepEqual((await home.nextBody(id)).input, input, where);
+      const { family } = JSON.parse(Deno.readTextFileSync(pathOf(home, id, "/manifest.json")));
+      assert.equal(family, root, where);
+    }
+  }
+});
