@@ -69,21 +69,21 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "asked >= 0 && asked <= LONGEST_WAIT",
     replacement: "asked >= 0",
     promise: "protocol.md: a delay of more than 60 seconds that a server asks for is ignored",
-    area: ["unit/transport"],
+    area: ["doors/wire/retries_test.ts"],
   },
   {
     file: "src/transport/sse.ts",
     text: "this.#afterCr ? LF : this.#isFirst ? MARK : NaN",
     replacement: "this.#isFirst ? MARK : NaN",
     promise: "guarantees.md: events do not depend on where a stream was cut, also inside CR LF",
-    area: ["unit/transport"],
+    area: ["doors/wire/streams_test.ts", "unit/transport"],
   },
   {
     file: "src/transport/failure.ts",
     text: 'clean = clean.replaceAll(secret, "[key]")',
     replacement: 'clean = clean.replace(secret, "[key]")',
     promise: "guarantees.md: no message shows a key that a server repeats",
-    area: ["unit/transport"],
+    area: ["cli/long/privacy_test.ts", "unit/transport"],
   },
   {
     file: "src/tools/writing/replace_file.ts",
@@ -133,6 +133,13 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "textIn(message.id) ?? textIn(json.uuid)",
     promise: "keep.md: an answer over several lines of a transcript is one turn",
     area: ["doors/transcripts"],
+  },
+  {
+    file: "src/apis/messages/assembler.ts",
+    text: 'return [{ kind: "reset" }, ...this.#takeGiven(items)];',
+    replacement: "return this.#takeGiven(items);",
+    promise: "protocol.md: a second message_start with another id begins the message again",
+    area: ["doors/wire/streams_test.ts"],
   },
   {
     file: "src/cli/run/run.ts",
