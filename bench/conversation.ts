@@ -1,7 +1,7 @@
 /** The requests of an agent whose history grows, where it was recorded and in another place. */
 import type { JsonObject } from "../src/domain/json.ts";
 import type { GivenExchange } from "../tests/doors/recordings/recording_files.ts";
-import { responseStream } from "../tests/unit/fixture/serve/given.ts";
+import { responseStream } from "../tests/doors/recordings/shapes.ts";
 import { MODEL } from "./session.ts";
 
 /** Rules that `record` writes for such an agent. */
@@ -47,7 +47,7 @@ export function agentRequest(prompt: string, turns: number, at = RECORDED): Json
 
 /** The recorded exchange of a request. */
 export function agentExchange(prompt: string, turns: number): GivenExchange {
-  const body = responseStream([{ done: { id: `fc_${turns}`, status: "completed", ...call(prompt, turns) } }]);
+  const body = responseStream({ id: `fc_${turns}`, status: "completed", ...call(prompt, turns) });
   return { request: { body: agentRequest(prompt, turns) }, body };
 }
 
