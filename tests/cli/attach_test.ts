@@ -6,7 +6,7 @@ import { sha256Hex } from "../../src/domain/hash.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { KEYS, startAnyApi } from "./any_api.ts";
 import { EXPECTED_BLOCKS, EXPECTED_PARTS, FILES, PDF, PNG } from "./attached_files.ts";
-import { assertError, MODEL, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
 
 /** Writes the files into a directory of the workspace; returns the flags that attach these of them. */
 function attaching(place: Place, names: readonly string[] = Object.keys(FILES)): string[] {
@@ -14,12 +14,6 @@ function attaching(place: Place, names: readonly string[] = Object.keys(FILES)):
   Deno.mkdirSync(directory, { recursive: true });
   for (const [name, bytes] of Object.entries(FILES)) Deno.writeFileSync(`${directory}/${name}`, bytes);
   return names.flatMap((name) => ["--attach", `in/${name}`]);
-}
-
-async function ok(place: Place, args: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const called = await place.call(args, { env });
-  assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
-  return called.stdout;
 }
 
 /** The content of the user's messages in the newest request. */

@@ -57,12 +57,6 @@ test("a home that cannot be used is exit 14, and is named: a file in its place",
   assert.equal(place.server.requests.length, 0);
 });
 
-test("a home that cannot be used is exit 14, and is named: a file as one of its parents", async () => {
-  await using place = new Place([]);
-  const called = await place.call([...RUN, "--home", `${place.sandbox.workspace}/a.txt/home`]);
-  assertError(called, { code: "storage_failed", exit: 14, says: /a\.txt/ });
-});
-
 test("a home that cannot be used is exit 14, and is named: a symbolic link", async () => {
   await using place = new Place([]);
   Deno.mkdirSync(`${place.sandbox.directory}/real`);
@@ -70,13 +64,6 @@ test("a home that cannot be used is exit 14, and is named: a symbolic link", asy
   const called = await place.call(RUN);
   assertError(called, { code: "storage_denied", exit: 14, says: /symbolic link/, hint: /--home/ });
   assert.deepEqual([...Deno.readDirSync(`${place.sandbox.directory}/real`)], []);
-});
-
-test("a home that cannot be used is exit 14, and is named: a link in place of the sessions", async () => {
-  await using place = new Place([]);
-  Deno.mkdirSync(place.sandbox.home, { mode: 0o700 });
-  Deno.symlinkSync("/tmp", `${place.sandbox.home}/sessions`);
-  assertError(await place.call(RUN), { code: "storage_denied", exit: 14, says: /symbolic link/ });
 });
 
 test.process(

@@ -8,7 +8,6 @@ import {
   htmlPage,
   httpError,
   invalidUtf8,
-  quotaExhausted,
   redirect,
   serverError,
 } from "../support/responses_server/faults.ts";
@@ -111,14 +110,6 @@ test(
   }),
 );
 
-test("an answer other than 200 has the exit code of its kind: 401 is exit 8, and is not tried again", async () => {
-  await using place = new Place([HELLO]);
-  const called = await place.call(RUN, { env: { OPENAI_API_KEY: "sk-wrong" } });
-  assertError(called, { code: "unauthorized", exit: 8, says: /401/ });
-  assert.equal(place.server.requests.length, 1);
-  assert.ok(!called.stdout.includes("sk-wrong"));
-});
-
 for (
   const [name, response, expected] of [
     ["403 is exit 8", httpError(403, { message: "Country not supported." }), {
@@ -130,23 +121,6 @@ for (
       code: "request_refused",
       exit: 13,
       says: /No such model/,
-    }],
-    ["a spent quota is exit 9 after one request", quotaExhausted(), {
-      code: "quota_exhausted",
-      exit: 9,
-      says: /quota/,
-    }],
-    ["429 without an end is exit 9 after three requests", rateLimited({ retryAfter: "0" }), {
-      code: "rate_limited",
-      exit: 9,
-      says: /429/,
-      requests: 3,
-    }],
-    ["500 without an end is exit 10 after three requests", serverError(), {
-      code: "provider_failed",
-      exit: 10,
-      says: /500/,
-      requests: 3,
     }],
     [
       "400 for the context window is exit 11",
@@ -181,12 +155,6 @@ const TOO_LONG = { code: "context_length_exceeded", message: "Too long" };
 
 for (
   const [name, response, expected] of [
-    ["response.failed alone is exit 10", answer([], { end: { kind: "failed", error: OVERLOADED } }), {
-      code: "provider_failed",
-      exit: 10,
-      says: /Overloaded/,
-      requests: 3,
-    }],
     [
       "an error event with response.failed after it is exit 10",
       answer([], { end: { kind: "error_then_failed", error: OVERLOADED } }),
@@ -222,10 +190,6 @@ for (
       answer([message("Half")], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
       { code: "incomplete", exit: 6, says: /max_output_tokens/ },
     ],
-    ["a refusal is exit 6", answer([message("I will not.", { refusal: true })]), {
-      code: "refused",
-      exit: 6,
-    }],
   ] as const
 ) {
   test.long(`a stream that goes wrong has the exit code of its kind: ${name}`, ends(response, expected));

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "../support/test.ts";
-import { writeFixture } from "../doors/recordings/recording_files.ts";
-import { shortAnswer } from "./any_api.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Called, ending, events, PROGRAM, Sandbox } from "../support/reprise.ts";
 import { answer, type Script } from "../support/responses_server.ts";
@@ -61,20 +59,6 @@ test.long("run --fixture refuses each other prompt, model, instructions, set of 
   }
 });
 
-test("run --fixture plays exchanges without a recorded request only with --match sequence, and says so", async () => {
-  await using other = new Sandbox();
-  const folder = writeFixture(`${other.directory}/imported`, [{ body: shortAnswer("/responses") }]);
-  const args = ["run", "--json", "--fixture", folder, "Hi"];
-  const missed = await other.call(args);
-  assertError(missed, {
-    code: "fixture_miss",
-    exit: 7,
-    says: /nothing of the body of exchange 1 was recorded/,
-    hint: /--match sequence/,
-  });
-  assert.equal((await other.call([...args, "--match", "sequence"])).code, 0);
-});
-
 test("a miss of run --fixture has all differences in its details, and names the rules that would have helped", async () => {
   await using place = new Place(readsThenAnswers);
   const dated = (day: string) => `Today's date is ${day}. Look at a.txt`;
@@ -107,36 +91,6 @@ test("a miss of run --fixture has all differences in its details, and names the 
   const paths = differences.map(({ path }) => path);
   assert.ok(["model", "reasoning", difference.path].every((path) => paths.includes(path)), paths.join());
   assert.equal(cure, undefined, "no rule explains another prompt");
-});
-
-test("run --fixture reports each request that needed match rules, with these rules", async () => {
-  await using place = new Place(readsThenAnswers);
-  const folder = `${place.sandbox.directory}/kept`;
-  const dated = (day: string) => `Today's date is ${day}. Look at a.txt`;
-  const live = await place.call([...RECORDED, "--record", folder, dated("2026-01-02")]);
-  assert.equal(live.code, 0, live.stdout);
-  await using other = new Sandbox();
-  const play = (...args: string[]) => other.call(["run", "--new", "--fixture", folder, ...args]);
-  const header = `${folder}/fixture.json`;
-  const recorded = Deno.readTextFileSync(header);
-  const rules = { match: { normalize: ["date"] } };
-  Deno.writeTextFileSync(header, JSON.stringify({ ...JSON.parse(recorded), ...rules }));
-  const called = await play("--json", dated("2027-11-30"));
-  assert.equal(called.code, 0, called.stdout);
-  assert.deepEqual(
-    noticesOf(called, "matched"),
-    [1, 2].map((number) => (
-      { type: "notice", kind: "matched", request: number, exchange: number, tier: "rules", rules: ["date"] }
-    )),
-  );
-  const shown = await play(dated("2027-11-30"));
-  assert.deepEqual([shown.code, shown.stdout], [0, "Hello.\n"]);
-  assert.match(
-    shown.stderr,
-    /^session \S+ \(new\)\nnotice: request 1 matches exchange 1 with match rules: date\n$/,
-  );
-  const same = await play("--json", dated("2026-01-02"));
-  assert.deepEqual([same.code, noticesOf(same, "matched")], [0, []], "the recorded prompt needs no rule");
 });
 
 /** A server whose model runs a command in each run's first step. */

@@ -5,18 +5,13 @@ import type { RunEvent } from "../../src/run/events.ts";
 import { type Called, ending, events } from "../support/reprise.ts";
 import { startAnyApi } from "./any_api.ts";
 import { calling, decisions, NEW_RUN, shellArgv, shellLine } from "./changes.ts";
-import { assertError, HELLO, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, configure, HELLO, Place, readsThenAnswers } from "./harness.ts";
 
 /** Variables that leave the model to the configuration. */
 const NO_MODEL = { REPRISE_MODEL: "" };
 
 function configOf(place: Place): string {
   return `${place.sandbox.directory}/.config/reprise/config.json`;
-}
-
-function configure(place: Place, config: object): void {
-  Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
-  Deno.writeTextFileSync(configOf(place), JSON.stringify(config));
 }
 
 function started(called: Called): Extract<RunEvent, { type: "run.started" }> {
@@ -54,7 +49,7 @@ test("config set writes a member for the user only, and config get prints it", a
 
 test("config set without a value removes a member, and what it leaves empty", async () => {
   await using place = new Place([]);
-  configure(place, { model: "m", profiles: { work: { model: "w" } } });
+  configure(place.sandbox, { model: "m", profiles: { work: { model: "w" } } });
   await place.call(["config", "set", "profiles.work.model"]);
   assert.deepEqual(JSON.parse(Deno.readTextFileSync(configOf(place))), { model: "m" });
   const called = await place.call(["config", "get", "--json", "profiles"]);
@@ -63,7 +58,7 @@ test("config set without a value removes a member, and what it leaves empty", as
 
 test("config set refuses what no run could use, and leaves the file unchanged", async () => {
   await using place = new Place([]);
-  configure(place, { model: "m" });
+  configure(place.sandbox, { model: "m" });
   const before = Deno.readTextFileSync(configOf(place));
   const refused = [
     [["api_key", "sk-1"], "bad_configuration", /"api_key" is not a setting/],
@@ -99,7 +94,7 @@ test("config set --dry-run checks the value and writes nothing", async () => {
 
 test("config set keeps a link to the file", async () => {
   await using place = new Place([]);
-  configure(place, { model: "m" });
+  configure(place.sandbox, { model: "m" });
   const real = `${place.sandbox.directory}/dotfiles.json`;
   Deno.renameSync(configOf(place), real);
   Deno.symlinkSync(real, configOf(place));
@@ -110,7 +105,7 @@ test("config set keeps a link to the file", async () => {
 
 test.long("rules of the user's configuration allow and deny calls, and run.started names them", async () => {
   await using place = new Place(calling(shellArgv("touch", "x"), shellArgv("rm", "a.txt"), shellLine("ls")));
-  configure(place, { allow: ["shell:touch *"], deny: ["shell:rm **"] });
+  configure(place.sandbox, { allow: ["shell:touch *"], deny: ["shell:rm **"] });
   const called = await place.call([...NEW_RUN, "Go"]);
   assert.equal(called.code, 0, called.stdout);
   assert.deepEqual(started(called).config_rules, ["allow shell:touch *", "deny shell:rm **"]);
@@ -128,7 +123,7 @@ test.long("rules of the user's configuration allow and deny calls, and run.start
 
 test("a denial of a flag wins over a rule of the configuration that allows", async () => {
   await using place = new Place(calling(shellArgv("touch", "x")));
-  configure(place, { allow: ["shell"] });
+  configure(place.sandbox, { allow: ["shell"] });
   await place.call([...NEW_RUN, "--deny", "shell", "Go"]);
   assert.deepEqual(decisions(place), ["shell: denied, denied_by_rule (shell)"]);
 });
@@ -137,7 +132,7 @@ test("each provider has a default model of its own", async () => {
   await using api = startAnyApi();
   await using place = new Place([]);
   const env = { ...NO_MODEL, REPRISE_BASE_URL: api.origin, ANTHROPIC_API_KEY: "sk-test" };
-  configure(place, { model: "gpt-usual", models: { anthropic: "claude-usual" } });
+  configure(place.sandbox, { model: "gpt-usual", models: { anthropic: "claude-usual" } });
   const modelOf = async (...args: readonly string[]) => {
     const called = await place.call(["run", "--json", ...args, "Hi"], { env });
     assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);
@@ -155,7 +150,7 @@ test("--profile gives the flags that are not given; the variable and the member 
   await using place = new Place(() => HELLO);
   await using other = new Place(() => HELLO);
   const env = { ...NO_MODEL, OPENAI_BASE_URL: "" };
-  configure(place, {
+  configure(place.sandbox, {
     model: "m-usual",
     base_url: other.server.baseUrl,
     profiles: {
@@ -180,14 +175,14 @@ test("--profile gives the flags that are not given; the variable and the member 
   const next = await run(["--profile", "work", "-s", "c", "--base-url", place.server.baseUrl]);
   assert.equal(started(next).model, "m-work");
   assert.equal(ending(given).resume, `reprise run -s d --profile work "…"`);
-  configure(place, { ...JSON.parse(Deno.readTextFileSync(configOf(place))), profile: "other" });
+  configure(place.sandbox, { ...JSON.parse(Deno.readTextFileSync(configOf(place))), profile: "other" });
   assert.equal(started(await run(["--new", "-s", "e"])).model, "m-other");
 });
 
 test("a profile of one provider never leads the key of another to its server, or to the usual server", async () => {
   await using api = startAnyApi();
   await using place = new Place([]);
-  configure(place, {
+  configure(place.sandbox, {
     base_url: api.origin,
     model: "m-usual",
     profiles: {
@@ -210,7 +205,7 @@ test("a profile of one provider never leads the key of another to its server, or
 
 test("a profile that is not there is exit 2, with the names of those that are", async () => {
   await using place = new Place([]);
-  configure(place, { profiles: { work: { model: "m" } } });
+  configure(place.sandbox, { profiles: { work: { model: "m" } } });
   for (const [args, env] of [[["--profile", "wrok"], {}], [[], { REPRISE_PROFILE: "wrok" }]] as const) {
     const called = await place.call(["run", "--json", ...args, "Hi"], { env });
     assertError(called, {
@@ -239,7 +234,7 @@ test.process("run --fixture ignores rules, profiles and defaults of the user", a
   const play = ["run", "--json", "--new", "-s", "s", "--fixture", folder, "Look at a.txt"];
   const plain = await place.call([...play, "--home", `${place.sandbox.directory}/plain`]);
   assert.equal(plain.code, 0, plain.stdout);
-  configure(place, {
+  configure(place.sandbox, {
     model: "m-usual",
     effort: "high",
     provider: "anthropic",

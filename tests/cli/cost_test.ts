@@ -6,7 +6,7 @@ import { answer, message } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { says, startMessagesServer, text } from "../support/messages_server.ts";
 import { type Called, ending, Sandbox } from "../support/reprise.ts";
-import { assertError, KEY, Place, READS_A } from "./harness.ts";
+import { assertError, configure, KEY, Place, READS_A } from "./harness.ts";
 
 /** Counts of the first request in the recording test_openai_responses_prompt_cache_e2e, and of the second. */
 const WRITES = {
@@ -26,11 +26,6 @@ const TWO_REQUESTS = [
   answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })], { usage: WRITES }),
   answer([message("Done.")], { usage: READS }),
 ];
-
-function configure(sandbox: Sandbox, config: JsonObject): void {
-  Deno.mkdirSync(`${sandbox.directory}/.config/reprise`, { recursive: true });
-  Deno.writeTextFileSync(`${sandbox.directory}/.config/reprise/config.json`, JSON.stringify(config));
-}
 
 async function parsed(place: Place, ...args: readonly string[]) {
   const called = await place.call([...args, "--json"]);
@@ -74,13 +69,6 @@ test("a run, show, stats and ls agree about the cost: by request, run, session, 
   assert.match(transcript, /^cost +\$0\.0219$/m);
   assert.match((await place.call(["show", "s", "--markdown"])).stdout, /\| Cost \| \$0\.0219 \|/);
   assert.match((await place.call(["stats", "s"])).stdout, /8040 input \(4012 cached, 4012 written\)/);
-});
-
-test("turn files keep token counts and no cost", async () => {
-  await using place = new Place(TWO_REQUESTS);
-  await place.call(["run", "--json", "--new", "-s", "s", "Look"]);
-  assert.doesNotMatch(JSON.stringify(place.sandbox.turns("s")), /cost|usd/);
-  assert.doesNotMatch(Deno.readTextFileSync(`${place.path("s")}/manifest.json`), /cost|usd/);
 });
 
 test("turns that a fork shares with its parent count once", async () => {

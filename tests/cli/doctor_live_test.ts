@@ -1,6 +1,7 @@
 /** doctor --live: one tiny request, and what became of it. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
+import type { ScriptedResponse } from "../support/responses_server/script.ts";
 import { answer, message, reasoning } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";
 import type { Called } from "../support/reprise.ts";
@@ -41,41 +42,50 @@ test("doctor --live sends one tiny request and says how it went: answered", asyn
   );
 });
 
-test("doctor --live sends one tiny request and says how it went: answered only in part, which is enough to know", async () => {
-  await using place = new Place([
-    answer([reasoning()], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
-  ]);
-  assert.equal(live(await place.call(LIVE)).level, "ok");
-});
+/** Answers, variables, and what becomes of the check: its level, the exit code, the detail, the requests sent. */
+const GOES: readonly (readonly [
+  what: string,
+  answers: readonly ScriptedResponse[],
+  env: Record<string, string>,
+  expected: readonly [level: string, exit: number, detail: RegExp, requests: number],
+])[] = [
+  [
+    "answered only in part, which is enough to know",
+    [
+      answer([reasoning()], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
+    ],
+    {},
+    ["ok", 0, /answered/, 1],
+  ],
+  ["the key is refused", [HELLO], { OPENAI_API_KEY: "sk-other" }, ["failed", 8, /refused the key/, 1]],
+  [
+    "the model is not known",
+    [
+      httpError(404, { message: "The model 'gpt-5.6' does not exist.", code: "model_not_found" }),
+    ],
+    {},
+    ["failed", 13, /./, 1],
+  ],
+  ["no key is set", [], { OPENAI_API_KEY: "" }, ["failed", 2, /no key is set \(Set OPENAI_API_KEY/, 0]],
+  [
+    "the stream fails",
+    [
+      answer([], { end: { kind: "failed", error: { code: "insufficient_quota", message: "Pay first" } } }),
+    ],
+    {},
+    ["failed", 9, /./, 1],
+  ],
+];
 
-test("doctor --live sends one tiny request and says how it went: the key is refused", async () => {
-  await using place = new Place([HELLO]);
-  const { level, detail, report } = live(await place.call(LIVE, { env: { OPENAI_API_KEY: "sk-other" } }));
-  assert.deepEqual([level, report.exit_code], ["failed", 8]);
-  assert.match(detail, /refused the key/);
-});
-
-test("doctor --live sends one tiny request and says how it went: the model is not known", async () => {
-  const text = { message: "The model 'gpt-5.6' does not exist.", code: "model_not_found" };
-  await using place = new Place([httpError(404, text)]);
-  const { level, report } = live(await place.call(LIVE));
-  assert.deepEqual([level, report.exit_code], ["failed", 13]);
-});
-
-test("doctor --live sends one tiny request and says how it went: no key is set", async () => {
-  await using place = new Place([]);
-  const { level, detail, report } = live(await place.call(LIVE, { env: { OPENAI_API_KEY: "" } }));
-  assert.deepEqual([level, report.exit_code], ["failed", 2]);
-  assert.match(detail, /no key is set \(Set OPENAI_API_KEY/);
-  assert.equal(place.server.requests.length, 0);
-});
-
-test("doctor --live sends one tiny request and says how it went: the stream fails", async () => {
-  const error = { code: "insufficient_quota", message: "Pay first" };
-  await using place = new Place([answer([], { end: { kind: "failed", error } })]);
-  const { level, report } = live(await place.call(LIVE));
-  assert.deepEqual([level, report.exit_code], ["failed", 9]);
-});
+for (const [what, answers, env, [expected, exit, says, requests]] of GOES) {
+  test(`doctor --live sends one tiny request and says how it went: ${what}`, async () => {
+    await using place = new Place(answers);
+    const { level, detail, report } = live(await place.call(LIVE, { env }));
+    assert.deepEqual([level, report.exit_code], [expected, exit]);
+    assert.match(detail, says);
+    assert.equal(place.server.requests.length, requests);
+  });
+}
 
 test("doctor --live sends one tiny request and says how it went: people get a line, and nothing is sent without --live", async () => {
   await using place = new Place([HELLO]);

@@ -1,7 +1,7 @@
 /** fork: a new session from the start of another, and ls --tree. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { assertError, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, ok, Place, readsThenAnswers } from "./harness.ts";
 
 interface ForkReport {
   readonly session: string;
@@ -19,12 +19,6 @@ async function fork(place: Place, args: readonly string[]): Promise<ForkReport> 
   const called = await place.call(["fork", ...args, "--json"]);
   assert.equal(called.code, 0, called.stdout + called.stderr);
   return JSON.parse(called.stdout);
-}
-
-async function ok(place: Place, args: readonly string[]): Promise<string> {
-  const called = await place.call(args);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  return called.stdout;
 }
 
 test("fork begins a new session from the start of another: --to-seq inside a turn or between a call and its result is exit 2, and names the nearest", async () => {

@@ -84,6 +84,23 @@ export class Place implements AsyncDisposable {
   }
 }
 
+/** Runs the program, which must succeed; returns its stdout. */
+export async function ok(
+  place: Place,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<string> {
+  const { code, stdout, stderr } = await place.call(args, { env });
+  assert.equal(code, 0, `${args.join(" ")}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Writes the user's configuration. */
+export function configure({ directory }: Sandbox, config: object): void {
+  Deno.mkdirSync(`${directory}/.config/reprise`, { recursive: true });
+  Deno.writeTextFileSync(`${directory}/.config/reprise/config.json`, JSON.stringify(config));
+}
+
 /** An answer without tools. */
 export const HELLO = answer([reasoning("Thinking"), message("Hello.")]);
 /** An answer that reads a.txt. */

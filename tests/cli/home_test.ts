@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { assertError, Place } from "./harness.ts";
 
 const FIXTURE = new URL("../../fixtures/demo/first", import.meta.url).pathname;
-const TRANSCRIPT = new URL("../unit/agents/transcripts/claude.jsonl", import.meta.url).pathname;
+const TRANSCRIPT = new URL("../doors/transcripts/recorded/claude.jsonl", import.meta.url).pathname;
 const PLAYED = ["run", "--fixture", FIXTURE, "--match", "sequence", "--no-stdin"];
 
 /** Calls that read or write no session of the user's home, with their exit codes. */

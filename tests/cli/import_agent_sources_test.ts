@@ -5,7 +5,7 @@ import { sha256Hex } from "../../src/domain/hash.ts";
 import { answer, message } from "../support/responses_server.ts";
 import { assertError, Place } from "./harness.ts";
 
-const TRANSCRIPTS = new URL("../unit/agents/transcripts/", import.meta.url);
+const TRANSCRIPTS = new URL("../doors/transcripts/recorded/", import.meta.url);
 const NAMES = [...Deno.readDirSync(TRANSCRIPTS)].map(({ name }) => name).sort();
 
 function transcript(name: string): string {
@@ -139,37 +139,6 @@ test("import names a session by the user's own words, not by the context of an e
     const { turns } = await json(at, ["show", session]);
     assert.deepEqual(turns[0].events[0].content, content, "the message itself is kept");
   }
-});
-
-test("import gives a turn the time of its line; a line without a time that can be has that of the one before", async () => {
-  await using at = new Place(() => answer([]));
-  const path = `${at.sandbox.workspace}/x.jsonl`;
-  const text = (type: string, text: string) => [{ type, text }];
-  const messages = ["user", "assistant", "user", "assistant", "user", "assistant"].map((role, index) => ({
-    ...{ type: "message", role },
-    content: role === "user" ? text("input_text", `${index}`) : text("output_text", `${index}`),
-  }));
-  const times = [
-    "2025-11-03T10:00:00Z",
-    "2025-11-03T10:00:05.1234+01:00",
-    undefined,
-    5,
-    "yesterday",
-    "2999-01-01T00:00:00Z",
-  ];
-  const lines = messages.map((payload, index) => ({
-    timestamp: times[index],
-    type: "response_item",
-    payload,
-  }));
-  Deno.writeTextFileSync(path, lines.map((line) => JSON.stringify(line)).join("\n"));
-  const before = new Date().toISOString();
-  const { session } = await json(at, ["import", path]);
-  const { turns } = await json(at, ["show", session]);
-  const found = turns.map((turn: { readonly at: string }) => turn.at);
-  const [first, second] = ["2025-11-03T10:00:00.000Z", "2025-11-03T09:00:05.123Z"];
-  assert.deepEqual(found.slice(0, -1), [first, ...Array.from({ length: 7 }, () => second)]);
-  assert.ok(found.at(-1) >= before, "the import ends the last run");
 });
 
 test("a trusted origin counts for its base URL only, and never for thinking of the Messages API", async () => {

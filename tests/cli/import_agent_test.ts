@@ -1,7 +1,7 @@
 /** import of a Codex CLI rollout: a session that fsck accepts and run continues. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { assertError, Place } from "./harness.ts";
+import { assertError, ok, Place } from "./harness.ts";
 import { answer, httpError, message } from "../support/responses_server.ts";
 
 const item = (payload: unknown) => ({ type: "response_item", payload });
@@ -23,12 +23,6 @@ const ROLLOUT = [
 
 function place(): Place {
   return new Place(() => answer([message("Continued.")]));
-}
-
-async function ok(at: Place, args: readonly string[]): Promise<string> {
-  const called = await at.call(args);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  return called.stdout;
 }
 
 function write(at: Place, tail = ""): string {
@@ -93,21 +87,6 @@ test("import keeps arguments that are no JSON object, and a server that refuses 
   ]);
   assert.match(JSON.stringify(at.sandbox.turns(session)), /"arguments":"\[1\]"/);
   await ok(at, ["fsck", session, "--requests"]);
-});
-
-test("import of a rollout without its beginning: a summary is the first prompt, and earlier answers are lost", async () => {
-  await using at = place();
-  const path = `${at.sandbox.workspace}/rollout.jsonl`;
-  const [, , , ...answers] = ROLLOUT;
-  const compacted = { type: "compacted", payload: { message: "The test was fixed." } };
-  const lines = [...answers, compacted].map((line) => `${JSON.stringify(line)}\n`);
-  Deno.writeTextFileSync(path, lines.join(""));
-  const { session, from } = JSON.parse(await ok(at, ["import", path, "--json"]));
-  assert.deepEqual([from.kept.messages, from.kept.compactions], [1, 0]);
-  assert.match(JSON.stringify(from.lost[0]), /"line":1,"what":"answer","why":"no message of the user comes/);
-  assert.match(await ok(at, ["fsck", "--all"]), /0 errors, 0 warnings/);
-  await ok(at, ["run", "-s", session, "And now?"]);
-  assert.ok(JSON.stringify(at.server.requests[0]).includes("The test was fixed."));
 });
 
 test("import refuses a damaged compressed rollout, and --trust-origin for an export", async () => {

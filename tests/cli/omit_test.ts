@@ -3,7 +3,7 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { PNG } from "./attached_files.ts";
-import { assertError, begun, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, begun, ok, Place, readsThenAnswers } from "./harness.ts";
 
 const SECRET = "the password is hunter2";
 
@@ -18,12 +18,6 @@ const placed = begun(readsThenAnswers, fill);
 
 function write({ sandbox }: Place, name: string, bytes: Uint8Array): void {
   Deno.writeFileSync(`${sandbox.workspace}/${name}`, bytes);
-}
-
-async function ok(place: Place, args: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await place.call(args);
-  assert.equal(code, 0, `${args.join(" ")}: ${stdout}${stderr}`);
-  return stdout;
 }
 
 /** The `seq` of the events of a kind, oldest first. */

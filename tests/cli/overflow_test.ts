@@ -82,17 +82,3 @@ test("after an overflow by one result, the command of the hint succeeds, and the
   );
   assert.ok(before.stdout.length > WINDOW);
 });
-
-test("after an overflow by a long history, compact halves it, and the run continues", async () => {
-  await using place = smallWindow();
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, "short\n".repeat(500));
-  let called = await place.call(["run", "--json", "--new", "-s", "s", "No call"]);
-  for (let run = 0; run < 20 && called.code === 0; run++) {
-    called = await place.call(["run", "--json", "-s", "s", "Read a.txt"]);
-  }
-  const { hint } = assertError(called, { code: "context_overflow", exit: 11 });
-  const compacted = await place.call([...commandIn(hint), "--json"]);
-  const { before, after } = JSON.parse(compacted.stdout);
-  assert.ok(after.tokens <= before.tokens / 2, compacted.stdout);
-  assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0);
-});

@@ -39,18 +39,6 @@ test("permissions end with the run: a session's files never allow anything: unre
   assert.deepEqual(names(place), ["a.txt"]);
 });
 
-test("permissions end with the run: a session's files never allow anything: neither environment nor the workspace can allow anything", async () => {
-  await using place = new Place(calling(...EVERYTHING));
-  const { workspace } = place.sandbox;
-  const config = JSON.stringify({ allow: ["shell", "write"], permissions: ["allow shell"] });
-  for (const name of [".reprise.json", "config.json"]) {
-    Deno.writeTextFileSync(`${workspace}/${name}`, config);
-  }
-  const env = { REPRISE_ALLOW: "shell,write", REPRISE_PERMISSIONS: "shell", CI: "1" };
-  const called = await place.call([...NEW_RUN, "Go"], { env });
-  assert.equal(ending(called).denials, 3);
-});
-
 /** Puts other permissions into every pin of session `s`, with every sum and link of the chain made to fit. */
 function widenPins(place: Place, wide = '"permissions":["read","allow shell","allow write","ask"]'): void {
   const sums: string[] = [];

@@ -35,51 +35,6 @@ test("a session keeps its provider as it keeps its model: until -p or -m names a
   assert.deepEqual(await run(), ["openai", "gpt-5.6", "/responses"]);
 });
 
-test("a session keeps its provider as it keeps its model: input, explain and --dry-run predict the same", async () => {
-  await using api = startAnyApi();
-  await using sandbox = new Sandbox();
-  const env = { ...KEYS, REPRISE_BASE_URL: api.origin };
-  const call = async (...args: readonly string[]) => {
-    const called = await sandbox.call(args, { env });
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-    return JSON.parse(called.stdout);
-  };
-  const first = ["run", "--json", "--new", "-s", "s", "-p", "anthropic", "-m", "claude-opus-4", "Hi"];
-  assert.equal((await sandbox.call(first, { env })).code, 0);
-  assert.ok("messages" in await call("run", "-s", "s", "--dry-run", "--body", "Again"));
-  assert.ok("input" in await call("run", "-s", "s", "--dry-run", "--body", "Again", "-m", "gpt-5"));
-  assert.match((await call("explain", "s", "--json")).next.fingerprint, /^anthropic:claude-opus-4:/);
-  const preview = async (...args: readonly string[]) => {
-    const { provider, model, url, context_tokens } = await call(
-      "run",
-      "--dry-run",
-      "--json",
-      ...args,
-      "Hi",
-    );
-    return [provider, model, url, context_tokens];
-  };
-  assert.deepEqual(await preview("-s", "s"), [
-    "anthropic",
-    "claude-opus-4",
-    `${api.origin}/v1/messages`,
-    200_000,
-  ]);
-  assert.deepEqual(await preview("-s", "s", "-p", "azure"), [
-    "azure",
-    "claude-opus-4",
-    `${api.origin}/openai/v1/responses`,
-    200_000,
-  ]);
-  assert.deepEqual(await preview("-m", "unheard-of"), [
-    "openai",
-    "unheard-of",
-    `${api.origin}/responses`,
-    null,
-  ]);
-  assert.equal(api.arrived.length, 1);
-});
-
 test("a fixture of any provider plays in that provider's api, whatever the environment says", async () => {
   await using sandbox = new Sandbox();
   const record = (name: string, provider: ProviderKind, path: string) =>

@@ -35,20 +35,6 @@ test("a damaged last turn on the remote is no divergence, and repair puts it the
   assert.equal((await place.call("a", "sync", ID)).code, 0);
 });
 
-test("a damaged last turn here is no divergence, and repair takes it from the remote", async () => {
-  await using place = await shared();
-  const before = place.turns("a");
-  const name = `${String(before.length).padStart(6, "0")}.json`;
-  Deno.writeTextFileSync(`${place.directory("a")}/turns/${name}`, "garbage");
-  for (const args of [["sync", ID], ["sync", ID, "--keep-mine-as", "mine"]]) {
-    const refused = await place.call("a", ...args);
-    assert.equal(refused.code, 12, refused.stderr);
-    assert.ok(refused.stderr.includes(` repair ${ID}`), refused.stderr);
-  }
-  assert.equal((await place.call("a", "repair", ID)).code, 0);
-  assert.deepEqual(place.turns("a"), before);
-});
-
 test("no turn here is moved before those of the remote are verified, and the call can be repeated", async () => {
   await using place = await shared();
   await place.write("a", 2);
@@ -78,18 +64,6 @@ test("no turn here is moved before those of the remote are verified, and the cal
   assert.match(unneeded.stderr, /no fork other: this home and the remote did not go different ways/);
 });
 
-test("a session of another history is not taken for the fork", async () => {
-  await using place = await shared();
-  await place.write("a", 2);
-  assert.equal((await place.call("a", "sync", ID)).code, 0);
-  const forked = await forkOf(place);
-  await place.write("b", 2);
-  const before = place.turns("b");
-  const refused = await place.call("b", "sync", ID, "--keep-mine-as", forked);
-  assert.equal(refused.code, 2, refused.stderr);
-  assert.deepEqual(place.turns("b"), before);
-});
-
 test("a turn far above the others is a gap: nothing asks for each turn before it", async () => {
   await using place = await shared();
 
@@ -110,15 +84,6 @@ test("a turn far above the others is a gap: nothing asks for each turn before it
     if (args[0] !== "repair") assert.equal(called.code, 12, called.stderr);
     assert.ok(place.server.requests.length < 60, `${args}: ${place.server.requests.length} requests`);
   }
-});
-
-test("a fetch that gets no turn leaves no directory", async () => {
-  await using place = await shared();
-  const turn = place.server.objects.get(`${ID}/turns/000001.json`) ?? new Uint8Array();
-  place.server.objects.set("abc-def/turns/000001.json", turn.slice(0, -9));
-  const refused = await place.call("b", "sync", "abc-def");
-  assert.equal(refused.code, 12, refused.stderr);
-  assert.throws(() => Deno.statSync(place.directory("b", "abc-def")), Deno.errors.NotFound);
 });
 
 test("keys in an address are not shown, and an empty address means no remote", async () => {

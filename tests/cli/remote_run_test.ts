@@ -75,6 +75,24 @@ test.long("without an answer in the time of --timeout a turn waits, and the same
   await place.ok("a", "fsck", "s");
 });
 
+for (const when of ["before", "after"] as const) {
+  test.long(`a put that fails ${when} the store took it is found out, and saved once`, async () => {
+    await using place = new RemotePlace();
+    const failed = new Set<string>();
+    place.server.failing = (key) => {
+      if (failed.has(key) || !/turns\/000002|blobs\//.test(key)) return null;
+      failed.add(key);
+      return when;
+    };
+    await place.ok("a", ...FIRST);
+    assert.ok(failed.size >= 2, [...failed].join());
+    await place.ok("b", "sync", "s");
+    assert.deepEqual(place.names("b", "turns"), place.names("a", "turns"));
+    assert.deepEqual(place.names("a", "pending"), []);
+    await place.ok("b", "fsck", "s");
+  });
+}
+
 test.long("a turn that waited and lost its number is reported by the next run", async () => {
   await using place = new RemotePlace();
   await place.ok("a", ...FIRST);
@@ -126,6 +144,20 @@ test.process("a killed run is continued by its own home at once, and by another 
   assert.equal((await place.call("b", ...NEXT, "Two")).code, 5);
   assert.equal((await place.callWith({ OPENAI_API_KEY: "" }, "a", ...NEXT, "Two")).code, 2);
   await place.ok("a", ...NEXT, "Two");
+});
+
+test.long("a home that fetched a turn of another one's open run does not take that run for its own", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  place.onRequest = async () => {
+    // The second try finds the turn of the open run here.
+    for (const prompt of ["Mine", "Mine again"]) {
+      assert.equal((await place.call("a", ...NEXT, prompt)).code, 5, prompt);
+    }
+  };
+  const theirs = await place.ok("b", ...NEXT, "Theirs");
+  assert.equal(ending(theirs).state, "completed");
+  await place.ok("a", ...NEXT, "Mine at last");
 });
 
 test.process("a repair that takes the newest turn from the remote does not end its open run", async () => {

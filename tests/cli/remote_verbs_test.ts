@@ -6,8 +6,6 @@ import { endDraft, ID, userDraft } from "../unit/store/support.ts";
 import { assertError } from "./harness.ts";
 import { TwoHomes } from "./two_homes.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
 async function pushed(): Promise<TwoHomes> {
   const place = new TwoHomes();
   await place.write("a", 1);
@@ -34,14 +32,6 @@ test("ls --remote lists the sessions there, with the turns that are here", async
   const text = (await place.call("b", "ls", "--remote", "s3://sessions")).stdout;
   assert.match(text, /^ID +UPDATED +TURNS +HERE +SIZE\n/);
   assert.match(text, new RegExp(`^${ID} .* 0 `, "m"));
-});
-
-test("ls --remote refuses what it cannot know", async () => {
-  await using place = await pushed();
-  for (const args of [["--tree"], ["--state", "failed"]]) {
-    assert.equal((await place.call("a", "ls", "--remote", ...args)).code, 2, args.join(" "));
-  }
-  assert.equal((await place.call("a", "ls", "--remote", "other")).code, 2);
 });
 
 test("rm --remote takes keys as text: it removes none but those below the session's", async () => {
@@ -81,14 +71,6 @@ test("rm --remote leaves a tombstone: no home can put the session again, and bot
   assert.match(again.stderr, /was removed there/);
   assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 2);
   assert.equal((await place.call("a", "rm", "never-was", "--remote", "--yes")).code, 2);
-});
-
-test("a removal that was interrupted is finished by the next one", async () => {
-  await using place = await pushed();
-  place.server.objects.set(`${ID}/removed.json`, new TextEncoder().encode("{}\n"));
-  assert.deepEqual(json(await place.call("a", "ls", "--remote", "--json")).sessions, []);
-  assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 0);
-  assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
 });
 
 test("a session with a young open run is not removed from the remote, and one whose run was killed is", async () => {
@@ -133,19 +115,6 @@ test("neither interrupt nor sync ends the open run of another home", async () =>
   grow(16);
   assert.equal((await place.call("a", "interrupt", ID)).code, 0);
   assert.equal(place.server.objects.size, before.length + 1);
-});
-
-test("rm --remote removes old sessions from the remote only", async () => {
-  await using place = await pushed();
-  const args = ["rm", "--remote", "--older-than", "30d", "--yes", "--json"];
-  assert.deepEqual(json(await place.call("a", ...args)).removed, []);
-  for (const key of place.server.objects.keys()) place.server.ages.set(key, 31 * DAY_MS);
-  assert.deepEqual(
-    (json(await place.call("a", ...args)).removed as JsonObject[]).map(({ id, why }) => [id, why]),
-    [[ID, "age"]],
-  );
-  assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
-  assert.ok(place.turns("a").length > 0);
 });
 
 test("fsck --remote checks the copy there, and puts nothing into the home", async () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { RunEvent } from "../../src/run/events.ts";
 import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
-import { OTHER_WORDS, reasoningIds, refuse } from "../support/responses_server/refusing.ts";
+import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
 import { ending, events } from "../support/reprise.ts";
 import { assertError, Place, until } from "./harness.ts";
 
@@ -74,40 +74,6 @@ test("a refused item is left out once, and reported at once and afterwards: by r
   assert.match(first.why, /--lift-quarantine/);
   const text = (await place.call(["explain", "s"])).stdout;
   assert.match(text, /run 2 {2}reasoning_refused \(seq 2 quarantined, seq 3 quarantined\): The API refused/);
-  await assertSound(place);
-});
-
-test("a session that was refused with an unknown message answers, without another refusal: and people get a note with the command to look at it", async () => {
-  const script = refusesFirst(OTHER_WORDS["expired"] as (id: string) => ScriptedResponse);
-  await using place = new Place(script, { rules: "none" });
-  await run(place, "One");
-  const reported = await place.call(["run", "-s", "s", "Two"]);
-  assert.equal(reported.code, 0, reported.stderr);
-  assert.match(reported.stderr, /sent again without .*expired.*"reprise explain s"/);
-});
-
-test("if no retry helps, the hint names the flag that does: and the flag ends the refusals", async () => {
-  let refuses = false;
-  const script: Script = (request) =>
-    refuses && (reasoningIds(request).length > 0 || request.number === 3)
-      ? refuse({ message: "Bad Request" }, "http")
-      : TWO;
-  await using place = new Place(script, { rules: "none" });
-  await run(place, "One");
-  refuses = true;
-  const failed = await place.call(["run", "--json", "-s", "s", "Two"]);
-  assertError(failed, {
-    code: "request_refused",
-    exit: 13,
-    hint: /reprise run -s s --replay none/,
-  });
-  assert.equal(
-    place.sandbox.turns("s").flatMap(({ events }) => events).filter(({ type }) => type === "replay_notice")
-      .length,
-    0,
-  );
-  const helped = await place.call(["run", "--json", "-s", "s", "--replay", "none"]);
-  assert.equal(ending(helped).state, "completed");
   await assertSound(place);
 });
 

@@ -10,13 +10,6 @@ const READS = answer([
   functionCall("read_file", { path: "a.txt", offset: null, limit: null }),
 ]);
 
-test("stdout of a run is the final answer, once and whole, and no text of earlier steps", async () => {
-  await using place = new Place([READS, answer([message("All\nis well.")])]);
-  const called = await place.call(["run", "Look"]);
-  assert.equal(called.code, 0, called.stderr);
-  assert.equal(called.stdout, "All\nis well.\n");
-});
-
 test("stdout of a run stays empty unless an answer was completed", async () => {
   const cut = { end: { kind: "cut" } } as const;
   const cases = [

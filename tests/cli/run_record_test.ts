@@ -212,19 +212,6 @@ test("a recorded run is a fixture that plays anywhere, without the tools, the wo
   assert.throws(() => Deno.statSync(`${folder}/expect`), Deno.errors.NotFound);
 });
 
-test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: a prompt that begins with a dash after a switch, and a value that looks like a flag", async () => {
-  await using place = new Place([HELLO, HELLO]);
-  await place.call(["run", "--json", "--new", "-s", "one", "Hi"]);
-  const folder = `${place.sandbox.directory}/kept`;
-  const flags = ["-c", "--ask", "--deny", "shell:-w"];
-  const called = await place.call(["run", "--json", ...flags, "--record", folder, "--", "-1 is printed"]);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  const reported = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
-  assert.deepEqual([reported?.tested, reported?.untested], [true, undefined]);
-  const { steps: [step] } = JSON.parse(Deno.readTextFileSync(`${folder}/session.json`));
-  assert.deepEqual(step.args.slice(-5), ["--deny", "shell:-w", "--ask", "--", "-1 is printed"]);
-});
-
 test.process("a recorded call answers only the call that it was recorded for: a call without a record is a miss: exit 7, and the run can continue", async () => {
   await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
   const folder = `${place.sandbox.directory}/kept`;

@@ -3,7 +3,7 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { type SchemaName, SCHEMAS } from "../../src/cli/schemas/schemas.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
-import { documentFaults, documentsOf, fittingDocuments, JSON_VERBS } from "../support/json_documents.ts";
+import { documentFaults, fittingDocuments } from "../support/json_documents.ts";
 import { S3Server } from "../support/s3_server.ts";
 import { assertError, KEY, Place, readsThenAnswers } from "./harness.ts";
 
@@ -118,13 +118,6 @@ async function served(place: Place, args: readonly string[], path: string, body 
   server.process.kill("SIGTERM");
   return (await server.ended()).stdout;
 }
-
-test("every verb with --json has a schema, and every schema that names verbs names such verbs", () => {
-  assert.deepEqual(JSON_VERBS.filter((verb) => documentsOf(verb).length === 0), []);
-  const named = Object.values(SCHEMAS).flatMap(({ verbs }) => verbs);
-  assert.deepEqual(named.filter((verb) => !JSON_VERBS.includes(verb)), []);
-  assert.deepEqual(JSON_VERBS.filter((verb) => CALLS[verb] === undefined), []);
-});
 
 test.process("the real output of every verb, dry runs and errors included, fits its schemas, and shows a document of each schema", async () => {
   await using place = await prepared();

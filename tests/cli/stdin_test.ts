@@ -42,14 +42,6 @@ test("stdin is the prompt where nothing else is: a dash reads it, also for a ses
   assert.equal(asked(place), "second");
 });
 
-test("stdin is the prompt where nothing else is: --new reads it, with and without -s", async () => {
-  await using place = new Place([HELLO, HELLO]);
-  assert.equal((await place.call([...RUN, "--new"], { stdin: "first" })).code, 0);
-  assert.equal((await place.call([...RUN, "--new", "-s", "named"], { stdin: "second" })).code, 0);
-  assert.equal(asked(place), "second");
-  assert.ok(place.sandbox.turnNames("named").length > 0);
-});
-
 test.process("stdin is the prompt where nothing else is: characters split over writes come together", async () => {
   await using place = new Place([HELLO]);
   const started = place.start(RUN, { stdin: "piped" });
@@ -234,15 +226,6 @@ test.process("a slow producer loses nothing: 10,485,760 bytes through a pipe, in
   const called = await place.call([...RUN, "Count"], { through });
   assert.equal(called.code, 0, called.stdout);
   assert.equal(asked(place), `Count\n\n${"x".repeat(10_485_760)}`);
-});
-
-test.process("a slow producer loses nothing: a pipe that another process made non-blocking", async () => {
-  await using place = new Place([HELLO]);
-  const open = "use Fcntl; fcntl(STDIN, F_SETFL, O_NONBLOCK) or die; exec @ARGV or die";
-  const through = ["sh", "-c", `{ sleep 2; printf late; } | perl -e '${open}' -- "$@"`, "sh"];
-  const called = await place.call([...RUN, "Hi"], { through });
-  assert.equal(called.code, 0, called.stdout);
-  assert.equal(asked(place), "Hi\n\nlate");
 });
 
 /** A command that runs the program with a socket as its stdin, which `serve` writes to. */

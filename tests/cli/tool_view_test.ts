@@ -71,15 +71,6 @@ test.long("the flags that the end of a run names allow the calls", async () => {
   }
 });
 
-test("a call that a rule denies is named with the rule, and with no flag", async () => {
-  await using place = new Place(calling(shellArgv("touch", "x"), shellLine("touch y | cat")));
-  const called = await place.call([...RUN, "--allow", "shell", "--deny", "shell:touch **", "Go"]);
-  assert.deepEqual(deniedLines(called), [
-    "denied: shell touch x (by --deny shell:touch **)",
-    "denied: shell touch y | cat (a rule denies some commands, and only a shell can tell what this one does)",
-  ]);
-});
-
 test("with --fail-on-denied the hint is the command that allows the call and continues the run", async () => {
   await using place = new Place(calling(shellArgv("touch", "x")));
   const called = await place.call([...NEW_RUN, "--fail-on-denied", "Go"]);

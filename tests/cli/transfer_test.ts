@@ -102,19 +102,6 @@ test("export and import carry a session from home to home: --dry-run writes noth
   assert.throws(() => Deno.statSync(other), Deno.errors.NotFound);
 });
 
-test("export and import carry a session from home to home: --redact strips what is a secret of the environment, whatever it looks like", async () => {
-  await using place = new Place(readsThenAnswers);
-  const secret = "nothing-but-words-here";
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `as the owner says: ${secret}\n`);
-  await place.session("s", `Look at a.txt, ${secret}`);
-  const file = `${place.sandbox.directory}/s.jsonl`;
-  const env = { DB_PASSWORD: secret };
-  const called = await place.call(["export", "s", file, "--redact", "--json"], { env });
-  assert.equal(called.code, 0, called.stderr);
-  assert.deepEqual(JSON.parse(called.stdout).redacted.kinds, { known: 2 });
-  assert.doesNotMatch(Deno.readTextFileSync(file), /nothing-but-words/);
-});
-
 test("export and import carry a session from home to home: --redact strips secrets, says what it did, and verify answers redacted instead of failing", async () => {
   await using place = new Place(readsThenAnswers);
   Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `DB_PASSWORD=hunter22\nkey ${KEY}\n`);

@@ -3,7 +3,7 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
 import { answer, message } from "../support/responses_server.ts";
-import { assertError, begun, HELLO, KEY, MODEL, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, begun, MODEL, Place, readsThenAnswers } from "./harness.ts";
 
 /** The sessions that `ls --json` lists. */
 async function listed(place: Place, args: readonly string[] = [], through: readonly string[] = []) {
@@ -43,23 +43,6 @@ test.process("ls lists sessions, newest first: each with what its manifest says"
   assert.deepEqual((await listed(place)).map(({ id }) => id), ["older", "newer"]);
 });
 
-test("show prints what is on disk: the transcript has each turn with what was said, called and found", async () => {
-  await using place = await one();
-  const { code, stdout, stderr } = await place.call(["show", "s"]);
-  assert.deepEqual([code, stderr], [0, ""]);
-  const expected = [
-    "── 1 · run 1 · user",
-    "Look at a.txt",
-    "reasoning rs_",
-    "→ read_file",
-    "alpha",
-    "Hello.",
-  ];
-  const transcript = stdout.slice(stdout.indexOf("── 1 "));
-  const places = expected.map((text) => transcript.indexOf(text));
-  assert.ok(places.every((at, index) => at > (places[index - 1] ?? -1)), `${places} in ${stdout}`);
-});
-
 test("show prints what is on disk: --turns and --events print a line each", async () => {
   await using place = await one();
   const turns = await place.call(["show", "s", "--turns"]);
@@ -84,17 +67,6 @@ test("show prints what is on disk: --raw N is the file of turn N, byte for byte"
   }
   const missing = await place.call(["show", "s", "--raw", "4", "--json"]);
   assert.equal(missing.code, 2, missing.stdout);
-});
-
-test.process("show prints what is on disk: a session in use can be shown", async () => {
-  await using place = new Place([answer([message("Hello.")], { end: { kind: "stall" } })]);
-  const run = place.start(["run", "--json", "--new", "-s", "s", "Hi"]);
-  await run.printed('"type":"item"');
-  assert.equal((await place.call(["show", "s"])).code, 0);
-  const checked = JSON.parse((await place.call(["fsck", "s", "--json"])).stdout);
-  assert.deepEqual([checked.ok, checked.sessions[0].in_use], [true, true]);
-  run.process.kill("SIGTERM");
-  await run.ended();
 });
 
 test("a session is named by its id, by the start of it, or as the latest of its workspace: an unambiguous prefix serves, an ambiguous one is exit 2 and lists what it fits", async () => {
@@ -195,16 +167,4 @@ test("doctor shows where each setting comes from, and never the key: from enviro
   assert.equal(environment.model, `${MODEL} (environment)`);
   assert.match(environment.endpoint, /127\.0\.0\.1:\d+\/v1 \(environment\)/);
   assert.equal(place.server.requests.length, 0);
-});
-
-test("doctor shows where each setting comes from, and never the key: the key is said to be there, and is not shown", async () => {
-  await using place = new Place([HELLO]);
-  for (const args of [["doctor"], ["doctor", "--json"], ["doctor", "--json", "--debug"]]) {
-    const { code, stdout, stderr } = await place.call(args);
-    assert.equal(code, 0);
-    assert.match(stdout, /OPENAI_API_KEY is set/);
-    assert.ok(!`${stdout}${stderr}`.includes(KEY.slice(0, 10)));
-  }
-  const without = await place.call(["doctor"], { env: { OPENAI_API_KEY: "" } });
-  assert.match(without.stdout, /missing +key: OPENAI_API_KEY is not set/);
 });

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { messagesApi } from "../../src/apis/messages/api.ts";
 import type { RequestSpec, StreamUpdate } from "../../src/apis/api.ts";
 import { readSse } from "../../src/transport/sse.ts";
-import { recordedStreams } from "../unit/apis/messages/recorded_messages.ts";
+import { recordedStreams } from "../support/recorded_messages.ts";
 import {
   blockEvents,
   CALL,
@@ -15,7 +15,7 @@ import {
   started,
   TEXT,
   THINKING,
-} from "../unit/apis/messages/stream_events.ts";
+} from "../support/stream_events.ts";
 
 const SPEC: RequestSpec = {
   model: "claude-sonnet-5",

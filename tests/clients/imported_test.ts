@@ -6,7 +6,7 @@ import type { ResponseInput, ResponseInputItem } from "openai/resources/response
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/json.ts";
 import type { Fixture, FixtureExchange } from "../../src/fixture/read.ts";
 import { sseEventsIn } from "../../src/transport/sse.ts";
-import { planned, written } from "../unit/fixture/import/support.ts";
+import { importedFixtures } from "../support/imported.ts";
 import { recordingBytes, recordingNames } from "../support/recordings.ts";
 import { openaiError } from "./openai.ts";
 import { altered, assertMissed, type Change, type Client, Replay, reported, thrownBy } from "./support.ts";
@@ -19,8 +19,8 @@ async function conversations(): Promise<Fixture[]> {
   const names = recordingNames("messages", "responses").filter((name) => name.endsWith(".yaml"));
   const fixtures: Fixture[] = [];
   for (const name of names) {
-    const plan = await planned(name, recordingBytes(name));
-    fixtures.push(...written(plan).map((fixture) => ({ ...fixture, path: name })));
+    const imported = await importedFixtures(name, recordingBytes(name));
+    fixtures.push(...imported.map((fixture) => ({ ...fixture, path: name })));
   }
   return fixtures.filter(({ exchanges, provider }) =>
     provider !== "compatible" && exchanges.length > 1 &&
@@ -131,7 +131,7 @@ function loopOf(fixture: Fixture): Client {
 Deno.test(
   "a recorded loop with encrypted reasoning goes the same way when a client holds it again",
   async (t) => {
-    const [fixture] = written(await planned(ROUND_TRIPS, recordingBytes(ROUND_TRIPS)));
+    const [fixture] = await importedFixtures(ROUND_TRIPS, recordingBytes(ROUND_TRIPS));
     assert(fixture !== undefined);
     const client = loopOf(fixture);
     const first = recordedAnswer(fixture.exchanges[0] as FixtureExchange) as JsonObject;

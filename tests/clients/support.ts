@@ -7,12 +7,13 @@
 import assert from "node:assert/strict";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { JsonValue } from "../../src/domain/json.ts";
-import type { Fixture } from "../../src/fixture/read.ts";
+import { type Fixture, readFixture } from "../../src/fixture/read.ts";
 import { createReplayer, type Replayer } from "../../src/fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../src/fixture/serve/serve_event.ts";
 import { startReplayServer } from "../../src/fixture/serve/server.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { Recording } from "../unit/fixture/record/recording.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+import { RecordingHome } from "../doors/recordings/home.ts";
 
 /** Origin of an API: `http://127.0.0.1:PORT`; `undefined` if the client's own environment names it. */
 export type Origin = string | undefined;
@@ -55,11 +56,12 @@ export interface Recorded {
 /** Runs the client in front of an API, with the recorder between them. */
 export async function record(api: Api, client: Client, provider: ProviderKind): Promise<Recorded> {
   await using upstream = api();
-  await using recording = new Recording(originOf(upstream), { provider });
-  const report = await client(recording.recorder.origin);
-  const fixture = await recording.fixture();
-  assert.deepEqual(recording.events.filter(({ state }) => state !== "published"), []);
-  return { fixture, report };
+  await using home = new RecordingHome();
+  await using recorder = await home.record(originOf(upstream), { flags: ["--provider", provider] });
+  const report = await client(recorder.origin);
+  await recorder.end(0);
+  assert.deepEqual(recorder.exchanges.filter(({ state }) => state !== "published"), []);
+  return { fixture: readFixture(denoFiles, recorder.out), report };
 }
 
 /** A replay server as `serve` runs it, and what it said of each request. */

@@ -34,7 +34,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: "return JSON.stringify([subject.tool, subject.target]);",
     promise:
       "guarantees.md: the answer `always` holds for the same call, not for another content of the file",
-    area: ["cli/long/ask_test.ts"],
+    area: ["cli/binary/ask_test.ts"],
   },
   {
     file: "src/run/refusals.ts",
@@ -119,6 +119,20 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replacement: '["head", "objects", "refs"]]',
     promise: "guarantees.md: no write makes a directory that git takes its configuration from",
     area: ["doors/tools"],
+  },
+  {
+    file: "src/agents/cut.ts",
+    text: "turns.findIndex(({ turn }) => turn.seq[0] > least)",
+    replacement: "0",
+    promise: "format.md: a later checkpoint replaces at least what the one before replaced",
+    area: ["doors/transcripts"],
+  },
+  {
+    file: "src/agents/claude/read.ts",
+    text: "textIn(message.id) ?? textIn(json.requestId) ?? textIn(json.uuid)",
+    replacement: "textIn(message.id) ?? textIn(json.uuid)",
+    promise: "keep.md: an answer over several lines of a transcript is one turn",
+    area: ["doors/transcripts"],
   },
   {
     file: "src/cli/run/run.ts",

@@ -9,13 +9,10 @@ const ALSO_HERE = [
   "unit/apis/chat/recordings_test.ts",
   "unit/apis/messages/recordings_test.ts",
   "unit/apis/responses/recordings_test.ts",
-  "unit/fixture/import/recordings_test.ts",
-  "unit/fixture/inspect/diff_recordings_test.ts",
-  "unit/fixture/secrets/recordings_test.ts",
   "doors/recordings/cassettes_test.ts",
+  "doors/recordings/import_recordings_test.ts",
   "doors/wire/recorded_histories_test.ts",
   "unit/transport/cuts_test.ts",
-  "unit/fixture/import/round_trip_test.ts",
 ];
 
 if (isDirectory(SOURCE)) {

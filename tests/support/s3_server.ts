@@ -14,6 +14,8 @@ export class S3Server implements AsyncDisposable {
   readonly requests: string[] = [];
   /** Decides which requests get no answer; called with method and key. A put without an answer is not stored. */
   isMute: (method: string, key: string) => boolean = () => false;
+  /** Decides which puts fail, before or after the object is stored. */
+  failing: (key: string) => "before" | "after" | null = () => null;
   readonly #end = Promise.withResolvers<void>();
   readonly #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     return this.#answer(request);
@@ -57,10 +59,12 @@ export class S3Server implements AsyncDisposable {
       this.objects.delete(key);
       return new Response(null, { status: 204 });
     }
+    const failing = this.failing(key);
+    if (failing === "before") return new Response("", { status: 503 });
     const isConditional = request.headers.get("if-none-match") === "*";
     if (isConditional && this.objects.has(key)) return new Response("", { status: 412 });
     this.objects.set(key, body);
-    return new Response("");
+    return new Response("", { status: failing === "after" ? 503 : 200 });
   }
 
   #modified(key: string): Date {

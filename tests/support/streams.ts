@@ -1,45 +1,26 @@
 /**
- * Streams to test readers with: those of the project's fixtures and recordings, and what one reading of a
- * stream gives, from bytes to items.
+ * Streams to test readers with: those of the project's fixtures and recordings, and the events of one.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { RepriseError } from "../../src/domain/errors.ts";
-import { messagesApi } from "../../src/apis/messages/api.ts";
-import { responsesApi } from "../../src/apis/responses/api.ts";
-import type { RunApi, StreamUpdate } from "../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../src/transport/sse.ts";
-import { recordedStreams as recordedMessages } from "../unit/apis/messages/recorded_messages.ts";
-import {
-  blockEvents,
-  CALL,
-  ended,
-  REDACTED,
-  started,
-  TEXT,
-  THINKING,
-} from "../unit/apis/messages/stream_events.ts";
-import { recordedStreams } from "../unit/apis/responses/recorded_streams.ts";
+import { recordedStreams as recordedMessages } from "./recorded_messages.ts";
+import { blockEvents, CALL, ended, REDACTED, started, TEXT, THINKING } from "./stream_events.ts";
+import { recordedStreams } from "./recorded_streams.ts";
 
-/** One response's stream, and who assembles it. */
+/** One response's stream. */
 export interface TestStream {
   readonly name: string;
   readonly bytes: Uint8Array;
-  readonly api: RunApi;
 }
-
-/** Both APIs: every stream can be given to either. */
-export const DIALECTS: readonly RunApi[] = [responsesApi, messagesApi];
 
 const encoder = new TextEncoder();
 
 /** All streams, by size. */
 export function testStreams(): TestStream[] {
-  const streams = [
-    ...[...fixtureStreams(), ...recordedStreams()].map((stream) => ({ ...stream, api: responsesApi })),
-    ...[...messagesStreams(), ...recordedMessages()].map((stream) => ({ ...stream, api: messagesApi })),
-  ];
+  const streams = [...fixtureStreams(), ...recordedStreams(), ...messagesStreams(), ...recordedMessages()];
   return streams.sort((a, b) => a.bytes.length - b.bytes.length);
 }
 
@@ -77,31 +58,6 @@ export async function readEvents(
     assert.ok(error instanceof RepriseError && error.code === "bad_stream", String(error));
     return { events, error: error.message };
   }
-}
-
-/** The events of a stream and what its api's assembler makes of them as they come. */
-export async function readUpdates(
-  chunks: readonly Uint8Array[],
-  api: RunApi,
-): Promise<ReadEvents & { readonly updates: readonly StreamUpdate[] }> {
-  const assembler = api.newAssembler();
-  const updates: StreamUpdate[] = [];
-  const read = await readEvents(chunks, (event) => updates.push(...assembler.feed(event)));
-  updates.push(...assembler.end());
-  return { ...read, updates };
-}
-
-/** True if both readings are the same: compared member by member, because there are hundreds of thousands. */
-export function isSameReading(a: ReadEvents, b: ReadEvents): boolean {
-  return a.error === b.error && a.events.length === b.events.length && a.events.every((event, index) => {
-    const other = b.events[index];
-    return event.data === other?.data && event.event === other.event;
-  });
-}
-
-/** `bytes` cut at these places, which rise; the same place twice gives an empty chunk. */
-export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
-  return [...places, bytes.length].map((end, index) => bytes.subarray(places[index - 1] ?? 0, end));
 }
 
 function fixtureStreams(): { name: string; bytes: Uint8Array }[] {

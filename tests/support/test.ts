@@ -6,7 +6,7 @@
 type Register = typeof Deno.test;
 
 const SUITE = Deno.env.get("REPRISE_SUITE");
-const HAS_BINARY = (Deno.env.get("REPRISE_BIN") ?? "") !== "";
+const SAMPLES = (Deno.env.get("REPRISE_BIN") ?? "") !== "" && Deno.env.get("REPRISE_SOAK") !== "1";
 const ONE_IN = 10;
 
 /** Registers a test if `runs` is true for its name. */
@@ -26,7 +26,7 @@ function isSampled(name: string): boolean {
 }
 
 const isFast = SUITE === "fast";
-const row = only((name) => !HAS_BINARY || isSampled(name));
+const row = only((name) => !SAMPLES || isSampled(name));
 
 /** See the module. The test itself calls the program in this process, and one in ten on the binary. */
 export const test = Object.assign(row, {
@@ -34,7 +34,7 @@ export const test = Object.assign(row, {
    * Registers a test that takes long, starts a process or waits for a timer. The suite `fast` leaves it out, and `unit`
    * runs it.
    */
-  long: only((name) => !isFast && (!HAS_BINARY || isSampled(name))),
+  long: only((name) => !isFast && (!SAMPLES || isSampled(name))),
   /** Registers a test that needs the program as a process: the suite `cli` runs it, `fast` and `unit` do not. */
   process: only(() => SUITE === undefined),
 });

@@ -191,19 +191,6 @@ Deno.test("under -- CMD each API has its own port: no variable of reprise or Azu
   assert.match(given.stdout, /^unset http/);
 });
 
-Deno.test("under -- CMD each API has its own port: for a command that only checked the connection the note says so, and names no variables", async () => {
-  await using place = new Place();
-  const hint = /\nhint: The command sent only connection checks \(HEAD\) or WebSocket upgrades, 2 in all/;
-  const recorded = await place.around(["record", "--out", place.out], CHECK, CHECK);
-  assert.deepEqual([recorded.code, hint.test(recorded.stderr)], [7, true], recorded.stderr);
-  const fixture = writeFixture(`${place.directory}/old`, [{
-    request: { body: {} },
-    body: "data: b\n\n",
-  }]);
-  const served = await place.around(["serve", fixture], CHECK, CHECK);
-  assert.deepEqual([served.code, hint.test(served.stderr)], [7, true], served.stderr);
-});
-
 Deno.test("under -- CMD each API has its own port: a command that asked nothing of serve ends with 7, unless --allow-unused", async () => {
   await using place = new Place();
   const fixture = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);

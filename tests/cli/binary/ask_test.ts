@@ -15,6 +15,7 @@ import {
   shellArgv,
   shellLine,
   statuses,
+  write,
 } from "../changes.ts";
 
 const QUESTION = "Allow? [y]es, [n]o, [a]lways this call, always this [t]ool, [q]uit: ";
@@ -172,17 +173,29 @@ Deno.test("at a terminal one key allows one call, and everything else denies it:
 
 Deno.test("at a terminal one key allows one call, and everything else denies it: always is for the same call of this run, for no other and in no other run", async () => {
   await using place = new Place(
-    calling(shellLine("touch x"), shellLine("touch x"), shellLine("touch y")),
+    calling(
+      ...[shellLine("touch x"), shellLine("touch x"), shellLine("touch y")],
+      // Another content of the same file is another call.
+      ...[write("b.txt", "one"), write("b.txt", "two")],
+    ),
   );
-  await new Terminal(place).answer("a", "n");
+  await new Terminal(place).answer("a", "n", "a", "n");
   assert.deepEqual(decisions(place), [
     "shell: allowed, asked_always",
     "shell: allowed, asked_always",
     "shell: denied, asked_no",
+    "write_file: allowed, asked_always",
+    "write_file: denied, asked_no",
   ]);
-  const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer("n", "n", "n");
-  assert.equal(questions(next), 3);
-  assert.deepEqual(names(place), ["a.txt", "x"]);
+  const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer(
+    "n",
+    "n",
+    "n",
+    "n",
+    "n",
+  );
+  assert.equal(questions(next), 5);
+  assert.deepEqual(names(place), ["a.txt", "b.txt", "x"]);
 });
 
 Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: a command line with escapes, carriage returns, bidi controls and line ends", async () => {

@@ -164,17 +164,6 @@ Deno.test("without a writer, interrupt closes a killed run, or says that nothing
   await assertGoesOn(place);
 });
 
-Deno.test("without a writer, interrupt closes a killed run, or says that nothing is running: for people too", async () => {
-  const word = mark();
-  await using place = new Place(sleeps(word));
-  const run = await inCommand(place, word);
-  run.process.kill("SIGKILL");
-  await run.ended();
-  await endLeftovers(word);
-  assert.equal((await place.call(["interrupt", "s"])).stdout, "s: run 1 was killed, and is closed now\n");
-  assert.equal((await place.call(["interrupt", "s"])).stdout, "s: nothing is running\n");
-});
-
 Deno.test("interrupt --dry-run and wrong ids stop no process: --dry-run names the process that it would stop", async () => {
   const word = mark();
   await using place = new Place(sleeps(word));

@@ -100,7 +100,7 @@ const PAGES: readonly GuidePage[] = [
       project.write("a.txt", "alpha\n");
       project.write(
         "rollout.jsonl",
-        Deno.readTextFileSync(`${ROOT}tests/unit/agents/transcripts/codex.jsonl`),
+        Deno.readTextFileSync(`${ROOT}tests/doors/transcripts/recorded/codex.jsonl`),
       );
       await succeeds(project, 'reprise run --new -s fix-ci --max-steps 60 "Read a.txt 45 times"');
     },

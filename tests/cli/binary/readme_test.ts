@@ -85,7 +85,7 @@ Deno.test({
     project.write("test_chat.py", CHAT);
     project.write(
       "rollout.jsonl",
-      Deno.readTextFileSync(new URL("tests/unit/agents/transcripts/codex.jsonl", ROOT)),
+      Deno.readTextFileSync(new URL("tests/doors/transcripts/recorded/codex.jsonl", ROOT)),
     );
     const printed = await runBlocks(project, "README.md", (script) => {
       if (script.includes("--missing")) {

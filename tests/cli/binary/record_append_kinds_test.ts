@@ -11,7 +11,7 @@ import {
   write,
   writeChunk,
 } from "../../support/raw_upstream.ts";
-import { echoing, RecordServer, TestFolder } from "../test_folder.ts";
+import { RecordServer, TestFolder } from "../test_folder.ts";
 
 type Request = readonly [path: string, body: unknown, headers?: Readonly<Record<string, string>>];
 
@@ -150,26 +150,4 @@ Deno.test("--append keeps a stream without its end only with --keep-cut, and mar
     ["complete", true],
   ]);
   assert.deepEqual(header.recordings?.map(({ exchanges }) => exchanges), [[1, 1], [2, 3]]);
-});
-
-const MESSAGES: Request = ["/v1/messages", { model: "claude", max_tokens: 1, messages: [] }, {
-  "anthropic-version": "2023-06-01",
-}];
-
-Deno.test("a fixture of one API that grows by another plays both, and stays that of the first", async () => {
-  await using folder = new Growing();
-  await using other = echoing();
-  await folder.add([ask("a")]);
-  const before = folder.grown().header;
-  const server = await RecordServer.start(folder, [
-    ...["--append", "--upstream", other.origin, "--out", folder.out],
-  ]);
-  await send(server.origin, MESSAGES);
-  assert.equal((await server.end()).code, 0);
-  assert.equal(other.requests.length, 1);
-  const { header, exchanges } = folder.grown();
-  assert.deepEqual([header.provider, header.base_url], [before.provider, before.base_url]);
-  assert.deepEqual(header.models, ["m", "claude"]);
-  assert.deepEqual(exchanges.map(({ request }) => request.api?.name), ["responses", "messages"]);
-  await folder.requirePlayed([ask("a"), MESSAGES]);
 });

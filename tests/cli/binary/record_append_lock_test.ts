@@ -37,26 +37,6 @@ Deno.test("a second recorder of a folder is refused at once with exit code 5, be
   assert.deepEqual(inputsOf(folder), ["a", "b"]);
 });
 
-Deno.test("a recorder that was killed keeps its exchanges, and the next one adds to them", async () => {
-  await using folder = new TestFolder();
-  for (const [index, input] of ["a", "b", "c"].entries()) {
-    const server = await folder.record(["--append"]);
-    await server.post(...ask(input));
-    await server.started.printed('"type":"exchange"');
-    server.started.process.kill("SIGKILL");
-    await server.started.ended();
-    assert.notEqual(denoFiles.facts(`${folder.out}/.recording/lock`), null);
-    assert.deepEqual(inputsOf(folder), ["a", "b", "c"].slice(0, index + 1));
-  }
-  const last = await folder.record(["--append"]);
-  await last.post(...ask("d"));
-  assert.equal((await last.end()).code, 0);
-  assert.deepEqual(inputsOf(folder), ["a", "b", "c", "d"]);
-  const { header } = readFixture(denoFiles, folder.out);
-  assert.deepEqual(header.recordings?.map(({ exchanges }) => exchanges), [[1, 1], [2, 2], [3, 3], [4, 4]]);
-  assert.equal(denoFiles.facts(`${folder.out}/.recording`), null);
-});
-
 Deno.test("a damaged fixture is refused with exit code 2 before the command runs, also by --dry-run", async () => {
   await using folder = new TestFolder();
   const server = await folder.record();

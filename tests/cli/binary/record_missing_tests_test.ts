@@ -38,28 +38,3 @@ Deno.test("record --missing plays and grows each test on its own, and sends what
   const { played, published, tests } = events.at(-1);
   assert.deepEqual([played, published, tests.length], [3, 3, 3]);
 });
-
-Deno.test("under CI record --missing plays tests, misses those without a recording, and writes nothing", async () => {
-  await using folder = new TestFolder();
-  const first = await folder.record();
-  const answers = await sent(first, [["a", 1]]);
-  await first.end();
-  const before = bytesBelow(folder.out);
-  const { accepted } = folder.upstream;
-  const server = await folder.record(["--missing"], { env: { CI: "true" } });
-  const [played, changed, unknown] = await sent(server, [["a", 1], ["a", 2], ["new", 1]]);
-  assert.deepEqual([played], answers);
-  for (const missed of [changed, unknown]) {
-    assert.deepEqual([missed?.status, missed?.answer.error.code], [400, "fixture_miss"]);
-  }
-  const { code, events } = await server.end();
-  assert.equal(code, 7);
-  const misses = events.filter(({ type }) => type === "miss").map(({ test, message }) => [test, message]);
-  assert.deepEqual(misses.map(([test]) => test), ["a", "new"]);
-  assert.match(misses[0]?.[1], /differs at input: recorded 1, received 2/);
-  assert.match(misses[1]?.[1], /Test "new" has no recording .* no fixture is at ".*suite\/new"/);
-  const { code: failure, message: why } = events.at(-2);
-  assert.deepEqual([failure, /^Cannot record 2 requests: CI is set/.test(why)], ["fixture_miss", true]);
-  assert.deepEqual(bytesBelow(folder.out), before);
-  assert.deepEqual([folder.names(), folder.upstream.accepted], [["a"], accepted]);
-});

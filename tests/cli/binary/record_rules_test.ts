@@ -55,25 +55,6 @@ Deno.test("record writes the rules that the requests need, names them, and keeps
   assert.deepEqual(exchange?.request.body, sent);
 });
 
-Deno.test("record keeps when and on which system its requests were made if they hold it", async () => {
-  const script = `
-    const now = Date.now();
-    const clock = new Date(now - new Date(now).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-    const instructions = clock.replace("T", " ") + " " + Deno.osRelease();
-    const body = JSON.stringify({ model: "m", instructions, input: "Due 2026-12-24 18:00", stream: true });
-    await (await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", { method: "POST", body })).text();`;
-  const { header } = await recorded([], [Deno.execPath(), "eval", "--quiet", script], { TZ: "Asia/Kolkata" });
-  const { time = "", os, ...others } = header.context ?? {};
-  assert.deepEqual([others, header.match?.normalize], [{}, ["os", "time"].slice(os === undefined ? 1 : 0)]);
-  assert.equal(
-    os ?? "",
-    /[a-z]/.test(Deno.osRelease()) ? `Linux ${Deno.osRelease()} ${Deno.build.arch}` : "",
-  );
-  assert.match(time, /\+05:30$/);
-  const began = Date.parse(time) - Date.parse(header.created);
-  assert.ok(Math.abs(began) < 60_000, `${time} is not ${header.created}`);
-});
-
 Deno.test("record keeps the rules of its flags in the fixture", async () => {
   const flags = [
     "--normalize",

@@ -94,19 +94,3 @@ Deno.test("more tests than the process may have files open record, close while t
   }
   assert.deepEqual([events.at(-1).tests.length, events.at(-1).published], [200, 400]);
 });
-
-Deno.test("a test that another program changed while it was idle is refused, and the change stays", async () => {
-  await using folder = new TestFolder();
-  const server = await folder.record();
-  for (let index = 0; index < 40; index++) await server.post(`/t/t${index}/v1/responses`, { input: index });
-  const added = await folder.record(["--append"]);
-  assert.equal((await added.post("/t/t0/v1/responses", { input: "other" })).status, 200);
-  assert.equal((await added.end()).code, 0);
-  const { status, answer } = await server.post("/t/t0/v1/responses", { input: "late" });
-  assert.deepEqual([status, /another program changed it/.test(answer.error.message)], [400, true]);
-  assert.equal((await server.post("/t/t1/v1/responses", { input: "more" })).status, 200);
-  const { code, events } = await server.end();
-  assert.deepEqual([code, events.at(-1).published], [7, 41]);
-  assert.deepEqual(folder.inputs("t0"), [0, "other"]);
-  assert.deepEqual(folder.inputs("t1"), [1, "more"]);
-});

@@ -142,28 +142,6 @@ Deno.test("a command that uses two WebSockets at a time, and HTTP, is recorded w
   ]);
 });
 
-Deno.test("the upstream's refusal of a WebSocket is the client's, so that it uses HTTP", async () => {
-  const refusal = { status: 426, headers: { "content-type": "text/plain" }, body: "use HTTP" };
-  await using server = await startResponsesSocket({ script: [answer([message("hi")])], refusal });
-  await using sandbox = new Sandbox();
-  const recorder = await startRecorder(sandbox, server.baseUrl);
-  await assert.rejects(SocketClient.open(`${recorder.origin}/v1`));
-  const body = JSON.stringify({ model: "gpt-test", stream: true, store: false, input: "hello" });
-  const response = await fetch(`${recorder.origin}/v1/responses`, { method: "POST", body });
-  await response.text();
-  await recorder.started.printed('"exchange"');
-  const { code, ended } = await recorder.end();
-  assert.deepEqual([code, ended.published, ended.over_socket], [0, 1, 0]);
-  const skipped = recorder.events.filter(({ type }) => type === "skipped");
-  assert.deepEqual(skipped, [{
-    type: "skipped",
-    reason: "websocket_upgrade",
-    method: "GET",
-    path: "/v1/responses",
-    status: 426,
-  }]);
-});
-
 Deno.test("the end of a test closes its WebSockets, and reports its exchanges", async () => {
   await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
   await using sandbox = new Sandbox();

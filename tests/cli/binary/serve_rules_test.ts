@@ -160,13 +160,3 @@ Deno.test("rules that make requests with different answers equal refuse to start
   const findings = JSON.stringify(JSON.parse(lint.stdout));
   assert(findings.includes('"ambiguous_rules"') && findings.includes('"unused_rule"'), findings);
 });
-
-Deno.test("--rewrite-context is refused in modes that apply no rules", async () => {
-  await using sandbox = new Sandbox();
-  const { fixture } = await recorded(sandbox);
-  for (const match of ["exact", "sequence"]) {
-    const { code, stderr } = await sandbox.call(["serve", fixture, "--rewrite-context", "--match", match]);
-    assert.equal(code, 2);
-    assert.match(stderr, new RegExp(`Cannot use --rewrite-context with --match ${match}`));
-  }
-});

@@ -90,30 +90,6 @@ Deno.test("a test without a recording is a miss that says how to record it", asy
   assert.deepEqual([code, ended.missed, ended.served], [7, 3, 1]);
 });
 
-Deno.test("a damaged fixture fails its own test with a clear answer, and no other", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["body", "header", "whole"]);
-  Deno.writeTextFileSync(`${suite}/body/exchanges/0002/body`, "{}");
-  Deno.writeTextFileSync(`${suite}/header/fixture.json`, "{");
-  await using serving = await Serving.start(sandbox, suite);
-  const ofBody = await serving.asksTest("body", "Hi");
-  const ofHeader = await serving.asksTest("header", "Hi");
-  const whole = await serving.asksTest("whole", "Hi");
-  assert.deepEqual([ofBody.status, ofHeader.status, whole.status], [400, 400, 200]);
-  assert.match(ofBody.body.error.message, /suite\/body\/exchanges\/0002\/body": its checksum differs/);
-  assert.match(ofHeader.body.error.message, /suite\/header\/fixture\.json": it is not JSON/);
-  // Requests without a test may play from every fixture.
-  const direct = await serving.ask("/v1/responses", "Hi");
-  assert.deepEqual([direct.status, direct.body.error.code], [400, "bad_fixture"]);
-  const { code, events, stderr } = await serving.end();
-  assert.equal(code, 7);
-  assert.deepEqual(
-    events.filter(({ type }) => type === "turned_away").map(({ test, code }) => [test, code]),
-    [["body", "bad_fixture"], ["header", "bad_fixture"], [undefined, "bad_fixture"]],
-  );
-  assert.match(stderr, /^body: turned away with 400: Cannot read the fixture file /m);
-});
-
 /** Sends a request for each test at each base URL, with `/t/NAME` before its path; prints the answers. */
 const CLIENT = `
 for (const test of Deno.args) {

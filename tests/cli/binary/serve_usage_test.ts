@@ -69,17 +69,3 @@ Deno.test("--strict-usage judges the tests that were named and lists the others"
     );
   }
 });
-
-Deno.test("without a test, --strict-usage judges all fixtures below a folder, also if no request came", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["a", "b"]);
-  for (const asks of [true, false]) {
-    await using serving = await Serving.start(sandbox, "--strict-usage", suite);
-    if (asks) await serving.ask("/v1/responses", "Hi");
-    const { code, ended } = await serving.end();
-    const names = ended.unused.map(({ fixture, number }: { fixture: string; number: number }) =>
-      `${fixture.slice(suite.length + 1)} ${number}`
-    );
-    assert.deepEqual([code, names, ended.unopened], [7, [...asks ? [] : ["a 1"], "a 2", "b 1", "b 2"], []]);
-  }
-});

@@ -124,7 +124,7 @@ const HAR = JSON.stringify({
   },
 });
 
-const TRANSCRIPT = new URL("../../unit/agents/transcripts/codex.jsonl", import.meta.url);
+const TRANSCRIPT = new URL("../../doors/transcripts/recorded/codex.jsonl", import.meta.url);
 
 /** The test of the cassette, without its decorator. */
 const CASSETTE_TEST = `import json, os, urllib.request

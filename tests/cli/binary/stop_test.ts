@@ -206,14 +206,6 @@ Deno.test("a reader that is slow gets each line of serve, through a pipe that do
   assert.equal(called.stderr.match(/^\d+ POST .*: 400, miss: /gm)?.length, 600);
 });
 
-Deno.test("a screen that fails costs no answer: a run whose stdout is full is saved whole, and exits with 14", async () => {
-  await using place = new Place([READS_A, HELLO]);
-  const called = await place.call(NEW, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
-  assert.equal(called.code, 14, called.stderr);
-  const [ended] = place.sandbox.turns("s").at(-1).events;
-  assert.equal(ended.state, "completed");
-});
-
 /** The exit code of a call whose stdout is closed after its first bytes; nothing may come on stderr. */
 async function headOf(place: Place, args: readonly string[]): Promise<number> {
   const line = '{ "$@"; echo $? >code; } | head -c 1 >/dev/null';

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { copyBelow, filesBelow } from "../../../src/cli/test/files.ts";
-import { sealFixture, unsealed } from "../../../src/fixture/seal.ts";
+import { sealFixture } from "../../../src/fixture/seal.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { isGroupAlive } from "../../../src/tools/shell/process_group.ts";
 import { events, Sandbox } from "../../support/reprise.ts";
 import { answer } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
-import { assertError, HELLO, Place, READS_A } from "../harness.ts";
+import { HELLO, Place } from "../harness.ts";
 import { textsBelow } from "../../support/files.ts";
 
 const SESSIONS = new URL("../../sessions/", import.meta.url).pathname;
@@ -141,21 +141,6 @@ Deno.test("a session that differs from its recording fails, with a line for each
   }
 });
 
-Deno.test("a session that leaves its record fails, and what differs is said in a line: a folder that cannot be read is a failure of its own, exit 2; the others are still played", async () => {
-  await using sandbox = new Sandbox();
-  const broken = edited(sandbox, "a", () => {});
-  Deno.writeTextFileSync(`${broken}/1/tools.json`, "{}");
-  edited(sandbox, "b", replaceIn("session.json", '"fixture": "1"', '"fixture": "../a/1"'));
-  edited(sandbox, "c", () => {});
-  const called = await sandbox.call(["test", "tests"]);
-  assert.equal(called.code, 2, called.stdout);
-  assert.match(called.stdout, /^not ok 1 - tests\/a: [^]*tools\.json[^]*fixture seal/m);
-  assert.match(called.stdout, /^not ok 2 - tests\/b[^]*leads out of the folder/m);
-  assert.match(called.stdout, /^ok 3 - tests\/c/m);
-  const none = await sandbox.call(["test", "--json", "tests/a/1"]);
-  assertError(none, { code: "usage", exit: 2, says: /no session\.json/ });
-});
-
 Deno.test("a session test is the same anywhere: in another directory, home, time zone and locale", async () => {
   await using sandbox = new Sandbox();
   copyBelow(WHOLE, `${sandbox.workspace}/deep/er/kept`);
@@ -171,17 +156,6 @@ Deno.test("a session test is the same anywhere: in another directory, home, time
     /^TAP version 14\n1\.\.2\nok 1 - deep\/er\/kept: .*\nok 2 - deep\/er\/run: .*\n$/,
   );
   assert.equal(called.stderr.trim(), "2 passed, 0 failed");
-});
-
-Deno.test("a session test is the same anywhere: a test that run --record wrote passes unchanged", async () => {
-  await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
-  const folder = `${place.sandbox.directory}/kept`;
-  const live = await place.call(["run", "--json", "--new", "-s", "one", "--record", folder, "Look"]);
-  assert.equal(live.code, 0, live.stdout + live.stderr);
-  const called = await place.sandbox.call(["test", "--reporter", "json", folder]);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  assert.deepEqual(unsealed(denoFiles, folder), { added: [], changed: [], removed: [] });
-  assert.ok(Deno.readTextFileSync(`${folder}/expect/one/turns/000003.json`).includes("alpha"));
 });
 
 Deno.test("--update adapts the folder to the session, and never touches its expectations: a request and a turn are rewritten and named; then the test passes", async () => {
@@ -237,18 +211,6 @@ Deno.test("--update adapts the folder to the session, and never touches its expe
   Deno.mkdirSync(temporary);
   const again = await sandbox.call(["test", steady], { env: { TMPDIR: temporary } });
   assert.equal(again.code, 0, again.stdout + again.stderr);
-});
-
-Deno.test("--update adapts the folder to the session, and never touches its expectations: files and folders of workspace/ were last changed when the session began, in each play", async () => {
-  await using sandbox = new Sandbox();
-  const directory = `${sandbox.directory}/kept`;
-  await playsCommand(directory, "for at in . deep deep/file; do date -r $at +%s; done");
-  const called = await sandbox.call(["test", "--json", "--update", directory]);
-  assert.equal(called.code, 0, called.stdout);
-  const { created } = JSON.parse(Deno.readTextFileSync(`${directory}/fixture.json`));
-  const second = Math.floor(Date.parse(created) / 1000);
-  const turn = Deno.readTextFileSync(`${directory}/expect/one/turns/000004.json`);
-  assert.ok(turn.includes(`follow]\\n${`${second}\\n`.repeat(3)}`), turn);
 });
 
 Deno.test("--update adapts the folder to the session, and never touches its expectations: a link is refused by test, --update and seal alike, and nothing is written", async () => {

@@ -15,6 +15,8 @@ export interface RecordOptions {
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly disk?: HereCall["disk"];
+  /** @default {the workspace of the home} */
+  readonly cwd?: string;
 }
 
 /** A running `record`. */
@@ -32,12 +34,13 @@ export class Recorder implements AsyncDisposable {
   static async start(
     sandbox: Sandbox,
     upstream: string,
-    { out = "recorded", flags = [], env = {}, disk = (files) => files }: RecordOptions = {},
+    { out = "recorded", flags = [], env = {}, disk = (files) => files, cwd = sandbox.workspace }:
+      RecordOptions = {},
   ): Promise<Recorder> {
     const path = `${sandbox.directory}/${out}`;
     const run = new HereRun({
       args: ["record", "--json", "--upstream", upstream, "--out", path, ...flags],
-      cwd: sandbox.workspace,
+      cwd,
       env: { ...sandbox.environment(), ...env },
       stdin: new Uint8Array(0),
       disk,

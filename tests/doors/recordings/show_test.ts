@@ -309,23 +309,3 @@ withHome(
     assert.equal((await home.json(["ls", "b"])).fixtures[0].age_days, null);
   },
 );
-
-/** Starts of recordings, and the days that `ls` shows. */
-const DAYS: readonly (readonly [string, ...string[]])[] = [
-  ["2026-11-01", "2026-11-01"],
-  ["2026-11-01 to 2026-11-11, 3 recordings", "2026-11-11", "2026-11-01", "2026-11-11"],
-  ["2026-11-01, 2 recordings", "2026-11-01", "2026-11-01"],
-  ["date unknown", "1970-01-01"],
-  ["date unknown to 2026-11-01, 2 recordings", "2026-11-01", "1970-01-01"],
-];
-
-for (const [says, ...days] of DAYS) {
-  withHome(`ls shows the days of recordings: ${says}`, async (home) => {
-    const recordings = days.map((day, index) => ({
-      created: `${day}T00:00:00.000Z`,
-      exchanges: [index + 1, index + 1],
-    }));
-    home.fixture("f", days.map(() => WHOLE), { created: recordings[0]?.created, recordings });
-    assert.ok((await home.verb(["ls", "f"])).stdout.includes(`  ${says}  `));
-  });
-}

@@ -43,7 +43,7 @@ function arrived(home: SessionHome): string[] {
 const EXPORTED: Record<string, readonly GivenTurn[]> = {
   ...KINDS,
   "large and odd contents": [
-    user("grüße 🎉 \u0000\u0007 \u2028 end"),
+    user("naïve 🎉 \u0000\u0007 \u2028 end"),
     model([call("call_a")]),
     { kind: "tools", events: [{ ...results({ call_a: 2 }).events[0], output: "x".repeat(600_000) }] },
     ended(),

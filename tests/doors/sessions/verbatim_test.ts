@@ -131,7 +131,7 @@ const MEDIA: readonly (readonly [content: string, type: string | null])[] = [
   ["\xc3\xa9\xe2\x82\xac", "text/plain"],
   ["<svg/>", "text/plain"],
   ["\x7fELF\x02\x01\x01\x00", null],
-  ["RIFF\x00\x00\x00\x00WAVEfmt ", null],
+  ["RIFF\x00\x00\x00\x00WAVE", null],
   ["\x89PNG\r\n", null],
   ["h\xe9", null],
   ["a\x00b", null],

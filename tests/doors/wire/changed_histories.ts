@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { call, message, reasoning } from "../sessions/session_files.ts";
 import {
   A,
   B,
@@ -35,14 +34,7 @@ export const SHORTER: Readonly<Record<string, History>> = {
     left: "before_checkpoint, before_checkpoint",
   },
   "a checkpoint may keep nothing, and what comes next stays whole": {
-    turns: tell(
-      ...TWO,
-      ends(),
-      compacts(),
-      asks("third"),
-      says([reasoning("rs_4"), call("call_1")]),
-      gets("call_1"),
-    ),
+    turns: tell(...TWO, ends(), compacts(), asks("third"), says(["rs_4", "call_1"]), gets("call_1")),
     sent: `${SO_FAR} | user: third | rs_4 | ${CALLS}`,
     left: "before_checkpoint, before_checkpoint, before_checkpoint",
   },
@@ -56,12 +48,7 @@ export const SHORTER: Readonly<Record<string, History>> = {
     sent: `${FIRST_RUN} | ${SECOND_RUN}`,
   },
   "an unfinished run keeps its prompt after a checkpoint": {
-    turns: tell(
-      asks("the task"),
-      says([reasoning("rs_1"), call("call_1")]),
-      gets("call_1"),
-      compacts(undefined, "the task"),
-    ),
+    turns: tell(asks("the task"), says(["rs_1", "call_1"]), gets("call_1"), compacts(undefined, "the task")),
     prompt: null,
     sent: `${SO_FAR} | user: the task`,
     left: "before_checkpoint",
@@ -69,7 +56,7 @@ export const SHORTER: Readonly<Record<string, History>> = {
   "a run that resumed keeps the prompt of the run before": {
     turns: tell(
       asks("the task"),
-      says([call("call_1")]),
+      says(["call_1"]),
       gets("call_1"),
       ends("failed", 10),
       compacts(undefined, "the task"),
@@ -85,13 +72,13 @@ export const SHORTER: Readonly<Record<string, History>> = {
       ends(),
       compacts(),
       asks("second"),
-      says([SHELL, message("msg_1", "none")]),
+      says([SHELL, "msg_1: none"]),
     ),
     sent: `${SO_FAR} | user: second | says: none`,
     left: "unanswered_call",
   },
   "--replay last:1 counts back from the prompt, and what came since goes": {
-    turns: tell(...TWO, asks("third"), says([reasoning("rs_4"), call("call_2")]), gets("call_2")),
+    turns: tell(...TWO, asks("third"), says(["rs_4", "call_2"]), gets("call_2")),
     to: { flags: ["--replay", "last:1"] },
     prompt: null,
     sent:
@@ -99,7 +86,7 @@ export const SHORTER: Readonly<Record<string, History>> = {
     left: "outside_window, outside_window",
   },
   "an item that stays out anyway takes no place in the window": {
-    turns: tell(...one(), says([reasoning("rs_2"), message("msg_2", "b")], { asked: "gpt-5.5" })),
+    turns: tell(...one(), says(["rs_2", "msg_2: b"], { asked: "gpt-5.5" })),
     to: { flags: ["--replay", "last:1"] },
     sent: `${WHOLE} | says: b`,
     left: "other_model",
@@ -122,7 +109,7 @@ export const SHORTER: Readonly<Record<string, History>> = {
   "an omitted result takes its call along, and of several calls only that one": {
     turns: tell(
       asks("x"),
-      says([reasoning("rs_1"), call("call_1"), call("call_2")]),
+      says(["rs_1", "call_1", "call_2"]),
       gets("call_1", "call_2"),
       ends(),
       omits("out call_2"),
@@ -168,7 +155,7 @@ export const REFUSED: Readonly<Record<string, History>> = {
       ...one({ at: { account: null } }),
       notes({ rs_1: "quarantined" }, "reasoning_refused", { endpoint: "d9617135", account: B }),
       asks("y"),
-      says([message("msg_2", "b")], known(A)),
+      says(["msg_2: b"], known(A)),
     ),
     sent: `${WHOLE} | user: y | says: b`,
   },
@@ -177,7 +164,7 @@ export const REFUSED: Readonly<Record<string, History>> = {
       ...one({ at: { account: null } }),
       notes({ rs_1: "quarantined" }, "reasoning_refused", { endpoint: "d9617135", account: A }),
       asks("y"),
-      says([message("msg_2", "b")], known(A)),
+      says(["msg_2: b"], known(A)),
     ),
     sent: `${BARE} | user: y | says: b`,
     left: "quarantined",
@@ -220,18 +207,14 @@ export const REFUSED: Readonly<Record<string, History>> = {
     sent: "user: x | mystery",
   },
   "reasoning goes only with the item that came right after it": {
-    turns: tell(
-      asks("x"),
-      says([reasoning("rs_1"), reasoning("rs_2"), SEARCH, message("msg_1", "a")]),
-      notes({ rs_2: "quarantined" }),
-    ),
+    turns: tell(asks("x"), says(["rs_1", "rs_2", SEARCH, "msg_1: a"]), notes({ rs_2: "quarantined" })),
     sent: BARE,
     left: "no_following_item, quarantined, reasoning_dropped",
   },
   "a hosted call and its output stay together if the reasoning of one of them stays out": {
     turns: tell(
       asks("x"),
-      says([reasoning("rs_1"), SHELL, reasoning("rs_2"), message("msg_1", "a"), SHELL_OUTPUT]),
+      says(["rs_1", SHELL, "rs_2", "msg_1: a", SHELL_OUTPUT]),
       notes({ rs_1: "quarantined" }),
     ),
     sent: "user: x | rs_2 | says msg_1: a",
@@ -240,7 +223,7 @@ export const REFUSED: Readonly<Record<string, History>> = {
   "a compaction item goes without its id if its reasoning stays out": {
     turns: tell(
       asks("x"),
-      says([reasoning("rs_1"), item("compaction", "cmp_1", { encrypted_content: "gAAA" })]),
+      says(["rs_1", item("compaction", "cmp_1", { encrypted_content: "gAAA" })]),
       notes({ rs_1: "quarantined" }),
     ),
     sent: "user: x | compaction",

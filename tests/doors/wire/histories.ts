@@ -41,19 +41,17 @@ const NO_RESULT =
   "No result was recorded: the process ended while this call was open. The call may or may not have run.";
 
 /** A prompt and an answer with reasoning. */
-export const one = (
-  facts: Facts = {},
-): Beat[] => [asks("x"), says([reasoning("rs_1"), message("msg_1", "a")], facts)];
+export const one = (facts: Facts = {}): Beat[] => [asks("x"), says(["rs_1", "msg_1: a"], facts)];
 export const WHOLE = "user: x | rs_1 | says msg_1: a";
 export const BARE = "user: x | says: a";
 /** A run with a call, and a run with an answer. */
 export const TWO: readonly Beat[] = [
   asks("first"),
-  says([reasoning("rs_1"), call("call_1")]),
+  says(["rs_1", "call_1"]),
   gets("call_1"),
-  says([reasoning("rs_2"), message("msg_1", "one")]),
+  says(["rs_2", "msg_1: one"]),
   asks("second"),
-  says([reasoning("rs_3"), message("msg_2", "two")]),
+  says(["rs_3", "msg_2: two"]),
 ];
 export const [FIRST_RUN, SECOND_RUN] = [
   "user: first | rs_1 | call call_1 | output call_1: got call_1 | rs_2 | says msg_1: one",
@@ -107,7 +105,7 @@ const ORIGINS: Readonly<Record<string, History>> = {
     left: "other_provider",
   },
   "reasoning of another account stays out once the account of the key is known": {
-    turns: tell(...one({ at: { account: A } }), asks("y"), says([message("msg_2", "b")], known(B))),
+    turns: tell(...one({ at: { account: A } }), asks("y"), says(["msg_2: b"], known(B))),
     sent: `${BARE} | user: y | says: b`,
     left: "other_account",
   },
@@ -115,9 +113,9 @@ const ORIGINS: Readonly<Record<string, History>> = {
     turns: tell(
       ...one(known(A)),
       asks("y"),
-      says([message("msg_2", "b")], known(B)),
+      says(["msg_2: b"], known(B)),
       ...[asks("z")],
-      says([message("msg_3", "c")], known(A)),
+      says(["msg_3: c"], known(A)),
     ),
     sent: `${WHOLE} | user: y | says: b | user: z | says: c`,
   },
@@ -125,35 +123,28 @@ const ORIGINS: Readonly<Record<string, History>> = {
     turns: tell(
       ...one({ at: { account: A } }),
       asks("y"),
-      says([reasoning("rs_2"), message("msg_2", "b")], { at: { account: null } }),
+      says(["rs_2", "msg_2: b"], { at: { account: null } }),
     ),
     sent: `${WHOLE} | user: y | rs_2 | says msg_2: b`,
   },
   "calls and results go to every endpoint": {
-    turns: tell(
-      asks("x"),
-      says([reasoning("rs_1"), call("call_1")], { at: { endpoint: "ffffffff" } }),
-      gets("call_1"),
-    ),
+    turns: tell(asks("x"), says(["rs_1", "call_1"], { at: { endpoint: "ffffffff" } }), gets("call_1")),
     sent: `user: x | ${CALLS}`,
     left: "other_endpoint",
   },
   "a hosted item of another endpoint stays out": {
-    turns: tell(asks("x"), says([SEARCH, message("msg_1", "a")], { at: { endpoint: "ffffffff" } })),
+    turns: tell(asks("x"), says([SEARCH, "msg_1: a"], { at: { endpoint: "ffffffff" } })),
     sent: BARE,
     left: "other_endpoint",
   },
   "a hosted item of another model goes": {
-    turns: tell(asks("x"), says([SEARCH, message("msg_1", "a")], { asked: "gpt-5.5" })),
+    turns: tell(asks("x"), says([SEARCH, "msg_1: a"], { asked: "gpt-5.5" })),
     sent: "user: x | web_search_call ws_1 | says: a",
   },
   "the text of reasoning goes to the endpoint that showed it": {
     turns: tell(
       asks("x"),
-      says([
-        { ...reasoning("rs_1"), content: [{ type: "reasoning_text", text: "Hm." }] },
-        message("msg_1", "a"),
-      ]),
+      says([{ ...reasoning("rs_1"), content: [{ type: "reasoning_text", text: "Hm." }] }, "msg_1: a"]),
     ),
     sent: "user: x | rs_1 shown | says msg_1: a",
   },
@@ -162,11 +153,8 @@ const ORIGINS: Readonly<Record<string, History>> = {
       asks("x"),
       says([
         item("reasoning", "r1", { summary: [], content: [{ type: "reasoning_text", text: "Hm." }] }),
-        message("m", "a"),
-      ], {
-        at: { provider: "compatible", endpoint: endpointOf(HERE) },
-        asked: "m",
-      }),
+        "m: a",
+      ], { at: { provider: "compatible", endpoint: endpointOf(HERE) }, asked: "m" }),
     ),
     to: { provider: "compatible", model: "m", flags: ["--base-url", HERE] },
     sent: "user: x | r1 shown | says m: a",
@@ -209,34 +197,26 @@ const RESPONSES: Readonly<Record<string, History>> = {
   "a message has its id directly after reasoning only, and keeps its phase": {
     turns: tell(
       asks("x"),
-      says([
-        reasoning("rs_1"),
-        { ...message("msg_1", "a"), phase: "commentary", status: "completed" },
-        message("msg_2", "b"),
-      ]),
+      says(["rs_1", { ...message("msg_1", "a"), phase: "commentary", status: "completed" }, "msg_2: b"]),
     ),
-    sent: "user: x | rs_1 | says msg_1: a | says: b",
+    sent: "user: x | rs_1 | says msg_1 (commentary): a | says: b",
   },
   "several reasoning items before one item all stay": {
-    turns: tell(asks("x"), says([reasoning("rs_1"), reasoning("rs_2"), message("msg_1", "a")])),
+    turns: tell(asks("x"), says(["rs_1", "rs_2", "msg_1: a"])),
     sent: "user: x | rs_1 | rs_2 | says msg_1: a",
   },
   "reasoning that nothing follows stays out": {
-    turns: tell(asks("x"), says([reasoning("rs_1"), message("msg_1", "a"), reasoning("rs_2")])),
+    turns: tell(asks("x"), says(["rs_1", "msg_1: a", "rs_2"])),
     sent: WHOLE,
     left: "no_following_item",
   },
   "what follows in another response follows nothing": {
-    turns: tell(
-      asks("x"),
-      says([reasoning("rs_1")], { status: "interrupted" }),
-      says([message("msg_1", "a")]),
-    ),
+    turns: tell(asks("x"), says(["rs_1"], { status: "interrupted" }), says(["msg_1: a"])),
     sent: BARE,
     left: "no_following_item",
   },
   "reasoning without a blob stays out": {
-    turns: tell(asks("x"), says([item("reasoning", "rs_1", { summary: [] }), message("msg_1", "a")])),
+    turns: tell(asks("x"), says([item("reasoning", "rs_1", { summary: [] }), "msg_1: a"])),
     sent: BARE,
     left: "no_encrypted_content",
   },
@@ -260,35 +240,35 @@ const RESPONSES: Readonly<Record<string, History>> = {
     sent: `${WHOLE} | ${CALLS}`,
   },
   "a hosted item goes with its reasoning": {
-    turns: tell(asks("x"), says([reasoning("rs_1"), SEARCH, message("msg_1", "a")])),
+    turns: tell(asks("x"), says(["rs_1", SEARCH, "msg_1: a"])),
     sent: "user: x | rs_1 | web_search_call ws_1 | says: a",
   },
   "a hosted item stays out without its reasoning": {
-    turns: tell(asks("x"), says([reasoning("rs_1"), SEARCH, message("msg_1", "a")])),
+    turns: tell(asks("x"), says(["rs_1", SEARCH, "msg_1: a"])),
     to: { model: "gpt-6" },
     sent: BARE,
     left: "other_model, reasoning_dropped",
   },
   "a client-side call that nothing answers stays out, with its reasoning": {
-    turns: tell(asks("x"), says([reasoning("rs_1"), SHELL])),
+    turns: tell(asks("x"), says(["rs_1", SHELL])),
     sent: "user: x",
     left: "no_following_item, unanswered_call",
   },
   "a client-side call that its response answers goes": {
-    turns: tell(asks("x"), says([reasoning("rs_1"), SHELL, SHELL_OUTPUT])),
+    turns: tell(asks("x"), says(["rs_1", SHELL, SHELL_OUTPUT])),
     sent: "user: x | rs_1 | shell_call sh_1 | shell_call_output sho_1",
   },
   "the output of a hosted call is nothing that reasoning can go with": {
-    turns: tell(asks("x"), says([SHELL, reasoning("rs_1"), SHELL_OUTPUT, message("msg_1", "a")])),
+    turns: tell(asks("x"), says([SHELL, "rs_1", SHELL_OUTPUT, "msg_1: a"])),
     sent: BARE,
     left: "reasoning_dropped, no_following_item, reasoning_dropped",
   },
   "if a server uses an id again, the newest item keeps it": {
     turns: tell(
       asks("x"),
-      says([repeated("gAAA-1"), call("call_1")]),
+      says([repeated("gAAA-1"), "call_1"]),
       gets("call_1"),
-      says([reasoning("rs_2"), message("msg_1", "a"), repeated("gAAA-2"), message("msg_2", "b")]),
+      says(["rs_2", "msg_1: a", repeated("gAAA-2"), "msg_2: b"]),
     ),
     sent: `user: x | ${CALLS} | rs_2 | says msg_1: a | rs_1 | says msg_2: b`,
     left: "duplicate_id",
@@ -299,37 +279,23 @@ const RESPONSES: Readonly<Record<string, History>> = {
     left: "no_following_item",
   },
   "an item of another endpoint takes no id away": {
-    turns: tell(
-      ...one(),
-      says([repeated("gAAA-2"), message("msg_2", "b")], { at: { endpoint: "ffffffff" } }),
-    ),
+    turns: tell(...one(), says([repeated("gAAA-2"), "msg_2: b"], { at: { endpoint: "ffffffff" } })),
     sent: `${WHOLE} | says: b`,
     left: "other_endpoint",
   },
   "an older item does not replace a newer one that the API refused": {
-    turns: tell(...one(), says([repeated("gAAA-2"), message("msg_2", "b")]), notes({ rs_1: "quarantined" })),
+    turns: tell(...one(), says([repeated("gAAA-2"), "msg_2: b"]), notes({ rs_1: "quarantined" })),
     sent: `${BARE} | says: b`,
     left: "duplicate_id, quarantined",
   },
   "an unanswered call gets an answer after the results of its batch": {
-    turns: tell(
-      asks("x"),
-      says([call("a"), call("b"), call("c")]),
-      gets("b"),
-      says([message("msg_1", "done")]),
-    ),
+    turns: tell(asks("x"), says(["a", "b", "c"]), gets("b"), says(["msg_1: done"])),
     sent: "user: x | call a | call b | call c | output b: got b | " +
       `output a: ${NO_RESULT} | output c: ${NO_RESULT} | says: done`,
     left: "orphan_answered, orphan_answered",
   },
   "a repeated call id gets a suffix, and its result with it": {
-    turns: tell(
-      asks("x"),
-      says([call("a")]),
-      gets("a"),
-      says([call("a"), call("a-2")]),
-      gets("a", "a-2"),
-    ),
+    turns: tell(asks("x"), says(["a"]), gets("a"), says(["a", "a-2"]), gets("a", "a-2")),
     sent:
       "user: x | call a | output a: got a | call a-2 | call a-2-2 | output a-2: got a | output a-2-2: got a-2",
     left: "call_id_renamed, call_id_renamed",
@@ -350,7 +316,7 @@ const UNFINISHED = Object.fromEntries(
     {
       turns: tell(
         asks("x"),
-        says([reasoning("rs_1"), message("msg_1", "Let me see."), reasoning("rs_2"), call("a")], { status }),
+        says(["rs_1", "msg_1: Let me see.", "rs_2", "a"], { status }),
         neverRan("a"),
         ends("failed", 10),
       ),
@@ -360,7 +326,7 @@ const UNFINISHED = Object.fromEntries(
   ]),
 );
 
-const CUT_SHORT = says([reasoning("rs_1"), call("call_1")], { status: "cut" });
+const CUT_SHORT = says(["rs_1", "call_1"], { status: "cut" });
 const CALLED: Readonly<Record<string, History>> = {
   ...UNFINISHED,
   "a call of a cut response without any record goes nowhere": {
@@ -369,22 +335,14 @@ const CALLED: Readonly<Record<string, History>> = {
     left: "no_following_item, call_not_run",
   },
   "a call that ran goes, however its response ended": {
-    turns: tell(
-      asks("x"),
-      says([reasoning("rs_1"), call("call_1")], { status: "incomplete" }),
-      gets("call_1"),
-    ),
+    turns: tell(asks("x"), says(["rs_1", "call_1"], { status: "incomplete" }), gets("call_1")),
     sent: `user: x | rs_1 | ${CALLS}`,
   },
   "a call of a completed response that did not run is answered": {
-    turns: tell(asks("x"), says([reasoning("rs_1"), call("call_1")]), neverRan("call_1"), ends()),
+    turns: tell(asks("x"), says(["rs_1", "call_1"]), neverRan("call_1"), ends()),
     sent: `user: x | rs_1 | ${CALLS}`,
   },
 };
 
 /** By a sentence that a request must fit. */
-export const HISTORIES: Readonly<Record<string, History>> = {
-  ...ORIGINS,
-  ...RESPONSES,
-  ...CALLED,
-};
+export const HISTORIES: Readonly<Record<string, History>> = { ...ORIGINS, ...RESPONSES, ...CALLED };

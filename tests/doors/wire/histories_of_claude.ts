@@ -169,11 +169,7 @@ export const CLAUDE_HISTORIES: Readonly<Record<string, History>> = {
     sent: `user: x | says: half an ans | user: ${GO_ON}`,
   },
   "that request to continue stays where it was": {
-    turns: tell(
-      asks("x"),
-      claude([text("half an ans")], { status: "incomplete" }),
-      claude([text("wer.")]),
-    ),
+    turns: tell(asks("x"), claude([text("half an ans")], { status: "incomplete" }), claude([text("wer.")])),
     to: TO,
     sent: `user: x | says: half an ans | user: ${GO_ON} | says: wer.`,
   },

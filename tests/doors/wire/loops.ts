@@ -4,7 +4,7 @@
  * @module
  */
 import { httpError, type ServerOptions } from "../../support/responses_server.ts";
-import { shellLine as shell } from "../../support/calls.ts";
+import { shellLine as shell, write } from "../../support/calls.ts";
 import {
   answer,
   functionCall,
@@ -108,6 +108,21 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
       expect(/1\n2/.test(runs.written("tool_result").at(-1)?.output), true);
     },
   },
+  "a call that cannot be done is an error whatever the rules say, and needs no decision": {
+    server: () => ({ script: [answer([write("../out.txt", "x")]), DONE] }),
+    runs: [{ flags: ["--allow", "write"] }],
+    also: (runs) => {
+      expect([runs.written("tool_result")[0].status, runs.written("permission_decision")], ["error", []]);
+    },
+  },
+  "a denied call is recorded with its rule, also if it only reads": {
+    server: () => ({ script: [answer([READ, write("b.txt", "x")]), DONE] }),
+    runs: [{ flags: ["--deny", "read:a.*"] }],
+    also: (runs, [ran]) => {
+      const decisions = runs.written("permission_decision").map(({ tool, reason }) => `${tool} ${reason}`);
+      expect([decisions, ran?.ended.denials], [["read_file denied_by_rule", "write_file not_allowed"], 2]);
+    },
+  },
   "--max-steps and --max-tokens end a run before the request that would break them, with every call answered":
     {
       server: () => ({ script: () => answer([reasoning(), READ]) }),
@@ -128,7 +143,10 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
         ),
     }),
     show: line,
-    runs: [{ exit: 10 }, { prompt: null, sent: "user:_Go_|_rs_000000000000000000000002_|_says:_Half" }],
+    runs: [{ exit: 10 }, {
+      prompt: null,
+      sent: "user:_Go_|_rs_000000000000000000000002_|_says_(commentary):_Half",
+    }],
     also: (runs) => void expect(runs.turns("fix-ci-7k2m")[1].response.status, "cut"),
   },
   "an item that only the terminal event lists is kept at its place there": {

@@ -250,10 +250,7 @@ export const REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
         httpError(400, { message: "Reasoning of model a is not supported by model b", param: "input" }),
     },
     "words of access beside reasoning do not end the session",
-    (refusal) => ({
-      server: () => refusesFirst(refusal),
-      runs: sends("0", "2 0"),
-    }),
+    (refusal) => ({ server: () => refusesFirst(refusal), runs: sends("0", "2 0") }),
   ),
   "a refusal in words of access that may be about reasoning names the way around it": {
     server: () =>

@@ -164,7 +164,9 @@ function itemText(item: Json): string {
     case "reasoning":
       return `${id}${content === undefined ? "" : " shown"}`;
     case "message":
-      return `${role === "user" ? "user" : `says${named}`}: ${content.map(partText).join(" + ")}`;
+      return `${
+        role === "user" ? "user" : `says${named}${item.phase === undefined ? "" : ` (${item.phase})`}`
+      }: ${content.map(partText).join(" + ")}`;
     case "function_call":
     case "custom_tool_call":
       return `call ${call_id}`;

@@ -4,12 +4,15 @@
  * @module
  */
 import {
+  call,
   ended,
   FINGERPRINT,
   type GivenTurn,
   type Json,
+  message,
   model,
   PINS,
+  reasoning,
   sha256,
   user,
 } from "../sessions/session_files.ts";
@@ -95,8 +98,16 @@ export const ends = (state?: string, exit?: number): Beat => (story) => story.en
 export const resumes: Beat = (story) =>
   void story.add({ kind: "harness", pins: PINS, events: [{ type: "run_continued", run: 0 }] }, true);
 
+/** An item: of reasoning `rs_ID`, of a message `ID: TEXT`, of a call its id, or the item itself. */
+const itemOf = (given: Json): Json => {
+  if (typeof given !== "string") return given;
+  const [id = "", text] = given.split(": ");
+  return text !== undefined ? message(id, text) : id.startsWith("rs_") ? reasoning(id) : call(id);
+};
+
 /** A response of OpenAI, or of the origin in its facts. */
-export const says = (items: readonly Json[], facts: Facts = {}): Beat => (story) => {
+export const says = (given: readonly Json[], facts: Facts = {}): Beat => (story) => {
+  const items = given.map(itemOf);
   const { asked = PINS.model, answered = null, at = {}, status = "completed", paused } = facts;
   const turn = model(items, 1, {
     model: { asked, answered },

@@ -1,201 +1,185 @@
-/** Bytes of a stream, in any cutting, and the turn that they become. */
+/** Streams of both APIs: bytes in any cutting, and the turn that a run leaves of them. */
 import assert from "node:assert/strict";
-import * as fc from "fast-check";
-import { recordingNames, recordingText } from "../../support/recordings.ts";
-import { jsonText, spaced } from "../../support/json_texts.ts";
-import { startMessagesServer } from "../../support/messages_server.ts";
-import { startResponsesServer } from "../../support/responses_server.ts";
+import { recordedStreams as recordedMessages } from "../../support/recorded_messages.ts";
+import { recordedStreams } from "../../support/recorded_streams.ts";
+import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
-import { said, SessionHome } from "../sessions/home.ts";
-import type { Json } from "../sessions/session_files.ts";
+import { Dice } from "../../unit/fold/dice.ts";
+import { type Api, type Json, type Received, StreamHome, streamOf } from "./streams.ts";
+import { MESSAGES_STREAMS } from "./streams_messages.ts";
+import { RESPONSES_STREAMS } from "./streams_responses.ts";
 
-const encoder = new TextEncoder();
+/** JSON of a value without members that are undefined. */
+const plain = (value: Json) => JSON.parse(JSON.stringify(value));
 
-/** Pieces of one to thirty bytes: lines, characters and marks are all cut somewhere. */
-function pieces(bytes: Uint8Array<ArrayBuffer>, seed: number): Uint8Array<ArrayBuffer>[] {
-  const cut: Uint8Array<ArrayBuffer>[] = [];
-  for (let at = 0, size = seed; at < bytes.length; at += size) {
-    size = 1 + (size * 7 + at) % 30;
-    cut.push(bytes.slice(at, at + size));
-  }
-  return cut;
-}
-
-/** The same events as a stream: as servers write them, and with all that a stream may have beside that. */
-const FORMS: Readonly<Record<string, (events: readonly string[]) => Uint8Array<ArrayBuffer>[]>> = {
-  whole: (events) => [encoder.encode(events.map(plain).join(""))],
-  "in pieces": (events) => pieces(encoder.encode(events.map(plain).join("")), 3),
-  "with CRLF, comments, ids and a mark, in pieces": (events) =>
-    pieces(
-      encoder.encode(
-        `\ufeff${events.map((data, at) => `: ü ${at}\r\nid: ${at}\r\ndata:${data}\r\n\r\n`).join("")}`,
-      ),
-      5,
-    ),
-};
-const plain = (data: string) => `event: ${/"type":"([^"]*)"/.exec(data)?.[1]}\ndata: ${data}\n\n`;
-
-/** A home whose next requests get these chunks. */
-class Streamed extends SessionHome {
-  chunks: readonly Uint8Array<ArrayBuffer>[] = [];
-  readonly #server;
-  readonly #flags: readonly string[];
-
-  constructor(isClaude: boolean) {
-    super();
-    const script = () => ({ kind: "bytes" as const, chunks: this.chunks });
-    this.#server = isClaude
-      ? startMessagesServer({ script })
-      : startResponsesServer({ script, rules: "none" });
-    const of = isClaude ? ["-p", "anthropic", "-m", "claude-opus-5"] : ["-m", "gpt-5.6"];
-    this.#flags = ["--base-url", this.#server.baseUrl, "--max-steps", "1", ...of];
-  }
-
-  #call(...args: readonly string[]) {
-    const env = { OPENAI_API_KEY: "sk-1", ANTHROPIC_API_KEY: "sk-1" };
-    return this.call([...args, ...this.#flags, "Go"], { env });
-  }
-
-  /** The turn of a new session's answer. */
-  async turnOf(id: string): Promise<Json> {
-    const called = await this.#call("run", "--json", "--new", "-s", id);
-    return this.turns(id).find(({ kind }) => kind === "model") ?? assert.fail(said(called));
-  }
-
-  /** The text of that turn's file, and of the next request. */
-  async textsOf(id: string): Promise<readonly [string, string]> {
-    const { turn } = await this.turnOf(id);
-    const path = `${this.home}/sessions/${id}/turns/${String(turn).padStart(6, "0")}.json`;
-    const called = await this.#call("run", "--dry-run", "--body", "-s", id);
-    assert.equal(called.code, 0, said(called));
-    return [Deno.readTextFileSync(path), called.stdout];
-  }
-
-  override async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.stop();
-    await super[Symbol.asyncDispose]();
+for (const [api, rows] of [["responses", RESPONSES_STREAMS], ["messages", MESSAGES_STREAMS]] as const) {
+  for (const [name, { events, isNamed, raw = [], transformations, ...expected }] of Object.entries(rows)) {
+    Deno.test(`a stream of ${api}: ${name}`, async () => {
+      await using home = new StreamHome();
+      const received = await home.receive(api, streamOf(events, isNamed));
+      for (const [member, value] of Object.entries(expected)) {
+        assert.deepEqual(received[member as keyof Received], plain(value), member);
+        if (member === "items") assert.equal(JSON.stringify(received.items), JSON.stringify(value));
+      }
+      const [turn] = home.turnNames("s1").filter((turnName) => turnName === "000002.json");
+      for (const part of raw) {
+        assert.ok(Deno.readTextFileSync(`${home.home}/sessions/s1/turns/${turn}`).includes(part), part);
+      }
+      if (transformations !== undefined) {
+        assert.ok(
+          JSON.stringify(received.turn).includes(JSON.stringify(transformations)),
+          JSON.stringify(received.turn),
+        );
+      }
+    });
   }
 }
 
-/** Recordings of an error, which the program waits for and tries again, or ends with before any item. */
-const ERRORS = /error_event|failed|broken_json/;
-const isEnd = (data: string) => /"type":"response\.(completed|incomplete|failed)"/.test(data);
+interface Recorded {
+  readonly api: Api;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
 
-for (
-  const name of recordingNames("responses", "messages").filter((each) =>
-    each.endsWith(".chunks.txt") && !ERRORS.test(each)
-  )
-) {
-  test.long(`the recorded stream ${name} becomes the same turn however it is cut`, async () => {
-    const events = recordingText(name).split("\n").filter((line) => line.trim() !== "");
-    await using home = new Streamed(name.startsWith("messages/"));
-    const turns = [];
-    for (const [at, form] of Object.values(FORMS).entries()) {
-      home.chunks = form(events);
-      const { events: found, response, model } = await home.turnOf(`s${at}`);
-      turns.push({ found, response, model });
-    }
-    for (const turn of turns) assert.deepEqual(turn, turns[0]);
-    if (name.startsWith("messages/")) return;
-    const end = events.findIndex(isEnd);
-    const done = (end < 0 ? events : events.slice(0, end)).map((data) => JSON.parse(data)).filter((
-      { type },
-    ) => type === "response.output_item.done");
-    const items = turns[0]?.found.filter(({ item }: Json) => item !== undefined).map(({ item }: Json) =>
-      item
+const RECORDED: readonly Recorded[] = [
+  ...recordedStreams().map((stream) => ({ api: "responses" as const, ...stream })),
+  ...recordedMessages().map((stream) => ({ api: "messages" as const, ...stream })),
+];
+
+/** The data of the events of a stream, read line by line. */
+function eventsOf(bytes: Uint8Array): Json[] {
+  const blocks = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n").split("\n\n");
+  return blocks.flatMap((block) => {
+    const data = block.split("\n").filter((line) => line.startsWith("data:")).map((line) =>
+      line.slice(5).trim()
     );
-    assert.equal(JSON.stringify(items), JSON.stringify(done.map(({ item }) => item)));
+    return data.length === 0 || data[0] === "[DONE]" ? [] : [parsed(data.join("\n"))];
   });
 }
 
-const contains = (text: string, part: string) => assert.ok(text.includes(part), `${part} is not in ${text}`);
+/** One recording has an event that is no JSON. */
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
 
-test.long("an item of the Responses API is in the turn file and in the request as the stream had it", async () => {
-  await using home = new Streamed(false);
-  let count = 0;
-  await fc.assert(
-    fc.asyncProperty(jsonText, jsonText, fc.boolean(), async (one, two, isSpaced) => {
-      const blob = '"encrypted_content":"gAAAA"';
-      const items = [
-        `{"id":"rs_1","type":"reasoning","summary":[{"1":${one},"0":${two}}],${blob},"content":[${two}]}`,
-        `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a","logprobs":${one}}]}`,
-        `{"10":${one},"type":"strange_item","2":${two},"deep":[${one}]}`,
-      ];
-      const usage = `{"input_tokens":12.0,"cost":${one},"7":${two}}`;
-      const done = items.map((item, index) =>
-        `{"type":"response.output_item.done","output_index":${index},"item":${item}}`
-      );
-      const end =
-        `{"type":"response.completed","response":{"id":"r","status":"completed","output":[${items}],` +
-        `"usage":${usage}}}`;
-      home.chunks = FORMS.whole?.([...done, end].map((data) =>
-        isSpaced ? `${spaced(data).replaceAll("\n", "")}` : data
-      )) ?? [];
-      const [file, body] = await home.textsOf(`s${++count}`);
-      for (const item of items) {
-        contains(file, item);
-        contains(body, item);
-      }
-      contains(file, usage);
-    }),
-    { seed: 17, numRuns: 30 },
-  );
+/** Items that events of the Responses API list: each when it is done, or all at the end. */
+function itemsOfResponses(events: readonly Json[]): Json[] {
+  const listed: Json[] = events.at(-1)?.response?.output ?? [];
+  const items = events.filter(({ type }) => type === "response.output_item.done")
+    .map(({ item, output_item }) => item ?? output_item);
+  return items.length < listed.length ? listed : items;
+}
+
+/** Blocks that events of the Messages API add up to. */
+function itemsOfMessages(events: readonly Json[]): Json[] {
+  const blocks: Json[] = [];
+  const inputs: string[] = [];
+  let id = null;
+  for (const { type, index, content_block, delta, message } of events) {
+    if (type === "message_start" && message.id !== id) {
+      // Another message voids the one before it.
+      blocks.splice(0, Infinity, ...message.content);
+      inputs.length = 0;
+      id = message.id;
+    }
+    if (type === "content_block_start") blocks[index] = structuredClone(content_block);
+    if (type !== "content_block_delta") continue;
+    const block = blocks[index];
+    if (delta.type === "text_delta") block.text += delta.text;
+    if (delta.type === "thinking_delta") block.thinking += delta.thinking;
+    if (delta.type === "signature_delta") block.signature = delta.signature;
+    if (delta.type === "citations_delta") (block.citations ??= []).push(delta.citation);
+    if (delta.type === "compaction_delta") Object.assign(block, delta, { type: block.type });
+    if (delta.type === "input_json_delta") inputs[index] = (inputs[index] ?? "") + delta.partial_json;
+  }
+  for (const [index, text] of inputs.entries()) if (text) blocks[index].input = JSON.parse(text);
+  return blocks;
+}
+
+/** Streams of which nothing is kept: one is no JSON, and the other fails before its first item. */
+const UNFINISHED: ReadonlySet<string> = new Set([
+  "responses/broken_json.chunks.txt",
+  "responses/failed.chunks.txt",
+]);
+
+/** What may not depend on the cutting. */
+const essence = ({ items, response, usage, notices, text, reasoning, error }: Received) =>
+  JSON.stringify({ items, response, usage, notices, text, reasoning, error });
+
+test.long("a recorded stream leaves the items that its events list, however a network cuts it", async () => {
+  await using home = new StreamHome();
+  assert.ok(RECORDED.length > 20);
+  const wrong: string[] = [];
+  for (const [index, { api, name, bytes }] of RECORDED.entries()) {
+    const whole = await home.receive(api, bytes);
+    const events = eventsOf(bytes);
+    const items = api === "responses" ? itemsOfResponses(events) : itemsOfMessages(events);
+    const deltas = events.map(({ type, delta }) =>
+      /output_text\.delta$|refusal\.delta$/.test(type)
+        ? delta
+        : delta?.type === "text_delta"
+        ? delta.text
+        : ""
+    ).join("");
+    const same = JSON.stringify(whole.items) === JSON.stringify(items);
+    if (!(same && (deltas === "" || whole.text.startsWith(deltas))) && !UNFINISHED.has(name)) {
+      wrong.push(name);
+    }
+    const dice = new Dice(index);
+    for (let round = 0; round < samples(4); round++) {
+      const places = Array.from({ length: dice.count(1, 40) }, () => dice.count(1, bytes.length - 1));
+      const cuts = round === 0 && bytes.length < 20_000
+        ? Array.from({ length: bytes.length - 1 }, (_, at) => at + 1)
+        : [...new Set(places)].sort((a, b) => a - b);
+      assert.equal(essence(await home.receive(api, bytes, cuts)), essence(whole), `${name} cut at ${cuts}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
 });
 
-test.long("a content block of the Messages API is in the turn file and in the request as the stream had it", async () => {
-  await using home = new Streamed(true);
-  let count = 0;
-  await fc.assert(
-    fc.asyncProperty(jsonText, jsonText, fc.nat(), async (one, two, cut) => {
-      const input = `{"b":${one},"1":${two},"a":{"10":1.0,"9":${one}}}`;
-      const search = `{"5":${one},"type":"web_search_tool_result","tool_use_id":"srv_1","content":[${two}]}`;
-      const citation = `{"type":"char_location","0":${one},"start_char_index":1.0}`;
-      const usage = `{"input_tokens":12.0,"cost":${one},"output_tokens":3}`;
-      const at = cut % input.length;
-      const delta = (index: number, text: string) =>
-        `{"type":"content_block_delta","index":${index},"delta":${text}}`;
-      const json = [input.slice(0, at), input.slice(at)].map((piece) =>
-        delta(3, `{"type":"input_json_delta","partial_json":${JSON.stringify(piece)}}`)
-      );
-      const block = (index: number, text: string, ...deltas: readonly string[]) => [
-        `{"type":"content_block_start","index":${index},"content_block":${text}}`,
-        ...deltas,
-        `{"type":"content_block_stop","index":${index}}`,
-      ];
-      home.chunks = FORMS.whole?.([
-        `{"type":"message_start","message":{"id":"m","model":"claude-opus-5","usage":${usage}}}`,
-        ...block(0, '{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"1":1.0,"0":2}}'),
-        ...block(1, search),
-        ...block(
-          2,
-          '{"type":"text","text":"Hello"}',
-          delta(2, `{"type":"citations_delta","citation":${citation}}`),
+/** Changes some lines or bytes of a stream. */
+function damaged(bytes: Uint8Array, dice: Dice): Uint8Array {
+  let lines = new TextDecoder().decode(bytes).split("\n");
+  for (let steps = dice.count(1, 4); steps > 0; steps--) {
+    const at = dice.count(0, lines.length - 1);
+    const line = lines[at] ?? "";
+    lines = dice.pick([
+      () => lines.toSpliced(at, 1),
+      () => lines.toSpliced(at, 0, line, ""),
+      () => lines.with(at, line.slice(0, dice.count(0, line.length))),
+      () =>
+        lines.with(
+          at,
+          line.replace(/"[^"]*"(?=[,}\]])/, dice.pick(["null", "[]", "{}", "-1", '"\\ud800"', "1e999"])),
         ),
-        ...block(3, '{"type":"tool_use","id":"toolu_1","name":"f","input":{}}', ...json),
-        '{"type":"message_delta","delta":{"stop_reason":"tool_use"}}',
-        '{"type":"message_stop"}',
-      ]) ?? [];
-      const [file, body] = await home.textsOf(`s${++count}`);
-      for (
-        const part of [`"input":${input}`, '"input":{"1":1.0,"0":2}', search, `"citations":[${citation}]`]
-      ) {
-        contains(file, part);
-        contains(body, part);
-      }
-      contains(file, usage);
-    }),
-    { seed: 19, numRuns: 30 },
-  );
-});
+      () => lines.with(at, line.replace(/"(output_)?index":\d+/, '"$1index":7')),
+      () => lines.slice(0, at),
+    ])();
+  }
+  const changed = new TextEncoder().encode(lines.join("\n"));
+  if (dice.chance(0.2) && changed.length > 0) changed[dice.count(0, changed.length - 1)] = 0xff;
+  return changed;
+}
 
-test.long("half a character is kept in the turn, and made whole in the request", async () => {
-  await using home = new Streamed(false);
-  const item = '{"type":"strange_item","text":"\\ud800","1":1.0,"b":12345678901234567890,"0":-0}';
-  home.chunks = FORMS["in pieces"]?.([
-    `{"type":"response.output_item.done","output_index":0,"item":${item}}`,
-    '{"type":"response.completed","response":{"id":"r","status":"completed"}}',
-  ]) ?? [];
-  const [file, body] = await home.textsOf("s");
-  contains(file, item);
-  contains(body, item.replace("\\ud800", "\ufffd"));
+test.long("a damaged stream leaves a sound session and the same turn however it is cut, or a known error", async () => {
+  await using home = new StreamHome();
+  for (let seed = 0; seed < samples(100); seed++) {
+    const dice = new Dice(seed);
+    const { api, name, bytes } = dice.pick(RECORDED);
+    const stream = damaged(bytes, dice);
+    const whole = await home.receive(api, stream);
+    assert.notEqual(whole.error, "internal", `${name}, seed ${seed}: ${whole.says}`);
+    if (stream.length < 3) continue;
+    const cuts = [...new Set([dice.count(1, stream.length - 1), dice.count(1, stream.length - 1)])].sort((
+      a,
+      b,
+    ) => a - b);
+    assert.equal(essence(await home.receive(api, stream, cuts)), essence(whole), `${name}, seed ${seed}`);
+  }
+  const { code, stdout } = await home.call(["fsck", "--all"]);
+  assert.equal(code, 0, stdout);
 });

@@ -11,7 +11,9 @@ import { readFixture } from "../../../src/fixture/read.ts";
 import type { RecordingSummary } from "../../../src/fixture/record/summaries.ts";
 import type { ExchangeEvent } from "../../../src/fixture/record/writer.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { answer, request } from "../fixture/record/written.ts";
+import type { RequestFacts } from "../../../src/fixture/record/exchange_outcome.ts";
+import type { FixtureWriter } from "../../../src/fixture/record/writer.ts";
+import { COMPLETED } from "../../support/raw_upstream.ts";
 
 /** The program's ports with this file system. */
 export function portsWith(files: Files): ProgramPorts {
@@ -65,4 +67,18 @@ export class ScratchFolder implements Disposable {
   [Symbol.dispose](): void {
     Deno.removeSync(this.root, { recursive: true });
   }
+}
+
+/** A request to OpenAI. */
+export function request(path = "/v1/responses", given: Partial<RequestFacts> = {}): RequestFacts {
+  const body = new TextEncoder().encode('{"model":"gpt-5.6"}');
+  return { method: "POST", path, headers: {}, body, atMs: 0, origin: "https://api.openai.com", ...given };
+}
+
+/** Records a whole answer, but for its end. */
+export function answer(writer: FixtureWriter, facts: RequestFacts, body = COMPLETED) {
+  const pending = writer.begin(facts);
+  pending.respond(200, new Headers({ "content-type": "text/event-stream" }));
+  pending.chunk(new TextEncoder().encode(body), 1);
+  return pending;
 }

@@ -2,13 +2,11 @@
 import assert from "node:assert/strict";
 import { chatStream } from "../../../../src/apis/chat/stream.ts";
 import { issuedBy } from "../../../../src/fixture/answer_events.ts";
-import { lintFixture } from "../../../../src/fixture/inspect/lint.ts";
-import type { Fixture, FixtureExchange } from "../../../../src/fixture/read.ts";
+import { type Fixture, type FixtureExchange, readFixture } from "../../../../src/fixture/read.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { Replay } from "../../../clients/support.ts";
-import { planned, written } from "../../fixture/import/support.ts";
-import { shownText } from "../../fixture/inspect/support.ts";
-import { Recording } from "../../fixture/record/recording.ts";
+import { RecordingHome } from "../../../doors/recordings/home.ts";
+import { importedFixtures } from "../../../support/imported.ts";
 import { type Answer, RawUpstream, write } from "../../../support/raw_upstream.ts";
 import { areOwnRecordings, recordingBytes } from "../../../support/recordings.ts";
 import { test } from "../../../support/test.ts";
@@ -107,7 +105,7 @@ const CASES: readonly (readonly [what: string, name: string, ...shown: readonly 
 ];
 
 async function importedFrom(name: string): Promise<Fixture> {
-  const [fixture] = written(await planned(name, recordingBytes(name)));
+  const [fixture] = await importedFixtures(name, recordingBytes(name));
   return fixture ?? assert.fail(`${name} has no fixture`);
 }
 
@@ -131,7 +129,8 @@ for (const [what, name, ...shown] of CASES) {
     assert.equal(imported.exchanges.length, shown.length);
     assert(imported.exchanges.every(({ request }) => request.api?.name === "chat"));
     await using upstream = new RawUpstream(playing(imported.exchanges));
-    await using recording = new Recording(upstream, { provider: imported.provider });
+    await using home = new RecordingHome();
+    await using recording = await home.record(upstream.origin, { flags: ["--provider", imported.provider] });
     const requests = imported.exchanges.map(({ request }) => ({
       path: request.path,
       body: request.json ?? { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true },
@@ -139,28 +138,24 @@ for (const [what, name, ...shown] of CASES) {
     for (const { path, body } of requests) await (await recording.post(path, body)).text();
     await recording.reported(requests.length);
     assert.deepEqual(
-      recording.events.map(({ reason, terminal }) => [reason, terminal]),
+      recording.exchanges.map(({ reason, terminal }) => [reason, terminal]),
       requests.map(() => [null, true]),
     );
-    const fixture = await recording.fixture();
+    await recording.end(0);
+    const fixture = readFixture(denoFiles, recording.out);
     const original = imported.exchanges.map(({ response: { status, body } }) => [status, body]);
     assert.deepEqual(fixture.exchanges.map(({ response: { status, body } }) => [status, body]), original);
 
-    const sections = (await shownText(fixture)).split("\n── ");
+    const { stdout } = await home.verb(["show", "recorded"]);
+    const sections = stdout.slice(stdout.indexOf("── ")).split("\n── ");
     shown.forEach((texts, index) => {
       const text = sections[index] ?? assert.fail();
       if (!areOwnRecordings()) return;
       for (const part of texts) assert(text.includes(part), `${part}\nis not in\n${text}`);
     });
 
-    const options = {
-      now: Date.UTC(2026, 10, 21),
-      maxAgeDays: null,
-      values: [],
-      checkArguments: () => null,
-    };
-    const { findings } = await lintFixture(denoFiles, recording.out, options as never);
-    assert.deepEqual(findings.filter(({ severity }) => severity === "error"), []);
+    const findings = await home.findings("recorded");
+    assert.deepEqual(findings.filter((line) => line.startsWith("error ")), []);
 
     await using replay = new Replay(fixture);
     const played: [number, Uint8Array][] = [];

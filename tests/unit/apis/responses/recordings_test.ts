@@ -5,7 +5,7 @@ import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { FinishedResponse } from "../../../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../../../src/transport/sse.ts";
 import { interactionsIn } from "../../../support/recordings.ts";
-import { recordedErrors, streamedRecordings, streamsIn } from "./recorded_streams.ts";
+import { recordedErrors, streamedRecordings, streamsIn } from "../../../support/recorded_streams.ts";
 
 /** Streams that do not assemble to what their terminal event lists, why, and how they end instead. */
 const EXCEPTIONS: readonly {

@@ -1,0 +1,183 @@
+/**
+ * One exchange in the formats of many tools.
+ *
+ * @module
+ */
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { stringify } from "yaml";
+import type { Json } from "./recording_files.ts";
+
+const BASE = "https://api.openai.com/v1";
+/** The URL of the exchange. */
+export const URI = `${BASE}/chat/completions`;
+const ASKED =
+  '{"model":"gpt-5.6", "messages":[{"role":"user","content":"Où?"}], "seed":12345678901234567890}';
+const ANSWER = '{"id":"chatcmpl-1","object":"chat.completion","model":"gpt-5.6","choices":[], "id":"twice"}';
+const TYPE = { "Content-Type": ["application/json"] };
+
+/** An interaction of vcrpy. */
+export function interaction(request: Json = {}, response: Json = {}) {
+  return {
+    request: { method: "POST", uri: URI, headers: TYPE, body: ASKED, ...request },
+    response: { status: { code: 200, message: "OK" }, headers: TYPE, body: { string: ANSWER }, ...response },
+  };
+}
+
+/** The interaction as Ruby's VCR and Betamax write it. */
+function ofRuby(response: object = {}) {
+  const { request, response: answer } = interaction();
+  return {
+    http_interactions: [{
+      request: { ...request, method: "post", body: { encoding: "UTF-8", string: ASKED } },
+      response: { ...answer, body: { encoding: "UTF-8", string: ANSWER }, ...response },
+      recorded_at: "2026-11-21T20:18:00",
+    }],
+    recorded_with: "betamax/0.9.0",
+  };
+}
+
+/** The interaction as go-vcr writes it. */
+export function ofGo(version: number) {
+  const { uri: url, ...request } = interaction().request;
+  const more = version === 2 ? { proto: "HTTP/2.0", content_length: -1, uncompressed: true } : {};
+  return {
+    version,
+    interactions: [{
+      ...(version === 2 ? { id: 0 } : {}),
+      request: { ...request, form: {}, url },
+      response: { ...more, body: ANSWER, headers: TYPE, status: "200 OK", code: 200, duration: "" },
+    }],
+  };
+}
+
+const LIST = [{ name: "content-type", value: "application/json" }];
+
+/** Changes of an entry. */
+export interface Change {
+  readonly request?: Json;
+  readonly response?: Json;
+  readonly content?: Json;
+}
+
+/** An entry of a HAR file. */
+export function entry({ request = {}, response = {}, content = {} }: Change = {}) {
+  const size = new TextEncoder().encode(ANSWER).length;
+  return {
+    startedDateTime: "2026-11-21T20:18:00.000Z",
+    request: {
+      method: "POST",
+      url: URI,
+      headers: [{ name: ":method", value: "POST" }, ...LIST],
+      postData: { mimeType: "application/json", text: ASKED },
+      bodySize: -1,
+      ...request,
+    },
+    response: {
+      status: 200,
+      headers: LIST,
+      content: { size, mimeType: "application/json", text: ANSWER, ...content },
+      bodySize: -1,
+      ...response,
+    },
+  };
+}
+
+/** A HAR file of these entries. */
+export function har(creator: string, ...entries: readonly object[]): string {
+  return JSON.stringify({ log: { version: "1.2", creator: { name: creator, version: "1" }, entries } });
+}
+
+const PACKED = { headers: [...LIST, { name: "content-encoding", value: "br" }] };
+const brotli = brotliCompressSync(ANSWER);
+
+/** The exchange in each format. */
+export const FORMATS: Readonly<Record<string, string>> = {
+  "vcrpy, YAML": stringify({ interactions: [interaction()], version: 1 }),
+  "vcrpy, JSON": JSON.stringify({ version: 1, interactions: [interaction()] }),
+  "vcrpy of older httpx": stringify({
+    interactions: [
+      interaction({}, {
+        body: undefined,
+        status: undefined,
+        content: ANSWER,
+        status_code: 200,
+        headers: { ...TYPE, "content-encoding": ["br"] },
+      }),
+    ],
+    version: 1,
+  }),
+  "vcrpy, headers in bytes": stringify({
+    interactions: [
+      interaction({ headers: { "Content-Type": [new TextEncoder().encode("application/json")] } }),
+    ],
+    version: 1,
+  }, { customTags: ["binary"] }),
+  "VCR of Ruby, YAML": stringify(ofRuby()),
+  "Betamax, JSON": JSON.stringify(ofRuby()),
+  "Betamax, base64": JSON.stringify(
+    ofRuby({
+      body: { encoding: null, base64_string: gzipSync(ANSWER).toString("base64") },
+      headers: {
+        ...TYPE,
+        "Content-Encoding": ["gzip"],
+      },
+    }),
+  ),
+  "go-vcr 2": stringify(ofGo(1)),
+  "go-vcr 3": stringify(ofGo(2)),
+  "HAR of Playwright": har("Playwright", entry()),
+  "HAR of a browser, base64": har(
+    "WebInspector",
+    entry({ content: { text: btoa(ANSWER), encoding: "base64" }, response: {} }),
+  ),
+  "HAR of mitmproxy, which counts compressed bytes": har(
+    "mitmproxy",
+    entry({ content: { size: ANSWER.length + 12, compression: -12 } }),
+  ),
+  "HAR of Polly.js": har("Polly.JS", entry({ content: { size: 4 } })),
+  "HAR of Polly.js, compressed": har(
+    "Polly.JS",
+    { ...entry({ content: { encoding: "base64", text: JSON.stringify([brotli.toString("base64")]) } }) },
+  ).replace(
+    '"headers":[{"name":"content-type","value":"application/json"}],"content"',
+    () => `"headers":${JSON.stringify(PACKED.headers)},"content"`,
+  ),
+  "HAR of older Polly.js, compressed": har(
+    "Polly.JS",
+    entry({
+      content: {
+        _isBinary: true,
+        text: JSON.stringify([brotli.subarray(0, 9), brotli.subarray(9)].map((part) => part.toString("hex"))),
+      },
+    }),
+  ).replace(
+    '"headers":[{"name":"content-type","value":"application/json"}],"content"',
+    () => `"headers":${JSON.stringify(PACKED.headers)},"content"`,
+  ),
+};
+
+/** Entries that no server can play, and the reason. */
+export const CUT_ENTRIES: readonly (readonly [Change, RegExp])[] = [
+  [{ content: { size: 500 } }, /its body is cut: 91 of 500 bytes$/],
+  [{ content: { text: undefined } }, /its body is cut: 0 of 91 bytes$/],
+  [
+    { content: { text: undefined, size: 91, comment: "Response bodies are not included." } },
+    /0 of 91 bytes$/,
+  ],
+  [
+    {
+      content: { text: undefined, size: 0 },
+      response: { headers: [{ name: "Content-Length", value: "7" }] },
+    },
+    /its body is cut: 0 of 7 bytes$/,
+  ],
+  [{ content: { text: undefined, _file: "a.json" } }, /its body is in another file, "a\.json"$/],
+  [{ request: { bodySize: 500 } }, /the body of its request is cut: \d+ of 500 bytes$/],
+  [
+    { request: { postData: undefined, headers: [{ name: "Content-Length", value: "7" }] } },
+    /the body of its request is cut: 0 of 7 bytes$/,
+  ],
+  [{ response: { status: 0 } }, /it has no answer$/],
+  [{ response: { status: -1 } }, /it has no answer$/],
+  [{ content: { encoding: "base64", text: "no base64!" } }, /is not base64$/],
+];

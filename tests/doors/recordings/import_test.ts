@@ -1,0 +1,368 @@
+/** `fixture import` of files of many tools: the bodies stay byte for byte, and what follows from them. */
+import assert from "node:assert/strict";
+import { stringify } from "yaml";
+import { framed } from "./answers.ts";
+import { withHome } from "./home.ts";
+import {
+  ANSWER,
+  answered,
+  ASKED,
+  cassette,
+  chunked,
+  gzip,
+  HEADERS,
+  imported,
+  listOf,
+  MESSAGES,
+  refused,
+  STREAM,
+  url,
+} from "./importing.ts";
+import { interaction, URI } from "./import_sources.ts";
+import { exchangesOf, type Json } from "./recording_files.ts";
+
+const lines = ['{"type":"response.created",  "response":{"id":"resp_1"}}', '{"type":"response.completed"}'];
+const ofLines = `event: response.created\ndata: ${lines[0]}\n\nevent: response.completed\ndata: ${
+  lines[1]
+}\n\n`;
+const parsed =
+  `interactions:\n- request:\n    method: POST\n    uri: ${URI}\n  response:\n    status: {code: 200}\n    parsed_body: {n: 12345678901234567890}\nversion: 1\n`;
+const odd = ': OPENROUTER PROCESSING\r\n\r\ndata: {"type":"response.created"}\r\rdata: [DONE]';
+
+/** Sources, and the bodies of their answers. */
+const BODIES: Readonly<Record<string, readonly [source: string, ...bodies: string[]]>> = {
+  "text under a header that says compressed": [
+    cassette({ response: { headers: { ...HEADERS, "content-encoding": ["br"] } } }),
+    JSON.stringify(ANSWER),
+  ],
+  "bytes that were unpacked already": [
+    cassette({ response: { ...gzip, body: { string: new TextEncoder().encode("{}") } } }),
+    "{}",
+  ],
+  "base64, a body without a name and an absent one": [
+    cassette({ response: { body: { base64: btoa("one") } } }, { response: { body: "two" } }, {
+      response: { status: { code: 204 }, body: { string: null } },
+    }),
+    ...["one", "two", ""],
+  ],
+  "a parsed body": [cassette({ response: { body: undefined, parsed_body: ANSWER } }), JSON.stringify(ANSWER)],
+  "a parsed body in YAML with the digits of its numbers": [parsed, '{"n":12345678901234567890}'],
+  "a parsed body in JSON with the digits of its numbers": [
+    listOf({ request: url, response: answered({ n: 0 }) }).replace('"n":0', '"n":12345678901234567890'),
+    '{"n":12345678901234567890}',
+  ],
+  "network chunks": [chunked(["", STREAM.slice(0, 10), "", STREAM.slice(10)]), STREAM],
+  "a list of events": [lines.join("\n"), ofLines],
+  "a list of events with CRLF": [`${lines.join("\r\n")}\r\n`, ofLines],
+  "a list of events with CR": [lines.join("\r"), ofLines],
+  "a list that ends in [DONE]": [
+    '{"type":"response.created"}\n[DONE]\n',
+    'event: response.created\ndata: {"type":"response.created"}\n\ndata: [DONE]\n\n',
+  ],
+  "an event stream": [STREAM, STREAM],
+  "an event stream of Messages": [MESSAGES, MESSAGES],
+  "an event stream that is framed as no encoder of ours would": [odd, odd],
+};
+
+for (const [name, [source, ...bodies]] of Object.entries(BODIES)) {
+  withHome(`an import keeps the body: ${name}`, async (home) => {
+    assert.deepEqual((await imported(home, source)).exchanges.map(({ text }) => text), bodies);
+  });
+}
+
+withHome(
+  "no field that is written for a list of events holds a line break, whatever types and data say",
+  async (home) => {
+    const types = [
+      "response.created",
+      "a\nevent: b",
+      "a\rdata: {}",
+      "a\r\n\r\nevent: c",
+      "response.completed",
+    ];
+    const lines = types.map((type) => JSON.stringify({ type, text: "one\r\ntwo\n\ndata: three\r" }));
+    const { exchanges: [exchange] } = await imported(home, lines.join("\n"));
+    assert.deepEqual(exchange?.text.split(/\r\n|\r|\n/).filter((line) => line !== ""), [
+      "event: response.created",
+      ...lines.slice(0, 4).map((line) => `data: ${line}`),
+      "event: response.completed",
+      `data: ${lines[4]}`,
+    ]);
+  },
+);
+
+/** Types of the events in a list, and the number of exchanges. */
+const SPLIT: readonly (readonly [number, ...string[]])[] = [
+  [
+    3,
+    "response.created",
+    "response.completed",
+    "response.created",
+    "error",
+    "response.failed",
+    "response.created",
+    "response.completed",
+  ],
+  // Some gateways send items before the response is created.
+  [1, "response.output_item.added", "response.created", "response.completed"],
+  // A message that begins again within one stream is one stream; after its end another begins.
+  [1, "message_start", "message_start", "message_stop"],
+  [2, "message_start", "message_stop", "message_start", "message_stop"],
+];
+
+withHome("a list of several responses becomes as many exchanges", async (home) => {
+  for (const [count, ...types] of SPLIT) {
+    assert.equal(
+      (await imported(home, types.map((type) => JSON.stringify({ type })).join("\n"))).exchanges.length,
+      count,
+    );
+  }
+});
+
+const RESPONSE = { ...ANSWER, model: "gpt-5.6", created_at: 1_790_000_000 };
+const error = (type: string, code: string | null) => ({ error: { message: "no", type, code } });
+/** Single bodies: the provider, the path and the status that follow from them. */
+const SINGLE: readonly (readonly [Json, string, string, number])[] = [
+  [RESPONSE, "openai", "/v1/responses", 200],
+  [{ ...RESPONSE, id: "5e4f" }, "compatible", "/v1/responses", 200],
+  [{ ...RESPONSE, content_filters: [] }, "azure", "/v1/responses", 200],
+  [{ id: "resp_1", object: "response.compaction", output: [] }, "openai", "/v1/responses/compact", 200],
+  [{ id: "msg_1", type: "message", content: [], usage: {} }, "anthropic", "/v1/messages", 200],
+  [error("insufficient_quota", "insufficient_quota"), "openai", "/v1/responses", 429],
+  [error("invalid_request_error", "invalid_api_key"), "openai", "/v1/responses", 401],
+  [error("invalid_request_error", null), "openai", "/v1/responses", 400],
+  [{ type: "error", error: { type: "overloaded_error", message: "no" } }, "anthropic", "/v1/messages", 529],
+];
+
+withHome("the kind of a single body follows from its content, and its status from its kind", async (home) => {
+  for (const [value, ...wanted] of SINGLE) {
+    const content = `${JSON.stringify(value, null, 1)}\n`;
+    const { exchanges: [exchange], header } = await imported(home, content);
+    assert.deepEqual([header.provider, exchange?.request.path, exchange?.response.status], wanted);
+    assert.deepEqual([exchange?.text, exchange?.sent], [content, null]);
+  }
+  const { header } = await imported(home, JSON.stringify({ ...RESPONSE, created_at: 1e300 }));
+  assert.equal(header.created, "1970-01-01T00:00:00.000Z", "a time that no calendar has");
+});
+
+/** Origin, path and headers of a request, and the provider and base URL that follow. */
+const SERVERS: readonly (readonly [string, string, string, string])[] = [
+  ["https://api.openai.com", "/v1/responses/compact", "openai", "https://api.openai.com/v1"],
+  ["https://api.openai.com", "/v1/models", "openai", "https://api.openai.com/v1"],
+  ["https://api.openai.com", "/v1/threads/T/messages", "openai", "https://api.openai.com/v1"],
+  ["https://eu.api.openai.com", "/v1/responses", "openai", "https://eu.api.openai.com/v1"],
+  ["https://api.anthropic.com", "/v1/messages?beta=true", "anthropic", "https://api.anthropic.com"],
+  ["https://gw.example.com", "/llm/v1/messages/count_tokens", "anthropic", "https://gw.example.com/llm"],
+  ["https://r.openai.azure.com", "/openai/v1/responses", "azure", "https://r.openai.azure.com/openai/v1"],
+  ["https://openrouter.ai", "/api/v1/chat/completions", "compatible", "https://openrouter.ai/api/v1"],
+  ["https://api.deepseek.com", "/v1/responses", "compatible", "https://api.deepseek.com/v1"],
+  ["https://api.openai.com.example", "/v1/responses", "compatible", "https://api.openai.com.example/v1"],
+  ["http://127.0.0.1:8000", "/v1/responses", "compatible", "http://127.0.0.1:8000/v1"],
+];
+
+withHome(
+  "the provider and the base URL follow from server and path, and --provider overrides them",
+  async (home) => {
+    for (const [origin, path, ...wanted] of SERVERS) {
+      const value = path.includes("/threads/") ? { to: "bob" } : { model: "m", input: "Hi", messages: [] };
+      const body = { type: "json", value };
+      const source = listOf({ request: { ...url, url: `${origin}${path}`, body }, response: answered({}) });
+      const { header: { provider, base_url } } = await imported(home, source);
+      assert.deepEqual([provider, base_url], wanted, origin + path);
+      assert.equal(
+        (await imported(home, source, { flags: ["--provider", "azure"] })).header.provider,
+        "azure",
+      );
+    }
+  },
+);
+
+withHome(
+  "each server gets a folder of its own, keeps its order, and no host leads out of the folder",
+  async (home) => {
+    const hosts = [
+      "a.b",
+      "A.b:81",
+      "a.b-81",
+      "..",
+      "...",
+      ".git",
+      "-a-",
+      "a.",
+      "_",
+      "fixture.json",
+      "session.json",
+      "[::1]:81",
+      "a".repeat(300),
+      "ä.example",
+      "unknown",
+    ];
+    const source = listOf(
+      ...[...hosts, "a.b"].map((host, index) => ({
+        request: { ...url, url: `https://${host}/v1/responses`, body: { type: "text", value: `${index}` } },
+        response: answered({}),
+      })),
+    );
+    const { fixtures } = await imported(home, source);
+    const folders = fixtures.map(({ path }: Json) => path);
+    assert.equal(new Set(folders).size, hosts.length);
+    for (const folder of folders) {
+      assert.match(
+        folder,
+        /^to\/(?!(?:fixture|session)\.json$)[a-z0-9][a-z0-9.-]{0,128}(?<![.-])$/,
+      );
+    }
+    assert.deepEqual(fixtures[0].exchanges.map(({ sent }: Json) => sent), ["0", `${hosts.length}`]);
+    assert.deepEqual(folders.slice(0, 3), ["to/a.b", "to/a.b-81", "to/a.b-81-2"]);
+  },
+);
+
+withHome(
+  "a placeholder for the server takes the URL of --upstream, and is refused without one",
+  async (home) => {
+    const of = (...uris: readonly string[]) =>
+      stringify({ interactions: uris.map((uri) => interaction({ uri })), version: 1 });
+    for (const place of ["<OLLAMA_API_BASE>", "https://eu.<REGION>.example"]) {
+      await refused(
+        home,
+        of(`${place}/chat/completions`),
+        /interaction 1 has a placeholder for the server: "/,
+      );
+      const { header, exchanges } = await imported(home, of(`${place}/chat/completions?a=<B>`), {
+        flags: ["--upstream", "http://127.0.0.1:11434/v1/"],
+      });
+      assert.deepEqual([header.base_url, exchanges[0]?.request.path], [
+        "http://127.0.0.1:11434/v1",
+        "/v1/chat/completions?a=%3CB%3E",
+      ]);
+    }
+    // A URL replaces one placeholder: two servers do not become one.
+    const two = of("<A>/v1/x", "https://<B>.example/v1/x");
+    const says = /interaction 2 has a placeholder for the server: "https:\/\/<B>\.example\/v1\/x"$/;
+    await refused(
+      home,
+      two,
+      says,
+      /--upstream "https:\/\/<B>\.example=https:\/\/HOST/,
+      "--upstream",
+      "https://a.example",
+    );
+    const flags = ["https://a.example", "https://<B>.example=https://b.example/p"].flatMap((
+      value,
+    ) => ["--upstream", value]);
+    const { fixtures } = await imported(home, two, { flags });
+    assert.deepEqual(fixtures.map(({ path, header }: Json) => [path, header.base_url]), [
+      ["to/a.example", "https://a.example/v1"],
+      ["to/b.example", "https://b.example/p/v1"],
+    ]);
+  },
+);
+
+/** Facts that a source lacks, by what it holds. */
+const lengthened = (body: string) => cassette({ request: { body, headers: { "content-length": ["7"] } } });
+const events = (...numbers: readonly number[]) =>
+  framed([...numbers.map((sequence_number) => ({ type: "response.created", sequence_number })), {
+    type: "response.completed",
+  }, { type: "keepalive" }]);
+const LACKS: readonly (readonly [source: string, fact: string, lacks: boolean])[] = [
+  [lengthened("1234567"), "request_bytes", false],
+  [lengthened("123456"), "request_bytes", true],
+  [listOf({ request: url, response: answered({}) }), "response_bytes", true],
+  [listOf({ request: url, response: answered("{}") }), "response_bytes", false],
+  [events(0, 1, 2), "events", false],
+  // A stream that was taken up again begins later.
+  [events(5, 6), "events", false],
+  [events(0, 2), "events", true],
+  [cassette({}).replace("uri: https", "uri: !!python/unicode https"), "tags", true],
+  [cassette({}), "tags", false],
+];
+
+withHome("what the source lacks is named in the report and in the note of the fixture", async (home) => {
+  for (const [source, fact, lacks] of LACKS) {
+    const { report, header } = await imported(home, source);
+    assert.equal(
+      report.lost.some(({ what }: Json) => what === fact),
+      lacks,
+      `${fact}: ${source.slice(0, 200)}`,
+    );
+    assert.match(header.note, /^Imported from source \(/);
+  }
+  const { header, exchanges } = await imported(
+    home,
+    cassette({ request: { body: undefined, parsed_body: ASKED } }),
+  );
+  assert.deepEqual([header.created, header.models], ["2026-11-21T20:18:00.000Z", ["gpt-5.6"]]);
+  assert.deepEqual(
+    Object.keys(exchanges[0]?.request),
+    ["method", "path", "headers", "body"],
+    "nothing is claimed about its bytes",
+  );
+});
+
+withHome("keys, cookies and accounts go wherever a source repeats them, as in a recording", async (home) => {
+  const [key, cookie, known] = [
+    "sk-proj-abcdefghijklmnop1234",
+    "__cf_bm=UYuMLYCou_tA0.A8bkTTDs0INBmHlG2j7U9W9gdY8rQ",
+    "hunter2-hunter2",
+  ];
+  const request = {
+    uri: `${URI}?api_key=${key}`,
+    headers: { authorization: [`Bearer ${key}`] },
+    body: `my key is ${key}, my word is ${known}`,
+  };
+  const headers = {
+    ...HEADERS,
+    "set-cookie": [`${cookie}; path=/`],
+    "openai-organization": ["acme-4f1d"],
+    "x-ratelimit-key": ["gpt-5.2_2025-12-11"],
+  };
+  const echo = {
+    ...ANSWER,
+    echo: `${key} ${cookie}`,
+    nextPageToken: "abc12def34",
+    model: "gpt-5.2_2025-12-11",
+  };
+  const source = cassette({}, { request, response: { headers, body: { string: JSON.stringify(echo) } } });
+  const { exchanges, header } = await imported(home, source, { env: { MY_SECRET: known } });
+  const all = JSON.stringify([
+    header,
+    exchanges.map(({ request, response, sent, text }) => [request, response, sent, text]),
+  ]);
+  for (const secret of [key, known, cookie.slice(8)]) assert.ok(!all.includes(secret), secret);
+  const { echo: _echo, ...rest } = JSON.parse(exchanges[1]?.text ?? "");
+  assert.deepEqual(rest, { ...ANSWER, nextPageToken: echo.nextPageToken, model: echo.model });
+  assert.match(exchanges[1]?.response.headers["openai-organization"], /^account-[0-9a-f]{16}$/);
+  assert.ok(Object.keys(header.redactions).length > 0);
+  // A key of one server is replaced in the fixture of another too, unless it is also a model or a host.
+  for (
+    const [value, kept] of [["canary-of-another-form", false], ["meta-llama/Llama-3.3-70B", true], [
+      "models.example.com",
+      true,
+    ]] as const
+  ) {
+    const list = listOf({ request: url, response: answered(`Who is ${value}?`, {}) }, {
+      request: { ...url, url: "https://other.example/v1/x", headers: { "x-api-key": value } },
+      response: answered({}),
+    });
+    assert.equal((await imported(home, list)).exchanges[0]?.text.includes(value), kept, value);
+  }
+  const uuid = {
+    ...url,
+    body: {
+      type: "text",
+      value: '{"model":"gpt-5.6","input":"Session ID: 6f9619ff-8b86-4d01-b42d-00cf4fc964ff"}',
+    },
+  };
+  assert.deepEqual((await imported(home, listOf({ request: uuid, response: answered({}) }))).header.match, {
+    normalize: ["uuid"],
+  });
+});
+
+withHome("an import goes into a folder that is new or empty, and into no other", async (home) => {
+  home.file("a.sse", STREAM);
+  await home.json(["import", "a.sse", "to"]);
+  await home.refused(["import", "a.sse", "to"], "usage", /it is not empty/);
+  await home.refused(["import", "a.sse", "to/fixture.json"], "usage", /it is a file/);
+  await home.json(["import", "a.sse", "some/where/new"]);
+  assert.equal(exchangesOf(`${home.directory}/some/where/new`).length, 1);
+});

@@ -1,0 +1,315 @@
+/** Secrets in the traffic of `record`: none reaches the disk, and everything else stays. */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { gzipSync } from "node:zlib";
+import { byteLength, WRITTEN } from "../../support/encodings.ts";
+import {
+  answering,
+  COMPLETED,
+  RawUpstream,
+  sse,
+  STREAM_HEAD,
+  streaming,
+  write,
+} from "../../support/raw_upstream.ts";
+import { textsBelow } from "../../support/files.ts";
+import { test } from "../../support/test.ts";
+import { HEADERS, OTHERS, PLAIN, SHAPES, VARIABLES, WORD, WORDS } from "./secret_rows.ts";
+import { type RecordingHome, withHome } from "./home.ts";
+import type { Recorder } from "./recorder.ts";
+import { exchangesOf } from "./recording_files.ts";
+
+const KEY = "canary/key+4f1d0c7ea9?of=the&environment";
+const SENT = "canary-3b9a61-sent-as-a-key";
+const env = { MY_API_KEY: KEY };
+const headers = { authorization: `Bearer ${SENT}`, "x-api-key": SENT, cookie: `session=${SENT}` };
+const ECHO = answering("200 OK\r\ncontent-type: application/json", "{}");
+
+/** Forms of a secret in which no neighbour has changed a character. */
+const formsOf = (secret: string) => [
+  ...Object.values(WRITTEN).map((write) => write(secret)),
+  ...[0, 1, 2].map((shift) => Buffer.from(`${"x".repeat(shift)}${secret}`).toString("base64").slice(4, -4)),
+];
+
+/** Requires no file and no report to hold a secret in any form. */
+function requireClean(recorder: Recorder, reported: unknown): void {
+  const texts = new Map([...textsBelow(recorder.out), [
+    "the reports",
+    JSON.stringify([reported, recorder.events]),
+  ]]);
+  for (const form of [KEY, SENT].flatMap(formsOf)) {
+    for (const [path, text] of texts) {
+      assert.ok(!text.includes(form) && !path.includes(form), `${path} holds ${form}`);
+    }
+  }
+}
+
+withHome("no secret reaches the disk, wherever in an exchange it is and however it is cut", async (home) => {
+  const echoed = [KEY, SENT].flatMap((secret) => Object.values(WRITTEN).map((write) => write(secret)))
+    .map((delta) => `data: ${delta}\n\n`).join("");
+  // So long that borders of the blocks that are written lie inside of secrets.
+  const long = `${WRITTEN["in JSON, as codes"]?.(KEY)} `.repeat(900);
+  const bytes = new TextEncoder().encode(`${echoed}data: ${long}\n\n${echoed}${COMPLETED}`);
+  await using upstream = new RawUpstream(async (connection) => {
+    await write(
+      connection,
+      STREAM_HEAD.replace("transfer-encoding: chunked", `content-length: ${bytes.length}`),
+    );
+    for (let at = 0; at < bytes.length; at += 997) await write(connection, bytes.subarray(at, at + 997));
+  });
+  await using recorder = await home.record(upstream.origin, { env });
+  const response = await recorder.post(
+    `/v1/responses?key=${encodeURIComponent(KEY)}&token=${SENT}&q=${SENT}`,
+    { model: "gpt-5.6", input: [KEY, SENT, btoa(KEY), encodeURIComponent(KEY)], metadata: { [SENT]: 1 } },
+    { headers },
+  );
+  assert.deepEqual(await response.bytes(), bytes, "the client gets what the server said");
+  const end = await recorder.end(0);
+  const [exchange] = exchangesOf(recorder.out);
+  assert.equal(exchange?.body.length, bytes.length);
+  const { known } = end.redactions;
+  assert.ok(known >= 4 * Object.keys(WRITTEN).length, `${known}`);
+  requireClean(recorder, end);
+}, test.long);
+
+withHome(
+  "no secret reaches the disk in headers, in errors and in bodies that are compressed",
+  async (home) => {
+    const body = gzipSync(
+      JSON.stringify({ error: { message: `Incorrect API key provided: ${SENT}`, param: KEY } }),
+    );
+    const head =
+      `401 Unauthorized\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}` +
+      `\r\nset-cookie: session=${SENT}\r\nx-request-id: ${SENT}\r\nopenai-organization: org-1`;
+    await using upstream = new RawUpstream(answering(head, body));
+    await using recorder = await home.record(upstream.origin, { env });
+    const response = await recorder.fetch("/v1/responses", {
+      method: "POST",
+      headers: { ...headers, "content-encoding": "gzip", "content-type": "application/json" },
+      body: new Uint8Array(gzipSync(JSON.stringify({ model: "m", input: KEY }))),
+    });
+    assert.match(await response.text(), new RegExp(SENT));
+    const end = await recorder.end(0);
+    const kept = exchangesOf(recorder.out)[0]?.response.headers;
+    assert.match(kept["openai-organization"], /^account-[0-9a-f]{16}$/);
+    assert.equal(kept["set-cookie"], undefined);
+    requireClean(recorder, end);
+  },
+);
+
+withHome("an answer that repeated the key is clean for lint, and nothing is left to redact", async (home) => {
+  const body = JSON.stringify({
+    headers: { authorization: `Bearer ${SENT}` },
+    url: `https://me:${KEY}@host/`,
+  });
+  await using upstream = new RawUpstream(answering("200 OK\r\ncontent-type: application/json", body));
+  await using recorder = await home.record(upstream.origin, { env });
+  await recorder.ask("/v1/echo", { model: "m", input: `Authorization: Bearer ${KEY}` }, { headers });
+  assert.match((await recorder.fixture()).exchanges[0]?.text ?? "", /"Bearer REDACTED/);
+  // The environment of lint is another than that of the recording.
+  for (const known of [env, {}]) {
+    assert.deepEqual(
+      (await home.findings("recorded", { env: known })).filter((line) => / secret /.test(line)),
+      [],
+    );
+    assert.deepEqual((await home.json(["redact", "recorded"], { env: known })).files, []);
+  }
+});
+
+withHome("a key that comes with a later request is found in an earlier one that still runs", async (home) => {
+  const go = Promise.withResolvers<void>();
+  await using upstream = new RawUpstream(async (connection, request) => {
+    if (request.head.includes("/slow")) await go.promise;
+    await streaming(sse({ type: "response.output_text.delta", delta: SENT }), COMPLETED)(connection, request);
+  });
+  await using recorder = await home.record(upstream.origin);
+  const slow = recorder.ask("/slow/v1/responses", { model: "m" });
+  while (upstream.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await recorder.ask("/v1/responses", { model: "m" }, { headers });
+  go.resolve();
+  await slow;
+  const end = await recorder.end(0);
+  assert.equal(end.published, 2);
+  requireClean(recorder, end);
+});
+
+const ALTERED = "canary-4f1d0c7ea9-sent-by-a-client";
+/** Path, body and headers of a request, and whether recording alters it. */
+const REQUESTS: readonly (readonly [string, string, Readonly<Record<string, string>>, boolean])[] = [
+  ["/v1/responses", '{"input":"hi"}', {}, false],
+  ["/v1/responses", '{"input":"hi"}', { authorization: `Bearer ${ALTERED}`, "openai-beta": ALTERED }, false],
+  ["/v1/responses", `{"input":"${ALTERED}"}`, {}, true],
+  ["/v1/responses", '{"input":"token=abcdef12"}', {}, true],
+  ["/v1/responses", `${ALTERED}${" ".repeat(300_000)}`, {}, true],
+  ["/v1/responses", `${" ".repeat(300_000)}${ALTERED}`, {}, true],
+  [`/v1/${ALTERED}/responses`, "{}", {}, true],
+  ["/v1/responses?key=ab", "{}", {}, true],
+  // Replaced already when it was sent.
+  ["/v1/responses?key=RE", '{"input":"Authorization: Bearer REDACTEDRED"}', {}, false],
+];
+
+withHome(
+  "the summary counts the requests that were changed when they were recorded, apart from headers and answers",
+  async (home) => {
+    await using upstream = new RawUpstream(
+      answering("200 OK\r\ncontent-type: application/json", JSON.stringify({ text: ALTERED })),
+    );
+    await using recorder = await home.record(upstream.origin, { env: { A_SECRET: ALTERED } });
+    for (const [path, body, headers] of REQUESTS) {
+      await (await recorder.fetch(path, { method: "POST", body, headers })).text();
+    }
+    const { altered } = await recorder.end(0);
+    assert.equal(altered, REQUESTS.filter(([, , , isAltered]) => isAltered).length);
+    const expected = REQUESTS.map(([path, body, , isAltered]) => isAltered ? null : [path, body]);
+    const kept = exchangesOf(recorder.out).map(({ request, sent }, index) =>
+      expected[index] === null ? null : [request.path, sent]
+    );
+    assert.deepEqual(kept, expected);
+  },
+  test.long,
+);
+
+withHome(
+  "of headers those are kept that the API or its client reads, and none that carries a key",
+  async (home) => {
+    const read = [
+      ...[
+        "content-type",
+        "retry-after",
+        "retry-after-ms",
+        "x-should-retry",
+        "x-request-id",
+        "request-id",
+        "apim-request-id",
+      ],
+      ...[
+        "openai-organization",
+        "openai-project",
+        "openai-version",
+        "openai-processing-ms",
+        "anthropic-workspace-id",
+      ],
+      ...[
+        "x-ratelimit-limit-requests",
+        "x-ratelimit-remaining-tokens",
+        "anthropic-ratelimit-tokens-reset",
+        "anthropic-organization-id",
+      ],
+    ];
+    const others = ["set-cookie", "authorization", "openai-session-token", "server", "x-any"];
+    const lines = [...read, ...others].map((name) => `\r\n${name.toUpperCase()}: v`).join("");
+    await using upstream = new RawUpstream(answering(`200 OK${lines}\r\ncontent-length: 2`, "{}"));
+    await using recorder = await home.record(upstream.origin, { env });
+    const sent = {
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      "anthropic-version": "2026-10-21",
+      "openai-beta": `x=${KEY}`,
+    };
+    const keys = ["authorization", "x-api-key", "api-key", "cookie", "proxy-authorization", "x-any"].map((
+      name,
+    ) => [name, "value-of-1234"]);
+    const path = `/v1/x/${
+      encodeURIComponent(KEY)
+    }?key=ab&api-version=1&access_token=a%20b&sig=&a=${SENT}&code`;
+    await recorder.ask(path, {}, { headers: { ...sent, ...Object.fromEntries(keys) } });
+    const { exchanges: [exchange] } = await recorder.fixture();
+    const { "openai-beta": beta, ...kept } = exchange?.request.headers;
+    assert.deepEqual(kept, {
+      "content-type": sent["content-type"],
+      accept: sent.accept,
+      "anthropic-version": sent["anthropic-version"],
+    });
+    assert.match(beta, /^x=[REDACT]{40}$/);
+    assert.deepEqual(Object.keys(exchange?.response.headers).sort(), read.sort());
+    assert.equal(exchange?.request.path.length, path.length);
+    assert.match(
+      exchange?.request.path,
+      new RegExp(`^/v1/x/[REDACT]+\\?key=RE&api-version=1&access_token=REDAC&sig=&a=${SENT}&code$`),
+    );
+  },
+);
+
+/** Records texts as bodies of requests; returns what is kept of each. */
+async function keptOf(
+  home: RecordingHome,
+  texts: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
+  await using upstream = new RawUpstream(ECHO);
+  await using recorder = await home.record(upstream.origin, { env });
+  for (const body of texts) await (await recorder.fetch("/v1/files", { method: "POST", body })).text();
+  return (await recorder.fixture()).exchanges.map(({ sent }) => sent ?? "");
+}
+
+withHome(
+  "unknown secrets are replaced by their shape, and text that is only about secrets stays",
+  async (home) => {
+    const kept = await keptOf(home, [...SHAPES.map(([before]) => before), ...PLAIN]);
+    assert.deepEqual(kept, [...SHAPES.map(([, after]) => after), ...PLAIN]);
+  },
+  test.long,
+);
+
+withHome(
+  "an ordinary word is replaced in URLs and in members that are named like keys, and nowhere else",
+  async (home) => {
+    const texts = [...WORDS.secret, ...WORDS.plain];
+    const kept = await keptOf(home, texts, { POSTGRES_PASSWORD: WORD });
+    for (const [index, text] of texts.entries()) {
+      const after = kept[index] ?? "";
+      if (index >= WORDS.secret.length) assert.equal(after, text);
+      else {assert.ok(
+          byteLength(after) === byteLength(text) && /EDACTED/.test(after) &&
+            !/postgres"|:postgres@|=postgres|%70ostgres/.test(after),
+          after,
+        );}
+    }
+  },
+  test.long,
+);
+
+withHome("headers that carry keys give them away, and others nothing", async (home) => {
+  await using upstream = new RawUpstream(ECHO);
+  await using recorder = await home.record(upstream.origin);
+  const rows = [
+    ...HEADERS.map((row) => [...row, true] as const),
+    ...OTHERS.map((name) => [name, "VALUE", false] as const),
+  ];
+  const valueOf = (index: number) => `abcd${index}efgh1234`;
+  for (const [index, [name, form]] of rows.entries()) {
+    const value = form.startsWith("Basic")
+      ? `Basic ${btoa(`me:${valueOf(index)}`)}`
+      : form.replace("VALUE", valueOf(index));
+    await recorder.ask("/v1/files", `It is ${valueOf(index)}.`, { headers: { [name]: value } });
+  }
+  const kept = (await recorder.fixture()).exchanges.map(({ sent }, index) => sent?.includes(valueOf(index)));
+  assert.deepEqual(rows.filter(([, , isKey], index) => kept[index] === isKey).map(([name]) => name), []);
+}, test.long);
+
+withHome(
+  "secrets of an environment are found by name and by value; those that are too short are named",
+  async (home) => {
+    await using upstream = new RawUpstream(ECHO);
+    for (const [index, [name, value, ...parts]] of VARIABLES.entries()) {
+      const isShort = parts[0] === null;
+      const out = `${index}`;
+      await using recorder = await home.record(upstream.origin, { out, env: { [name]: value } });
+      // An ordinary word is a secret in a header only.
+      const held = parts.length === 0 || isShort ? [value.trim()] : parts as string[];
+      const headers = held.every((part) => /^[\x21-\x7e]+$/.test(part))
+        ? { "openai-beta": held.join(" ") }
+        : {};
+      await recorder.ask("/v1/files", held.join(" "), { headers });
+      const { notes } = await recorder.end(0);
+      const [{ sent, request } = assert.fail()] = exchangesOf(recorder.out);
+      const kept = `${sent} ${request.headers["openai-beta"]}`;
+      const isReplaced = headers["openai-beta"] === undefined
+        ? sent !== JSON.stringify(held.join(" "))
+        : request.headers["openai-beta"] !== headers["openai-beta"];
+      if (!isShort) assert.equal(isReplaced, parts.length > 0, `${name}=${value}: ${kept}`);
+      assert.equal(notes.includes(`${name} is too short to look for`), isShort, `${name}=${value}: ${notes}`);
+    }
+  },
+  test.long,
+);

@@ -1,0 +1,221 @@
+/**
+ * Streams of the Responses API, each with what a run leaves of it.
+ *
+ * @module
+ */
+import type { Json } from "./streams.ts";
+import type { StreamRow, StreamRows } from "./streams_rows.ts";
+
+const REASONING = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "gAAAA" };
+const MESSAGE = {
+  ...{ id: "msg_1", type: "message", role: "assistant", phase: "final_answer" },
+  content: [{ type: "output_text", text: "Hello", annotations: [] }],
+};
+const CALL = { id: "fc_1", type: "function_call", call_id: "call_1", name: "ls", arguments: "{}" };
+const OTHER = { ...CALL, id: "fc_2", call_id: "call_2" };
+const STRANGE = { zebra: 1, type: "brand_new_call", alpha: { b: [], a: null } };
+
+const done = (output_index: number | undefined, item: Json) => ({
+  ...{ type: "response.output_item.done", output_index, item },
+});
+const completed = (response: Json = {}) => ({
+  type: "response.completed",
+  response: { id: "resp_1", status: "completed", ...response },
+});
+const created = (id = "resp_1", model = "m") => ({ type: "response.created", response: { id, model } });
+const text = (output_index: number | undefined, delta: Json, more = {}) => ({
+  ...{ type: "response.output_text.delta", output_index, delta, ...more },
+});
+const summary = (summary_index: number, delta: string) => ({
+  ...{ type: "response.reasoning_summary_text.delta", output_index: 0, summary_index, delta },
+});
+const incomplete = (reason: string) => ({
+  type: "response.incomplete",
+  response: { id: "r", status: "incomplete", incomplete_details: { reason } },
+});
+/** A terminal event that lists items once more, in another way. */
+const again = (sent: readonly Json[], listed: readonly Json[]): StreamRow => ({
+  events: [...sent.map((item, index) => done(index, item)), completed({ output: listed })],
+  ...{ items: sent, notices: [] },
+});
+const quota = { code: "insufficient_quota", message: "You exceeded your current quota." };
+const failed = { type: "response.failed", response: { id: "resp_9", status: "failed", error: quota } };
+const changed = [{ id: "rs_7", type: "reasoning", action: "removed", reason: "model_mismatch" }];
+const aliased = (type: string, output_index: number, output_item: Json) => ({
+  ...{ type: `response.output_item.${type}`, output_index, output_item },
+});
+
+/** See the module. */
+export const RESPONSES_STREAMS: StreamRows = {
+  "items are kept verbatim in order, unknown types too": {
+    events: [
+      ...[created(), done(0, REASONING), done(1, STRANGE), done(2, CALL)],
+      completed({ model: "gpt-5.6-2026-08-01", output: [REASONING, STRANGE, CALL] }),
+    ],
+    items: [REASONING, STRANGE, CALL],
+    response: { model: "gpt-5.6-2026-08-01", id: "resp_1", status: "completed" },
+    notices: [],
+  },
+  "an item that only the terminal event lists is added from there": {
+    events: [done(1, MESSAGE), completed({ output: [REASONING, MESSAGE] })],
+    notices: ['stream: Item 0 ("reasoning") came only with the terminal event'],
+  },
+  "an item whose id changes with every event is one": again([{ ...CALL, id: "x1" }], [{ ...CALL, id: "x2" }]),
+  "an item without an id is one": again([{ ...MESSAGE, id: undefined }], [{ ...MESSAGE, id: undefined }]),
+  "reasoning that is encrypted again is one": again([REASONING, MESSAGE], [{
+    ...REASONING,
+    encrypted_content: "gB",
+  }, MESSAGE]),
+  "an item listed at another position is one": again([REASONING, MESSAGE, CALL], [MESSAGE, CALL]),
+  "a call listed at another position under a new id is one": again([REASONING, CALL], [{
+    ...CALL,
+    id: "x2",
+  }]),
+  "items with the same position are two": {
+    events: [done(0, CALL), done(0, OTHER), completed({ output: [CALL, OTHER] })],
+    items: [CALL, OTHER],
+  },
+  "items without a position are two": {
+    events: [done(undefined, CALL), done(undefined, OTHER), completed({ output: [CALL, OTHER] })],
+    items: [CALL, OTHER],
+  },
+  "an item that comes twice is kept once": {
+    events: [done(0, CALL), done(0, CALL), completed()],
+    ...{ items: [CALL], notices: ['stream: Item "function_call" came twice, and was kept once'] },
+  },
+  "two calls at one position with different call ids are both kept": {
+    events: [done(0, CALL), completed({ output: [{ ...CALL, id: undefined, call_id: "call_9" }] })],
+    items: [CALL, { ...CALL, id: undefined, call_id: "call_9" }],
+  },
+  "text is shown by its deltas, and a refusal is text": {
+    events: [
+      {
+        type: "response.output_item.added",
+        output_index: 1,
+        item: { ...MESSAGE, phase: "commentary", content: [] },
+      },
+      ...[text(1, "Looking", { item_id: "msg_1" }), text(2, " on")],
+      { type: "response.refusal.delta", output_index: 3, delta: "No" },
+      done(3, { type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No" }] }),
+      completed(),
+    ],
+    ...{ isNamed: true, text: "Looking onNo", error: "refused" },
+  },
+  "parts of a summary are separated by a blank line": {
+    events: [
+      summary(0, "First"),
+      summary(0, " part"),
+      summary(1, "Second"),
+      done(0, REASONING),
+      done(1, MESSAGE),
+      completed(),
+    ],
+    reasoning: "First part\n\nSecond",
+  },
+  "text of items without deltas is shown once": {
+    events: [
+      done(0, {
+        ...REASONING,
+        summary: [{ type: "summary_text", text: "A" }, { type: "summary_text", text: "B" }],
+      }),
+      ...[done(1, MESSAGE), completed()],
+    ],
+    ...{ text: "Hello", reasoning: "A\n\nB" },
+  },
+  "text of items with deltas is shown once": {
+    events: [text(0, "Hel"), text(0, "lo"), done(0, MESSAGE), completed()],
+    text: "Hello",
+  },
+  "events that a client must tolerate change nothing": {
+    events: [
+      ...["", { type: "keepalive", sequence_number: 3 }],
+      { type: "response.apply_patch_call_operation_diff.delta", output_index: 0, delta: "x" },
+      ...[text(0, 17), text(0, undefined), {
+        type: "response.output_item.added",
+        output_index: 0,
+        item: null,
+      }],
+      ...[
+        done(0, CALL),
+        completed({ created_at: 1784324967.5, usage: { input_tokens: 3 } }),
+        "[DONE]",
+        done(1, MESSAGE),
+      ],
+    ],
+    ...{ items: [CALL], usage: { input_tokens: 3 } },
+  },
+  "an incomplete response keeps its reason": {
+    events: [done(0, MESSAGE), incomplete("max_output_tokens")],
+    ...{
+      response: { model: null, id: "r", status: "incomplete", reason: "max_output_tokens" },
+      error: "incomplete",
+    },
+  },
+  "a content filter is a refusal": {
+    events: [done(0, MESSAGE), incomplete("content_filter")],
+    error: "refused",
+  },
+  ...Object.fromEntries(
+    ([
+      ["nested, then failed", [{ type: "error", error: { ...quota, type: "insufficient_quota" } }, failed]],
+      ["nested alone", [{ type: "error", error: quota }]],
+      ["flat alone", [{ type: "error", ...quota, param: null, sequence_number: 2 }]],
+      ["flat, then failed", [{ type: "error", ...quota }, failed, "[DONE]"]],
+      ["failed alone", [failed]],
+      ["without a type", [{ error: quota }]],
+      ["response.error", [{ type: "response.error", error: quota }]],
+      ["completed after it", [{ type: "error", error: quota }, completed({ id: "resp_9" })]],
+    ] as const).map(([name, events]) => [
+      `an error event is reported once: ${name}`,
+      { events: [done(0, CALL), ...events], items: [CALL], error: "quota_exhausted" },
+    ]),
+  ),
+  "a stream without its terminal event is cut, and keeps what it said": {
+    events: [created(), done(0, CALL)],
+    ...{ items: [CALL], error: "stream_cut" },
+  },
+  "a stream that ends with [DONE] alone is cut": {
+    events: [created(), done(0, MESSAGE), "[DONE]"],
+    ...{ items: [MESSAGE], error: "stream_cut" },
+  },
+  "half an event at the end is a cut": {
+    events: [done(0, CALL), '{"type":"response.output_item.do'],
+    ...{ items: [CALL], error: "stream_cut" },
+  },
+  "half an event before the end is a broken stream": {
+    events: [done(0, CALL), '{"type":"response.output_item.do', done(1, MESSAGE), completed()],
+    ...{ items: [CALL], error: "bad_stream" },
+  },
+  "an event that is no object is a broken stream": {
+    events: [done(0, CALL), "[1]", completed()],
+    error: "bad_stream",
+  },
+  "numbers and the order of members stay as they were sent": {
+    events: [
+      '{"type":"response.completed","response":{"temperature":1.0,"output":[{"type":"brand_new_call","n":1.50,"b":0,"1":0},' +
+      JSON.stringify(MESSAGE) + '],"usage":{"input_tokens":1.0,"10":2,"2":3},"id":"r"}}',
+    ],
+    raw: ['{"type":"brand_new_call","n":1.50,"b":0,"1":0}', '{"input_tokens":1.0,"10":2,"2":3}'],
+  },
+  "a terminal event of an unknown shape is read as far as it goes": {
+    events: [completed({ usage: "many", output: [null, { type: 7 }, CALL] })],
+    ...{ items: [CALL], usage: null },
+  },
+  "the server's report about changed reasoning is kept": {
+    events: [done(0, MESSAGE), completed({ input_transformations: changed })],
+    transformations: changed,
+  },
+  "an item that its events call output_item is kept like any other": {
+    events: [
+      ...[aliased("added", 0, { ...MESSAGE, content: [] }), text(undefined, "Hello", { item_id: "msg_1" })],
+      ...[aliased("done", 0, MESSAGE), aliased("done", 1, CALL), completed({ output: [MESSAGE, CALL] })],
+    ],
+    ...{ items: [MESSAGE, CALL], text: "Hello", notices: [] },
+  },
+  "response.created names a response whose end does not": {
+    events: [created(), created("resp_2", "later"), done(0, MESSAGE), {
+      ...{ type: "response.completed", response: { status: "completed" } },
+    }],
+    ...{ isNamed: true, response: { model: "m", id: "resp_1", status: "completed" } },
+  },
+};
