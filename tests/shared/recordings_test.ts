@@ -8,11 +8,9 @@ const SOURCE = "../shared/recordings";
 const ALSO_HERE = [
   "unit/apis/chat/recordings_test.ts",
   "unit/apis/messages/recordings_test.ts",
-  "unit/apis/messages/rules/recordings_test.ts",
   "unit/apis/responses/recordings_test.ts",
-  "unit/apis/responses/rules/recordings_test.ts",
+  "doors/recordings/cassettes_test.ts",
   "doors/recordings/import_recordings_test.ts",
-  "unit/fixture/serve/recordings_test.ts",
   "doors/wire/recorded_histories_test.ts",
   "unit/transport/cuts_test.ts",
 ];

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { HereRun } from "../../support/in_process.ts";
+import { test } from "../../support/test.ts";
 import { RecordingHome } from "./home.ts";
 import { type GivenExchange, type Json, sha256 } from "./recording_files.ts";
 
@@ -207,13 +208,16 @@ export interface Row {
   readonly asked: readonly (readonly [request: Json, outcome: Json])[];
 }
 
+/** More rows than the fast suite has time for. */
+const MANY_ROWS = 20;
+
 /** Registers a table as one test; each row has a fixture and, as the tests of a suite have, an address of its own. */
 export function rows(
   name: string,
   table: Readonly<Record<string, Row>>,
   {
     outcome = outcomeOf,
-    register = Deno.test,
+    register = Object.keys(table).length > MANY_ROWS ? test.long : Deno.test,
     flags: common = [],
     header: shared = {},
     cwd = (home) => home.workspace,
