@@ -7,11 +7,8 @@ const SOURCE = "../shared/recordings";
 /** Test files that read recordings, below tests/. */
 const ALSO_HERE = [
   "unit/apis/chat/recordings_test.ts",
-  "unit/apis/messages/rules/recordings_test.ts",
   "unit/apis/responses/recordings_test.ts",
-  "unit/apis/responses/rules/recordings_test.ts",
   "doors/recordings/import_recordings_test.ts",
-  "unit/fixture/serve/recordings_test.ts",
   "doors/wire/recorded_histories_test.ts",
   "doors/wire/streams_test.ts",
 ];
