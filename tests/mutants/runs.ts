@@ -83,7 +83,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: 'clean = clean.replaceAll(secret, "[key]")',
     replacement: 'clean = clean.replace(secret, "[key]")',
     promise: "guarantees.md: no message shows a key that a server repeats",
-    area: ["cli/long/privacy_test.ts", "unit/transport"],
+    area: ["doors/wire/retries_test.ts"],
   },
   {
     file: "src/tools/writing/replace_file.ts",

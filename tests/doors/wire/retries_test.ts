@@ -135,3 +135,20 @@ for (const [name, { answers, waits = [], error = null, says = /^$/, details }] o
     }
   });
 }
+
+Deno.test("no message shows a key that a server repeats", async () => {
+  await using home = new Sandbox();
+  // No shape by which a key is known.
+  const key = "plain-canary-words";
+  const refusal = { error: { message: `Key ${key} is not ${key}, nor ${key}` } };
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => Response.json(refusal, { status: 400 }),
+  );
+  const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: `http://127.0.0.1:${server.addr.port}/v1` };
+  const { stdout, stderr } = await home.call(["run", "--json", "--new", "-s", "s", "-m", "gpt-5.6", "Go"], {
+    env,
+  });
+  assert.match(stdout, /Key \[key\] is not \[key\]/);
+  assert.ok(!`${stdout}${stderr}${JSON.stringify(home.turns("s"))}`.includes(key), stdout);
+});

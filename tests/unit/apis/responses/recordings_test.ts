@@ -5,79 +5,7 @@ import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { FinishedResponse } from "../../../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../../../src/transport/sse.ts";
 import { interactionsIn } from "../../../support/recordings.ts";
-import { recordedErrors, streamedRecordings, streamsIn } from "../../../support/recorded_streams.ts";
-
-/** Streams that do not assemble to what their terminal event lists, why, and how they end instead. */
-const EXCEPTIONS: readonly {
-  readonly name: string;
-  readonly reason: string;
-  readonly status: FinishedResponse["status"];
-  /** Set where only the streams without listed output deviate. */
-  readonly withoutOutput?: true;
-}[] = [
-  {
-    name: "responses/mcp_list.yaml",
-    reason: "two of its items have no output_item.done: only the terminal event holds them",
-    status: "completed",
-    withoutOutput: true,
-  },
-  {
-    name: "responses/abridged.chunks.txt",
-    reason: "abridged by its project: the terminal event was removed",
-    status: "cut",
-  },
-  {
-    name: "responses/broken_json.chunks.txt",
-    reason: "edited manually: its first and its last event lack a closing brace and are not JSON",
-    status: "failed",
-  },
-];
-
-for (const recording of streamedRecordings()) {
-  Deno.test(`assembler rebuilds what the terminal events in ${recording} list`, async () => {
-    for (const { name, bytes } of streamsIn(recording)) {
-      const events = await eventsOf([bytes]);
-      const exception = EXCEPTIONS.find((other) => other.name === name);
-      const deviates = exception !== undefined && !exception.withoutOutput;
-      check(name, events, { edited: events, deviates, status: exception?.status });
-      // The same without the list, and without `event:` lines.
-      const bare = { edited: events.map(withoutOutput), deviates: exception !== undefined };
-      check(name, events, { ...bare, status: exception?.status });
-      const unnamed = events.map(({ data }) => ({ event: undefined, data }));
-      check(name, events, { edited: unnamed, deviates, status: exception?.status });
-    }
-  });
-}
-
-/** Recordings whose projects took deltas out, or changed their texts. */
-const ABRIDGED =
-  /\/(?:abridged|azure_summaries|broken_json|codex-stream-tool|custom_text_gap|phase_gap|shell)\./;
-
-for (const recording of streamedRecordings().filter((name) => !ABRIDGED.test(name))) {
-  Deno.test(`the deltas in ${recording} add up to the texts of its messages and the arguments of its calls`, async () => {
-    for (const { name, bytes } of streamsIn(recording)) {
-      const events = await eventsOf([bytes]);
-      const assembler = responsesApi.newAssembler();
-      const shown = events.flatMap((event) => assembler.feed(event))
-        .filter((update) => update.kind === "text_delta");
-      assert.equal(shown.map(({ delta }) => delta).join(""), saidIn(events, "text", /^output_text$/), name);
-      const parts = events.map(({ data }) => parsed(data) ?? {}).filter(({ type }) =>
-        type === "response.function_call_arguments.delta"
-      );
-      if (parts.length === 0) continue;
-      assert.equal(
-        parts.map(({ delta }) => delta).join(""),
-        saidIn(events, "arguments", /^function_call$/),
-        name,
-      );
-    }
-  });
-}
-
-Deno.test("every stream that does not assemble to its terminal event is a recorded one", () => {
-  const names = streamedRecordings();
-  assert.deepEqual(EXCEPTIONS.filter(({ name }) => !names.includes(name)), []);
-});
+import { recordedErrors, streamsIn } from "../../../support/recorded_streams.ts";
 
 Deno.test("every recorded error body is judged by what it says", () => {
   const judged = recordedErrors().map(({ name, status, headers, body }) => {
@@ -154,23 +82,6 @@ Deno.test("DeepSeek's refusal, sent as bytes without a type, names the call that
   assert.deepEqual(responsesApi.refusalOf(failure, []), { kind: "call", callId });
 });
 
-/** Asserts that a stream assembles to what its last event lists, or if it `deviates` that it does not. */
-function check(
-  name: string,
-  events: readonly SseEvent[],
-  { edited, deviates, status }: {
-    readonly edited: readonly SseEvent[];
-    readonly deviates: boolean;
-    readonly status: string | undefined;
-  },
-): void {
-  const { items, response } = assemble(edited);
-  const isSame =
-    JSON.stringify(items.map(comparable)) === JSON.stringify(listedItems(events).map(comparable));
-  assert.equal(isSame && response.status === statusOf(events), !deviates, name);
-  if (status !== undefined) assert.equal(response.status, status, name);
-}
-
 interface Assembled {
   /** In the order of their positions: an item that only the terminal event lists comes last. */
   readonly items: readonly Item[];
@@ -198,24 +109,6 @@ async function eventsOf(chunks: readonly Uint8Array[]): Promise<SseEvent[]> {
 function listedItems(events: readonly SseEvent[]): readonly Item[] {
   const last = parsed(events.at(-1)?.data ?? "");
   return (last?.response as { output?: readonly Item[] } | undefined)?.output ?? [];
-}
-
-/** A member of all parts of a type in the output that the last event lists. */
-function saidIn(events: readonly SseEvent[], member: string, type: RegExp): string {
-  return listedItems(events).flatMap((item) => [item, ...(item.content ?? []) as readonly Item[]])
-    .filter((part) => type.test(part.type)).map((part) => part[member]).join("");
-}
-
-function statusOf(events: readonly SseEvent[]): string {
-  const last = parsed(events.at(-1)?.data ?? "");
-  return String(last?.type).replace("response.", "");
-}
-
-function withoutOutput(event: SseEvent): SseEvent {
-  const payload = parsed(event.data);
-  if (!/^response\.(completed|incomplete|failed)$/.test(String(payload?.type))) return event;
-  const { output: _, ...response } = payload?.response as JsonObject;
-  return { ...event, data: JSON.stringify({ ...payload, response }) };
 }
 
 function parsed(data: string): JsonObject | undefined {
