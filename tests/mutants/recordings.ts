@@ -52,7 +52,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   {
     file: "src/fixture/loopback/guard.ts",
     text: "if (authority !== asked && (authority === undefined || !ours.has(authority))) {",
-    replacement: "if (authority !== undefined && authority !== asked && !ours.has(authority) && everywhere) {",
+    replacement:
+      "if (authority !== undefined && authority !== asked && !ours.has(authority) && everywhere) {",
     promise: "guarantees.md: a request for another server is not answered",
     area: ["doors/recordings/raw_heads_test.ts"],
   },
