@@ -1,8 +1,6 @@
 /**
  * A server that is every provider at once: it answers any path, in the API that the path ends with, and keeps what it
  * was sent.
- *
- * @module
  */
 import { KEY } from "./harness.ts";
 

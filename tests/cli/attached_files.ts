@@ -1,8 +1,4 @@
-/**
- * Files for the tests of `--attach`, and the parts of a request that they become.
- *
- * @module
- */
+/** Files for the tests of `--attach`, and the parts of a request that they become. */
 import { Buffer } from "node:buffer";
 
 /** Bytes that begin like a file of a type, followed by every other byte. */

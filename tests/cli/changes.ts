@@ -1,8 +1,6 @@
 /**
  * Support for the tests of the changing tools: calls that change things, what of them is on disk, and a look at what
  * still runs.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";

@@ -1,8 +1,6 @@
 /**
  * A suite that grows: a command whose tests each send one request, an upstream that answers by the request, and a
  * fixture between them.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { readFixture } from "../../src/fixture/read.ts";

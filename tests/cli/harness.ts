@@ -1,8 +1,4 @@
-/**
- * Support for the command line tests: a home with a server for its calls, and one way to check an error.
- *
- * @module
- */
+/** Support for the command line tests: a home with a server for its calls, and one way to check an error. */
 import assert from "node:assert/strict";
 import { type Lack, lacksCommand } from "../support/needs.ts";
 import { seal } from "../../src/domain/seal.ts";

@@ -1,8 +1,4 @@
-/**
- * A running `serve` or `record` whose clients use WebSockets.
- *
- * @module
- */
+/** A running `serve` or `record` whose clients use WebSockets. */
 import type { Sandbox, Started } from "../support/reprise.ts";
 
 /** A running `serve --json` or `record --json`, without a command. */

@@ -1,8 +1,4 @@
-/**
- * Scripted APIs that refuse an item of a request: Responses over HTTP and over a WebSocket, and Messages.
- *
- * @module
- */
+/** Scripted APIs that refuse an item of a request: Responses over HTTP and over a WebSocket, and Messages. */
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
 import {
   apiError,

@@ -1,8 +1,4 @@
-/**
- * A running `serve`, and suites to serve.
- *
- * @module
- */
+/** A running `serve`, and suites to serve. */
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
 import type { Called, Sandbox } from "../support/reprise.ts";

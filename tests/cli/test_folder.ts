@@ -1,8 +1,6 @@
 /**
  * Support for tests of `record` with one recording for each test: the program as a server in front of an upstream that
  * echoes.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { type Fixture, readFixture } from "../../src/fixture/read.ts";

@@ -1,8 +1,4 @@
-/**
- * Two homes that exchange sessions through a remote.
- *
- * @module
- */
+/** Two homes that exchange sessions through a remote. */
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { openHome } from "../../src/store/home.ts";
 import type { TurnDraft } from "../../src/domain/turn.ts";

@@ -1,8 +1,6 @@
 /**
  * Five APIs at once, each a server on this machine with a key of its own, and a client that uses them by their
  * variables.
- *
- * @module
  */
 import { type Called, Sandbox } from "../support/reprise.ts";
 

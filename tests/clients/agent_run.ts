@@ -1,8 +1,6 @@
 /**
  * An agent's two prompts, recorded at one place and replayed at others, as people do it: `record -- CMD` and
  * `serve -- CMD`, or both by themselves with a client that knows their port.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";

@@ -1,8 +1,4 @@
-/**
- * Sessions that Codex CLI, Claude Code and pi write and resume, unmodified, against servers on this machine.
- *
- * @module
- */
+/** Sessions that Codex CLI, Claude Code and pi write and resume, unmodified, against servers on this machine. */
 import assert from "node:assert/strict";
 import { says } from "../support/messages_server/script.ts";
 import { startMessagesServer, text } from "../support/messages_server.ts";

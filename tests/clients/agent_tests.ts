@@ -1,8 +1,6 @@
 /**
  * The promises that hold for every agent: recorded once, it replays at any place and on any day, and nothing else
  * is let through.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";

@@ -1,8 +1,4 @@
-/**
- * `@openai/agents` as its users use it: an agent with a tool, whose loop and history the runner keeps.
- *
- * @module
- */
+/** `@openai/agents` as its users use it: an agent with a tool, whose loop and history the runner keeps. */
 import {
   Agent,
   type AgentInputItem,

@@ -1,8 +1,4 @@
-/**
- * `ai` with `@ai-sdk/openai` as its users use it: a text made in steps, whose loop and history the package keeps.
- *
- * @module
- */
+/** `ai` with `@ai-sdk/openai` as its users use it: a text made in steps, whose loop and history the package keeps. */
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from "ai";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";

@@ -1,8 +1,6 @@
 /**
  * `@anthropic-ai/sdk` as its users use it: a tool loop with thinking that keeps the history itself, and the package's
  * own tool runner.
- *
- * @module
  */
 import Anthropic from "@anthropic-ai/sdk";
 import type { JsonValue } from "../../src/domain/json.ts";

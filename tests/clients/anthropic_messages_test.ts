@@ -7,15 +7,7 @@ import { messagesApi } from "../../src/apis/messages/api.ts";
 import type { RequestSpec, StreamUpdate } from "../../src/apis/api.ts";
 import { readSse } from "../../src/transport/sse.ts";
 import { recordedStreams } from "../support/recorded_messages.ts";
-import {
-  blockEvents,
-  CALL,
-  read,
-  REDACTED,
-  started,
-  TEXT,
-  THINKING,
-} from "../support/stream_events.ts";
+import { blockEvents, CALL, read, REDACTED, started, TEXT, THINKING } from "../support/stream_events.ts";
 
 const SPEC: RequestSpec = {
   model: "claude-sonnet-5",

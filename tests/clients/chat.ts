@@ -1,8 +1,4 @@
-/**
- * Chat Completions as users of three packages use it: `openai`, `@ai-sdk/openai-compatible` and LangChain.js.
- *
- * @module
- */
+/** Chat Completions as users of three packages use it: `openai`, `@ai-sdk/openai-compatible` and LangChain.js. */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import {
   AIMessage,

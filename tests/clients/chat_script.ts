@@ -1,8 +1,4 @@
-/**
- * The same sums with Chat Completions: parallel calls first.
- *
- * @module
- */
+/** The same sums with Chat Completions: parallel calls first. */
 import type { Fixture } from "../../src/fixture/read.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type ScriptedMessage, startChatServer } from "../support/chat_server.ts";

@@ -1,8 +1,4 @@
-/**
- * The clients as commands that find their API by the environment.
- *
- * @module
- */
+/** The clients as commands that find their API by the environment. */
 import { type Called, denoCache, Sandbox } from "../support/reprise.ts";
 import type { Change } from "./support.ts";
 

@@ -1,8 +1,6 @@
 /**
  * The table of docs/rules.md says what clients do: each cell is compared with a client that meets the fault, our own
  * over the player and the official ones over HTTP, from a server with real waits, stalls and broken connections.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";

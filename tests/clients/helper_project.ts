@@ -1,7 +1,5 @@
 /**
  * A project whose tests use the helpers of the npm package or the plugin for pytest, and the APIs that it records from.
- *
- * @module
  */
 import { dirname } from "node:path";
 import { readFixture } from "../../src/fixture/read.ts";

@@ -1,8 +1,4 @@
-/**
- * `@langchain/openai` as its users use it: a chat model with a tool, whose messages the user keeps.
- *
- * @module
- */
+/** `@langchain/openai` as its users use it: a chat model with a tool, whose messages the user keeps. */
 import { type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import type { JsonValue } from "../../src/domain/json.ts";

@@ -1,8 +1,4 @@
-/**
- * The same sums with the Messages API: thinking before the uses of the tool.
- *
- * @module
- */
+/** The same sums with the Messages API: thinking before the uses of the tool. */
 import type { Fixture } from "../../src/fixture/read.ts";
 import { type RecordedMessages, startMessagesServer, text } from "../support/messages_server.ts";
 import { says, type ScriptedAnswer, thinking, toolUse } from "../support/messages_server/script.ts";

@@ -1,8 +1,4 @@
-/**
- * Programs from npm, unmodified: their exact versions and their installation.
- *
- * @module
- */
+/** Programs from npm, unmodified: their exact versions and their installation. */
 import { dirname } from "node:path";
 import { type Lack } from "../support/needs.ts";
 import { exists, installPackages } from "../../scripts/npm_packages.ts";

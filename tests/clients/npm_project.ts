@@ -1,8 +1,4 @@
-/**
- * Projects that install the npm packages, and tarballs to install.
- *
- * @module
- */
+/** Projects that install the npm packages, and tarballs to install. */
 import { outputOf, run } from "../../scripts/process.ts";
 import { binaryName, type Target, TARGETS } from "../../scripts/compile/targets.ts";
 import { identityOf } from "../../scripts/pack/manifests.ts";

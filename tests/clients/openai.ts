@@ -1,8 +1,4 @@
-/**
- * The `openai` package as its users use it: a tool loop that keeps the history itself, and a compaction.
- *
- * @module
- */
+/** The `openai` package as its users use it: a tool loop that keeps the history itself, and a compaction. */
 import OpenAI from "openai";
 import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import type {

@@ -1,8 +1,4 @@
-/**
- * The openai client as a reader of streams, for the bench that compares with it.
- *
- * @module
- */
+/** The openai client as a reader of streams, for the bench that compares with it. */
 import OpenAI from "openai";
 
 /** Reads the body of a streamed response with the client; returns the number of its events. */

@@ -1,8 +1,4 @@
-/**
- * The WebSocket client of the `openai` package as its users use it: one connection, a tool loop on it.
- *
- * @module
- */
+/** The WebSocket client of the `openai` package as its users use it: one connection, a tool loop on it. */
 import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import { ResponsesWS } from "openai/resources/responses/ws";
 import type {

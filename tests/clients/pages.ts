@@ -1,8 +1,4 @@
-/**
- * Pages in headless Chromium, driven by playwright-core.
- *
- * @module
- */
+/** Pages in headless Chromium, driven by playwright-core. */
 import { outputOf, run } from "../../scripts/process.ts";
 import { turnFileName } from "../../src/domain/turn.ts";
 import type { History } from "../support/history.ts";

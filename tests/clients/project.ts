@@ -1,8 +1,4 @@
-/**
- * A project of a reader of the docs, in which the pages' commands run.
- *
- * @module
- */
+/** A project of a reader of the docs, in which the pages' commands run. */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { Sandbox, SHELL_PROGRAM } from "../support/reprise.ts";

@@ -1,8 +1,4 @@
-/**
- * Conversation with every client: sums, in three steps, with reasoning before the calls.
- *
- * @module
- */
+/** Conversation with every client: sums, in three steps, with reasoning before the calls. */
 import {
   answer,
   message,

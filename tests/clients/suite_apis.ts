@@ -1,8 +1,6 @@
 /**
  * The APIs of the suites in `suites/`: OpenAI's two and Anthropic's, each with its own address, with the answer to a
  * question in the question.
- *
- * @module
  */
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type ScriptedMessage, startChatServer } from "../support/chat_server.ts";

@@ -1,8 +1,6 @@
 /**
  * Support for the tests of other people's clients. A client is a function that talks to an API and reports its answers,
  * here in front of a rules server through the recorder, and then in front of what was recorded.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";

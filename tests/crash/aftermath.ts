@@ -1,8 +1,4 @@
-/**
- * Checks of a session after an operation was cut short at any point.
- *
- * @module
- */
+/** Checks of a session after an operation was cut short at any point. */
 import assert from "node:assert/strict";
 import type { SessionId } from "../../src/domain/ids.ts";
 import { fsckSession } from "../../src/store/check/fsck.ts";

@@ -1,8 +1,6 @@
 /**
  * Reads a fixture by docs/fixtures.md alone, without any code of the program: the harness must not believe the reader
  * that it tests.
- *
- * @module
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";

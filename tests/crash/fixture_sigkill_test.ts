@@ -1,8 +1,6 @@
 /**
  * Kills recorders and pruners at random moments: each fixture is the one before or after, it plays, and the next process
  * that writes to it finishes the work.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync } from "node:fs";

@@ -1,8 +1,4 @@
-/**
- * Steps of a suite's life that are killed: recording, adding, recording what is missing, pruning.
- *
- * @module
- */
+/** Steps of a suite's life that are killed: recording, adding, recording what is missing, pruning. */
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync } from "node:fs";
 import { Sandbox } from "../support/reprise.ts";

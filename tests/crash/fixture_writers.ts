@@ -1,8 +1,6 @@
 /**
  * Support for the harness of killed recorders and pruners: an API with slow answers, a folder for each kill, and the
  * program as the reader of what is left.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import type { Sandbox, Started } from "../support/reprise.ts";

@@ -1,8 +1,4 @@
-/**
- * Stops an operation at each system call that changes something, and checks what its kill there would leave.
- *
- * @module
- */
+/** Stops an operation at each system call that changes something, and checks what its kill there would leave. */
 import assert from "node:assert/strict";
 import { lacksProgram, needing } from "../support/needs.ts";
 import { reportedIn, wrongAfter } from "./aftermath.ts";

@@ -1,9 +1,4 @@
-/**
- * Operations without care for crashes, as a small script would do them. The harnesses must fail
- * each of them.
- *
- * @module
- */
+/** Operations without care for crashes, as a small script would do them. The harnesses must fail each of them. */
 import { encodeTurn, type Turn, turnFileName } from "../../src/domain/turn.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { userDraft } from "../unit/store/support.ts";

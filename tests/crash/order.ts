@@ -1,8 +1,6 @@
 /**
  * Checks that a trace has the order that makes acknowledged changes survive a power failure. A pure function of the
  * calls: it knows only the file names of the store.
- *
- * @module
  */
 import type { Call } from "./trace.ts";
 

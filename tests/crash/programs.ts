@@ -1,8 +1,4 @@
-/**
- * Programs of these tests, as one file each: a start from sources loads some two hundred modules.
- *
- * @module
- */
+/** Programs of these tests, as one file each: a start from sources loads some two hundred modules. */
 import assert from "node:assert/strict";
 
 /** Path that the driver looks for on disk when its own work begins. */

@@ -1,8 +1,6 @@
 /**
  * Operations on a session that is killed, or whose disk fails: one list for both, and for the check of
  * the order of system calls.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { deterministicText } from "../../src/compaction/deterministic.ts";

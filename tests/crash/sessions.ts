@@ -1,8 +1,4 @@
-/**
- * The session that the operations of scenarios.ts change: creates and continues it.
- *
- * @module
- */
+/** The session that the operations of scenarios.ts change: creates and continues it. */
 import assert from "node:assert/strict";
 import type { EventDraft } from "../../src/domain/event.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";

@@ -1,8 +1,6 @@
 /**
  * Kills the compiled binary at random points of runs, in the middle of streams and tools: nothing that it said was
  * saved is lost, nothing is torn, and a new process brings the session to its answer.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { parseSessionId } from "../../src/domain/ids.ts";

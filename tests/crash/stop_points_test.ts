@@ -1,8 +1,6 @@
 /**
  * Stops the compiled binary at random points of runs with commands: whatever the point, the run has an end on disk,
  * every call has one result, nothing that was started is left, and the next run completes.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import {

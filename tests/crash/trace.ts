@@ -1,8 +1,4 @@
-/**
- * Runs programs under strace, and reads the system calls of their main thread.
- *
- * @module
- */
+/** Runs programs under strace, and reads the system calls of their main thread. */
 
 /** One system call of a program's main thread. */
 export interface Call {

@@ -1,8 +1,6 @@
 /**
  * Recordings of traffic that is full of secrets: none of them reaches a file or a screen. The forms of a secret are
  * written here without anything of the scrubber, so that a fault in one does not hide in the other.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";

@@ -1,8 +1,6 @@
 /**
  * `collected_server.ts FIXTURE PACE`: a replay server that prints its port, and, whenever something comes on stdin, the
  * bytes that it holds after a full collection. Needs `--v8-flags=--expose-gc`, which a compiled binary cannot be given.
- *
- * @module
  */
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { readFixture } from "../../src/fixture/read.ts";

@@ -1,8 +1,4 @@
-/**
- * Memory of a replay server after garbage collection.
- *
- * @module
- */
+/** Memory of a replay server after garbage collection. */
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { writeFixture } from "../doors/recordings/recording_files.ts";

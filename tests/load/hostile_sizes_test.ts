@@ -1,8 +1,4 @@
-/**
- * Input that once took minutes. Measures time, so it is for a soak only.
- *
- * @module
- */
+/** Input that once took minutes. Measures time, so it is for a soak only. */
 import assert from "node:assert/strict";
 import { lacksBinary } from "../support/needs.ts";
 import { IS_SOAK } from "../support/scale.ts";

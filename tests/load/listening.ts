@@ -1,8 +1,4 @@
-/**
- * The binary's servers in the long harnesses.
- *
- * @module
- */
+/** The binary's servers in the long harnesses. */
 import type { Called, Sandbox } from "../support/reprise.ts";
 
 /** Result of a server's clients, and the outcome of the server. */

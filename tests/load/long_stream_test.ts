@@ -1,8 +1,4 @@
-/**
- * A very long stream through the recorder.
- *
- * @module
- */
+/** A very long stream through the recorder. */
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow, peakMemory } from "../../bench/servers.ts";

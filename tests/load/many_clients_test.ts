@@ -1,8 +1,4 @@
-/**
- * Two hundred clients on one replay server, each in a conversation of its own.
- *
- * @module
- */
+/** Two hundred clients on one replay server, each in a conversation of its own. */
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow } from "../../bench/servers.ts";

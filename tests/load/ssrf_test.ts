@@ -1,8 +1,4 @@
-/**
- * Ways to make a recording proxy connect to somebody else: none does.
- *
- * @module
- */
+/** Ways to make a recording proxy connect to somebody else: none does. */
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { Sandbox } from "../support/reprise.ts";

@@ -1,8 +1,6 @@
 /**
  * Mutants: logic errors, each against a written promise, that the tests have to notice. `deno task mutants` tries them
  * one at a time. After a redesign a row is adapted, never dropped.
- *
- * @module
  */
 import { RECORDING_MUTANTS } from "./recordings.ts";
 import { RUN_MUTANTS } from "./runs.ts";

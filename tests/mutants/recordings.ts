@@ -1,8 +1,4 @@
-/**
- * Mutants of recordings: recorder, replay, imports and secrets.
- *
- * @module
- */
+/** Mutants of recordings: recorder, replay, imports and secrets. */
 import type { Mutant } from "./mutants.ts";
 
 /** See the module. */
@@ -52,7 +48,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   {
     file: "src/fixture/loopback/guard.ts",
     text: "if (authority !== asked && (authority === undefined || !ours.has(authority))) {",
-    replacement: "if (authority !== undefined && authority !== asked && !ours.has(authority) && everywhere) {",
+    replacement:
+      "if (authority !== undefined && authority !== asked && !ours.has(authority) && everywhere) {",
     promise: "guarantees.md: a request for another server is not answered",
     area: ["doors/recordings/raw_heads_test.ts"],
   },

@@ -2,8 +2,6 @@
  * `deno task mutants [--only=TEXT] [--near] [PATH]…`: tries each logic error of `mutants.ts` in a copy of the checkout,
  * and names the test that notices it. Runs the tests of the mutant's area, then, without `--near`, the other unit tests;
  * or only those of each PATH. `--only` selects the mutants with TEXT in their file. The exit code is 1 if one survives.
- *
- * @module
  */
 import { dirname, join } from "node:path";
 import { runScript, say } from "../../scripts/terminal.ts";

@@ -1,8 +1,4 @@
-/**
- * Mutants of runs: the loop, transport, tools and the command line.
- *
- * @module
- */
+/** Mutants of runs: the loop, transport, tools and the command line. */
 import type { Mutant } from "./mutants.ts";
 
 /** See the module. */

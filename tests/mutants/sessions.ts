@@ -1,8 +1,4 @@
-/**
- * Mutants of sessions: store, fold, compaction and remotes.
- *
- * @module
- */
+/** Mutants of sessions: store, fold, compaction and remotes. */
 import type { Mutant } from "./mutants.ts";
 
 /** See the module. */

@@ -1,8 +1,4 @@
-/**
- * Releases on a server of 127.0.0.1, with the layout of a GitHub releases page.
- *
- * @module
- */
+/** Releases on a server of 127.0.0.1, with the layout of a GitHub releases page. */
 import { gzipSync } from "node:zlib";
 import { outputOf, run } from "../../scripts/process.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";

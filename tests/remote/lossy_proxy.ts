@@ -1,7 +1,5 @@
 /**
  * Proxy on loopback that sometimes breaks a connection instead of passing an answer on: the store has taken the request.
- *
- * @module
  */
 
 /** A running proxy. */

@@ -1,8 +1,4 @@
-/**
- * A machine: a home of its own, runs of the program in it that may be killed, and what they acknowledged.
- *
- * @module
- */
+/** A machine: a home of its own, runs of the program in it that may be killed, and what they acknowledged. */
 import { PROGRAM } from "../support/reprise.ts";
 
 /** Sums of acknowledged turns, by number. */

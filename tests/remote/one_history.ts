@@ -1,8 +1,4 @@
-/**
- * Judge of copies of one session, which shares no code with the program's checks.
- *
- * @module
- */
+/** Judge of copies of one session, which shares no code with the program's checks. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { ObjectStore } from "../../src/remote/object_store.ts";

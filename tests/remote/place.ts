@@ -1,8 +1,4 @@
-/**
- * The gateway that the tests of this folder share, and its stores.
- *
- * @module
- */
+/** The gateway that the tests of this folder share, and its stores. */
 import { parseRemote } from "../../src/remote/address.ts";
 import { type Lack } from "../support/needs.ts";
 import { S3Store } from "../../src/remote/s3.ts";

@@ -1,8 +1,4 @@
-/**
- * A reader's project with a key, and a base URL that leads to a loopback Responses API.
- *
- * @module
- */
+/** A reader's project with a key, and a base URL that leads to a loopback Responses API. */
 import { PageProject } from "./page_project.ts";
 import { SHELL_PROGRAM } from "./reprise.ts";
 import { type Script, startResponsesServer } from "./responses_server.ts";

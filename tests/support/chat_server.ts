@@ -1,8 +1,6 @@
 /**
  * A Chat Completions API on 127.0.0.1 for tests: answers by script, streamed or not, and checks every request by the
  * API's rules (protocol §15).
- *
- * @module
  */
 import { chatRules } from "../../src/apis/chat/rules/known_good.ts";
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";

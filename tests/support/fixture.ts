@@ -1,6 +1,2 @@
-/**
- * Fixture folders made by tests.
- *
- * @module
- */
+/** Fixture folders made by tests. */
 export { type GivenExchange, writeFixture } from "../doors/recordings/recording_files.ts";

@@ -1,8 +1,4 @@
-/**
- * Builds histories turn by turn, as the store would have written them.
- *
- * @module
- */
+/** Builds histories turn by turn, as the store would have written them. */
 import { foldNeedsOf } from "../../src/apis/apis.ts";
 import type { EventDraft, Item } from "../../src/domain/event.ts";
 import type { Fingerprint } from "../../src/domain/fingerprint.ts";

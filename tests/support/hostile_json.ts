@@ -1,8 +1,4 @@
-/**
- * JSON objects whose members hide those of JavaScript, at every place of a value.
- *
- * @module
- */
+/** JSON objects whose members hide those of JavaScript, at every place of a value. */
 import { isJsonObject, type JsonValue } from "../../src/domain/json.ts";
 
 /** Objects that neither `String` nor a template can show, and that look like a list. */

@@ -1,8 +1,4 @@
-/**
- * Fixtures of recordings, imported by the program.
- *
- * @module
- */
+/** Fixtures of recordings, imported by the program. */
 import { type Fixture, readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { RecordingHome } from "../doors/recordings/home.ts";

@@ -1,8 +1,6 @@
 /**
  * Calls of the program in this process: the same arguments, environment, files and outputs as a process of its own has,
  * in a fraction of the time.
- *
- * @module
  */
 import { livePorts, type ProgramPorts } from "../../src/cli/live_ports.ts";
 import { loadVerbs } from "../../src/cli/load_verbs.ts";

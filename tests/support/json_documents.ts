@@ -1,8 +1,6 @@
 /**
  * Checks what the program prints with `--json` against its schemas, with a validator that did not write them. The schemas are
  * closed here: a member that no schema names is a fault.
- *
- * @module
  */
 import { type Schema, Validator } from "@cfworker/json-schema";
 import { namedVerb, withVerbFirst } from "../../src/cli/leading_flags.ts";

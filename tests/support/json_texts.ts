@@ -1,8 +1,4 @@
-/**
- * Random JSON texts that JavaScript cannot hold: numbers that it would spell otherwise, members that it would move.
- *
- * @module
- */
+/** Random JSON texts that JavaScript cannot hold: numbers that it would spell otherwise, members that it would move. */
 import * as fc from "fast-check";
 
 const digits = (minLength: number, maxLength: number) =>

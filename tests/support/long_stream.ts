@@ -1,8 +1,4 @@
-/**
- * An upstream with one very long answer: a stream of Responses events, made while it is sent.
- *
- * @module
- */
+/** An upstream with one very long answer: a stream of Responses events, made while it is sent. */
 
 const encoder = new TextEncoder();
 /** Events in one write. */

@@ -1,8 +1,6 @@
 /**
  * A Messages API on 127.0.0.1 for tests: answers by script, checks every request by the API's rules, signs its
  * thinking, and remembers what it was sent (protocol §9–11, §13).
- *
- * @module
  */
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
 import { modelFacts } from "../../src/domain/models.ts";

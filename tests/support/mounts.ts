@@ -1,8 +1,4 @@
-/**
- * File systems made for a test: only where the process may mount, as root of a machine or a virtual one can.
- *
- * @module
- */
+/** File systems made for a test: only where the process may mount, as root of a machine or a virtual one can. */
 import { type Lack, lacksRoot } from "./needs.ts";
 
 /** Mounts on `directory`, which must exist, run `body`, and takes the mount away. */

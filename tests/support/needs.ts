@@ -1,8 +1,6 @@
 /**
  * Parts of a machine that only some tests need. A test that lacks one is registered all the same, and ignored: its name
  * in the summary says what is missing.
- *
- * @module
  */
 import { PROGRAM } from "./reprise.ts";
 

@@ -1,8 +1,4 @@
-/**
- * A small npm registry on this machine.
- *
- * @module
- */
+/** A small npm registry on this machine. */
 import { createHash } from "node:crypto";
 import { outputOf, run } from "../../scripts/process.ts";
 

@@ -1,8 +1,4 @@
-/**
- * The tests that run the `sh` blocks of the docs, and the blocks that no test runs, each with its reason.
- *
- * @module
- */
+/** The tests that run the `sh` blocks of the docs, and the blocks that no test runs, each with its reason. */
 
 /** Pages, with the tests that run their `sh` blocks. */
 export const PAGE_TESTS: Readonly<Record<string, string | readonly string[]>> = {

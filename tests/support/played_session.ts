@@ -1,8 +1,6 @@
 /**
  * Sessions that are played in this process: a fixture of scripted answers replies to each run, and tools run in a
  * scratch workspace.
- *
- * @module
  */
 import { messagesRequest } from "../../src/apis/messages/rules/request.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";

@@ -1,8 +1,4 @@
-/**
- * An upstream of a test, which says what the test makes it say byte by byte, and raw requests.
- *
- * @module
- */
+/** An upstream of a test, which says what the test makes it say byte by byte, and raw requests. */
 
 /** An event of a stream as it is sent. */
 export function sse(event: Record<string, unknown>): string {

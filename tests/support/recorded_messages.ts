@@ -1,8 +1,4 @@
-/**
- * Recorded answers of the Messages API: streams as SSE bytes, whole messages as parsed JSON.
- *
- * @module
- */
+/** Recorded answers of the Messages API: streams as SSE bytes, whole messages as parsed JSON. */
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
 import { type Interaction, interactionsIn, recordingNames, recordingText } from "./recordings.ts";
 import { framedLines, type RecordedStream } from "./recorded_streams.ts";

@@ -1,8 +1,4 @@
-/**
- * Recorded answers of APIs that speak Responses: streams as SSE bytes, one entry for each response, and errors.
- *
- * @module
- */
+/** Recorded answers of APIs that speak Responses: streams as SSE bytes, one entry for each response, and errors. */
 import { interactionsIn, recordingNames, recordingText } from "./recordings.ts";
 
 /** One recorded response. */

@@ -1,8 +1,4 @@
-/**
- * The recordings whose shapes the project keeps in tests/recordings, and their names there.
- *
- * @module
- */
+/** The recordings whose shapes the project keeps in tests/recordings, and their names there. */
 
 /** Source, below the folder of recordings, of each of the project's own. */
 export const SELECTION: Readonly<Record<string, string>> = {

@@ -1,8 +1,4 @@
-/**
- * Recorded traffic to test with: the project's own in tests/recordings, or that of a folder that has their sources.
- *
- * @module
- */
+/** Recorded traffic to test with: the project's own in tests/recordings, or that of a folder that has their sources. */
 import { parse as parseYaml } from "yaml";
 import { SELECTION } from "./recording_sources.ts";
 

@@ -1,8 +1,6 @@
 /**
  * A Responses API on 127.0.0.1 for tests: answers by script, checks every request by the API's rules, and
  * remembers what it was sent (protocol §3, §8.1, §13). It compacts on request, without a script.
- *
- * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/json.ts";
 import type { RuleGrade } from "../../src/apis/rule.ts";

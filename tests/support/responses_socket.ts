@@ -1,8 +1,6 @@
 /**
  * A Responses API on 127.0.0.1 that speaks HTTP and WebSocket on one port and enforces the rules of both (protocol §6.2,
  * §8.5). Its rules share no code with the program.
- *
- * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Buffer } from "node:buffer";

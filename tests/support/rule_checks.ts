@@ -1,8 +1,4 @@
-/**
- * Requests checked by the rules of an API without a recording, as the servers of tests check them.
- *
- * @module
- */
+/** Requests checked by the rules of an API without a recording, as the servers of tests check them. */
 import type { JsonValue } from "../../src/domain/json.ts";
 import { apiNamed } from "../../src/apis/apis.ts";
 import { messagesViolations } from "../../src/apis/messages/rules/check.ts";

@@ -1,8 +1,4 @@
-/**
- * The parts of S3 that the program uses, on loopback and in memory. Checks no signature.
- *
- * @module
- */
+/** The parts of S3 that the program uses, on loopback and in memory. Checks no signature. */
 
 /** A server with one bucket, `sessions`. */
 export class S3Server implements AsyncDisposable {

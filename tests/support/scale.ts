@@ -1,8 +1,4 @@
-/**
- * Amount of work of tests that try many cases: a part that a gate can wait for, or, in `deno task soak`, all of it.
- *
- * @module
- */
+/** Amount of work of tests that try many cases: a part that a gate can wait for, or, in `deno task soak`, all of it. */
 
 /** True in `deno task soak`. */
 export const IS_SOAK = Deno.env.get("REPRISE_SOAK") === "1";

@@ -1,8 +1,4 @@
-/**
- * Support for the test servers of all APIs: listening on 127.0.0.1, recording what arrives, writing bytes.
- *
- * @module
- */
+/** Support for the test servers of all APIs: listening on 127.0.0.1, recording what arrives, writing bytes. */
 import type { JsonValue } from "../../src/domain/json.ts";
 
 const RESET_AFTER_MS = 20;

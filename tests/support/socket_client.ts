@@ -1,7 +1,5 @@
 /**
  * A WebSocket client of the Responses API on the runtime's own `WebSocket`, which shares no code with the program's.
- *
- * @module
  */
 import type { JsonObject } from "../../src/domain/json.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Exchanges over a WebSocket made by tests.
- *
- * @module
- */
+/** Exchanges over a WebSocket made by tests. */
 import type { GivenExchange, Json } from "../doors/recordings/recording_files.ts";
 
 /** One exchange over a WebSocket as a test gives it. */

@@ -1,8 +1,4 @@
-/**
- * A server on this machine that accepts WebSockets, or refuses them, as a test says. It knows no API.
- *
- * @module
- */
+/** A server on this machine that accepts WebSockets, or refuses them, as a test says. It knows no API. */
 import type { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,8 +1,4 @@
-/**
- * Streams of Messages events, written manually, and the results of the assembler.
- *
- * @module
- */
+/** Streams of Messages events, written manually, and the results of the assembler. */
 import assert from "node:assert/strict";
 import type { Item } from "../../src/domain/event.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";

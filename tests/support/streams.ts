@@ -1,8 +1,4 @@
-/**
- * Streams to test readers with: those of the project's fixtures and recordings, and the events of one.
- *
- * @module
- */
+/** Streams to test readers with: those of the project's fixtures and recordings, and the events of one. */
 import assert from "node:assert/strict";
 import { RepriseError } from "../../src/domain/errors.ts";
 import { readSse, type SseEvent } from "../../src/transport/sse.ts";

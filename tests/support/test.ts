@@ -1,8 +1,4 @@
-/**
- * Registers tests that do not run in every suite. `Deno.test` itself is for tests that are quick everywhere.
- *
- * @module
- */
+/** Registers tests that do not run in every suite. `Deno.test` itself is for tests that are quick everywhere. */
 type Register = typeof Deno.test;
 
 const SUITE = Deno.env.get("REPRISE_SUITE");

@@ -1,8 +1,6 @@
 /**
  * A certificate for this machine that clients trust only if configured to, with its key: both are public,
  * and of these tests only.
- *
- * @module
  */
 
 /** For `localhost` and 127.0.0.1, signed by itself, good until 2120. */

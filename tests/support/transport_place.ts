@@ -1,8 +1,4 @@
-/**
- * Support for tests of runs over a WebSocket: a home, a server of both transports, and a loop of three steps.
- *
- * @module
- */
+/** Support for tests of runs over a WebSocket: a home, a server of both transports, and a loop of three steps. */
 import { strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Called, type CallOptions, Sandbox } from "./reprise.ts";

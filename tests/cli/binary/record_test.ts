@@ -1,8 +1,4 @@
-/**
- * `reprise record` as a process: in front of an API by itself, and around a command.
- *
- * @module
- */
+/** `reprise record` as a process: in front of an API by itself, and around a command. */
 import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";

@@ -1,8 +1,6 @@
 /**
  * `session.json`, `start/` and the reports of `test`: files that the program refuses, each with its place, and texts that
  * would mean something to a reader of a report.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { parse } from "yaml";

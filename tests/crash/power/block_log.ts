@@ -1,8 +1,6 @@
 /**
  * The log of a disk: writes and flushes in their order, and marks between them. From it come the states in which a power
  * cut may leave the disk.
- *
- * @module
  */
 
 /** One entry. A flush makes every write before it durable; a mark is what some program said at that moment. */

@@ -1,8 +1,4 @@
-/**
- * The little of the FUSE protocol (include/uapi/linux/fuse.h, version 7.31) that a file system of two files needs.
- *
- * @module
- */
+/** The little of the FUSE protocol (include/uapi/linux/fuse.h, version 7.31) that a file system of two files needs. */
 
 /** Requests that {@linkcode Request.opcode} may be. */
 export const Opcode = {

@@ -1,8 +1,6 @@
 /**
  * Disks of this machine: made, recorded and mounted. Needs root and a mount namespace of its own (`unshare -m`), so that
  * whatever happens to this process no mount and no loop device is left.
- *
- * @module
  */
 
 /** File systems that are tried. */

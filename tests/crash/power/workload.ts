@@ -1,8 +1,6 @@
 /**
  * Steps on the recorded disk: every operation of the command line that promises durability, by the compiled
  * binary, on one session and its fork.
- *
- * @module
  */
 import { copyWorkspace, DEMO_PERMISSIONS } from "../../../scripts/demo/scene.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";

@@ -1,8 +1,4 @@
-/**
- * Requests that the three APIs take, by the items that a fixture shows.
- *
- * @module
- */
+/** Requests that the three APIs take, by the items that a fixture shows. */
 import { answered, calls, talk, user as asks } from "./chat_rules.ts";
 import {
   assistant,

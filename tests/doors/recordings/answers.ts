@@ -1,8 +1,4 @@
-/**
- * Answers of each API, and the exchanges of one synthetic conversation.
- *
- * @module
- */
+/** Answers of each API, and the exchanges of one synthetic conversation. */
 import { type GivenExchange, type Json, sha256 } from "./recording_files.ts";
 
 /** One event of a stream. */

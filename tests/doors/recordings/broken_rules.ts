@@ -1,8 +1,4 @@
-/**
- * Requests that break a rule of their API: what `serve` answers them, by what docs/rules.md says of the rule.
- *
- * @module
- */
+/** Requests that break a rule of their API: what `serve` answers them, by what docs/rules.md says of the rule. */
 import type { Json } from "./recording_files.ts";
 import { type Row, rows, sent } from "./served.ts";
 

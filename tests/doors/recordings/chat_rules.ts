@@ -1,8 +1,4 @@
-/**
- * Requests of Chat Completions that break one rule each, and what the API says to them.
- *
- * @module
- */
+/** Requests of Chat Completions that break one rule each, and what the API says to them. */
 import type { Broken } from "./broken_rules.ts";
 import type { Json } from "./recording_files.ts";
 

@@ -1,8 +1,4 @@
-/**
- * The verbs about recordings, called on fixtures that a test has written.
- *
- * @module
- */
+/** The verbs about recordings, called on fixtures that a test has written. */
 import assert from "node:assert/strict";
 import { type Called, type CallOptions, Sandbox } from "../../support/reprise.ts";
 import { type GivenExchange, type Json, write, writeFixture } from "./recording_files.ts";

@@ -1,8 +1,4 @@
-/**
- * One exchange in the formats of many tools.
- *
- * @module
- */
+/** One exchange in the formats of many tools. */
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { stringify } from "yaml";
 import type { Json } from "./recording_files.ts";

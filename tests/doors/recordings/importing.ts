@@ -1,8 +1,4 @@
-/**
- * Imports of sources that a test gives as text or bytes.
- *
- * @module
- */
+/** Imports of sources that a test gives as text or bytes. */
 import assert from "node:assert/strict";
 import { stringify } from "yaml";
 import { framed } from "./answers.ts";

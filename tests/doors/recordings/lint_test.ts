@@ -28,7 +28,9 @@ interface Linted {
   readonly found: readonly string[];
 }
 
-const daysAgo = (days: number) => ({ created: new Date(Date.now() - days * DAY_MS + 3_600_000).toISOString() });
+const daysAgo = (days: number) => ({
+  created: new Date(Date.now() - days * DAY_MS + 3_600_000).toISOString(),
+});
 const asking = (input: Json) => exchange({ ...ASKED, input }, answerEvents("one"));
 const answering = (body: string | Uint8Array, response?: Json): GivenExchange => ({ body, response });
 const html = { status: 502, headers: { "content-type": "application/json" } };

@@ -1,8 +1,4 @@
-/**
- * Requests of Messages that break one rule each, and what the API says to them.
- *
- * @module
- */
+/** Requests of Messages that break one rule each, and what the API says to them. */
 import type { Json } from "./recording_files.ts";
 import type { Broken } from "./broken_rules.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Fixtures to prune, and lists of uses as `serve` ends with them.
- *
- * @module
- */
+/** Fixtures to prune, and lists of uses as `serve` ends with them. */
 import type { RecordingHome } from "./home.ts";
 import {
   exchangesOf,

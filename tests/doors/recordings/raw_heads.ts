@@ -1,8 +1,4 @@
-/**
- * Heads of requests, as clients, pages, proxies and attackers send them, with the status and what is reported.
- *
- * @module
- */
+/** Heads of requests, as clients, pages, proxies and attackers send them, with the status and what is reported. */
 
 /** A request as bytes; `\n` stands for CRLF, `PORT` for the port. */
 export interface RawRow {

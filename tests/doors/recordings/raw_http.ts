@@ -1,8 +1,4 @@
-/**
- * Requests as exact bytes on a TCP connection: what no HTTP client would send.
- *
- * @module
- */
+/** Requests as exact bytes on a TCP connection: what no HTTP client would send. */
 
 /** Bytes received on a connection until it ended. */
 export interface RawAnswer {

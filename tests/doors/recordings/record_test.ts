@@ -36,8 +36,8 @@ withHome(
     const { chunks, ended, terminal } = exchange?.response;
     assert.deepEqual(chunks.map(([offset]: number[]) => offset), cuts.slice(0, -1));
     assert.deepEqual([ended, terminal], [undefined, undefined], "it is complete");
-  // Git converts no line ends of it.
-  assert.match(Deno.readTextFileSync(`${recorder.out}/.gitattributes`), /^\* -text$/m);
+    // Git converts no line ends of it.
+    assert.match(Deno.readTextFileSync(`${recorder.out}/.gitattributes`), /^\* -text$/m);
   },
 );
 

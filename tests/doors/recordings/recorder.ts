@@ -1,8 +1,4 @@
-/**
- * `record` in the tests' own process, in front of an upstream that a test scripts.
- *
- * @module
- */
+/** `record` in the tests' own process, in front of an upstream that a test scripts. */
 import assert from "node:assert/strict";
 import { type HereCall, HereRun } from "../../support/in_process.ts";
 import type { Sandbox } from "../../support/reprise.ts";

@@ -1,8 +1,4 @@
-/**
- * Recordings on disk, written and read as docs/fixtures.md says, by code that shares nothing with the program.
- *
- * @module
- */
+/** Recordings on disk, written and read as docs/fixtures.md says, by code that shares nothing with the program. */
 import { createHash } from "node:crypto";
 import { bytesBelow } from "../../support/files.ts";
 

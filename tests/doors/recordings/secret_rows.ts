@@ -1,8 +1,4 @@
-/**
- * Texts, headers and variables with secrets, and such as are only about secrets.
- *
- * @module
- */
+/** Texts, headers and variables with secrets, and such as are only about secrets. */
 
 /** Texts with secrets that no variable has, and what becomes of them. */
 export const SHAPES: readonly [string, string][] = [

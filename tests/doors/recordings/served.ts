@@ -1,8 +1,4 @@
-/**
- * `serve` in the tests' own process, asked on its loopback socket, and tables of fixtures with requests.
- *
- * @module
- */
+/** `serve` in the tests' own process, asked on its loopback socket, and tables of fixtures with requests. */
 import assert from "node:assert/strict";
 import { HereRun } from "../../support/in_process.ts";
 import { test } from "../../support/test.ts";

@@ -1,8 +1,4 @@
-/**
- * Parts of requests and answers of the three APIs.
- *
- * @module
- */
+/** Parts of requests and answers of the three APIs. */
 import type { Json } from "./recording_files.ts";
 
 /** A message of the user. */

@@ -1,8 +1,4 @@
-/**
- * Damage of a sound session of five turns, and what `fsck` finds.
- *
- * @module
- */
+/** Damage of a sound session of five turns, and what `fsck` finds. */
 import { PINS, results, type SessionFiles, sha256 } from "./session_files.ts";
 
 /** Damage, and its findings. */

@@ -1,8 +1,4 @@
-/**
- * The verbs that look at sessions on disk and mend them, called on files that a test has written.
- *
- * @module
- */
+/** The verbs that look at sessions on disk and mend them, called on files that a test has written. */
 import assert from "node:assert/strict";
 import { type Called, Sandbox } from "../../support/reprise.ts";
 import { FIVE_TURNS, type GivenTurn, type Json, SessionFiles } from "./session_files.ts";

@@ -1,8 +1,4 @@
-/**
- * Exports that are broken, or that were made to do harm.
- *
- * @module
- */
+/** Exports that are broken, or that were made to do harm. */
 import { sealed, sha256 } from "./session_files.ts";
 
 /** Lines as a file, with an end that fits them, so that only what a row changed is wrong. */

@@ -1,8 +1,4 @@
-/**
- * Turns of one session of each kind.
- *
- * @module
- */
+/** Turns of one session of each kind. */
 import {
   call,
   checkpoint,

@@ -1,8 +1,6 @@
 /**
  * Sessions on disk that were damaged, edited or tidied up by dice: by crashes, by bad disks, by people, and by careful
  * vandals who seal again what they changed.
- *
- * @module
  */
 import type { Dice } from "../../unit/fold/dice.ts";
 import { type Json, sealed, write } from "./session_files.ts";

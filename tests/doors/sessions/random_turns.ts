@@ -1,8 +1,6 @@
 /**
  * Turns of sessions that dice have written: runs of every outcome, with calls that are answered at once, in parts, late
  * or never.
- *
- * @module
  */
 import type { Dice } from "../../unit/fold/dice.ts";
 import {

@@ -1,8 +1,4 @@
-/**
- * Sessions on disk, written as docs/format.md says, by code that shares nothing with the program.
- *
- * @module
- */
+/** Sessions on disk, written as docs/format.md says, by code that shares nothing with the program. */
 import { createHash } from "node:crypto";
 
 /** Any member of a file. */

@@ -1,8 +1,6 @@
 /**
  * The shapes of turns, events and manifests, as docs/format.md has them: samples with every member. A name that ends
  * with `?` may be absent, one with `~` may be null, and one with `!` has a closed set of values.
- *
- * @module
  */
 import { type Json, PINS } from "./session_files.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Calls of the tools that read, search and edit, with their results.
- *
- * @module
- */
+/** Calls of the tools that read, search and edit, with their results. */
 import type { Json } from "../recordings/recording_files.ts";
 import type { Content } from "./workplace.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Names and directories of a workspace that git, editors, shells and other agents read.
- *
- * @module
- */
+/** Names and directories of a workspace that git, editors, shells and other agents read. */
 
 /** Names that no tool writes, in spellings that some file system takes for the same name. */
 export const PROTECTED_NAMES: readonly string[] = [

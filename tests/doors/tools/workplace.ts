@@ -1,8 +1,4 @@
-/**
- * Runs whose model makes the calls of a row, in a workspace on disk: a recording is the model.
- *
- * @module
- */
+/** Runs whose model makes the calls of a row, in a workspace on disk: a recording is the model. */
 import assert from "node:assert/strict";
 import { Sandbox } from "../../support/reprise.ts";
 import { type Json, writeFixture } from "../recordings/recording_files.ts";

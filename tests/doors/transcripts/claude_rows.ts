@@ -1,8 +1,4 @@
-/**
- * Transcripts of Claude Code: the tree, joined answers, results at once, compactions, damaged lines.
- *
- * @module
- */
+/** Transcripts of Claude Code: the tree, joined answers, results at once, compactions, damaged lines. */
 import type { Json, Rows } from "./transcripts.ts";
 
 /** Lines that follow one another, but for those that name another parent. */

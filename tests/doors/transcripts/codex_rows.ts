@@ -1,8 +1,4 @@
-/**
- * Rollouts of Codex CLI: answers over several lines, texts that the user did not write, rollbacks, compactions.
- *
- * @module
- */
+/** Rollouts of Codex CLI: answers over several lines, texts that the user did not write, rollbacks, compactions. */
 import type { Json, Rows } from "./transcripts.ts";
 
 const item = (payload: Json) => ({ type: "response_item", payload });

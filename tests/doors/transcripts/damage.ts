@@ -1,8 +1,4 @@
-/**
- * Random damage of transcripts, the same for the same seed.
- *
- * @module
- */
+/** Random damage of transcripts, the same for the same seed. */
 import { Dice } from "../../unit/fold/dice.ts";
 
 export { Dice };

@@ -1,8 +1,4 @@
-/**
- * Sessions of pi: both APIs in their own shapes, branches, compactions, damaged lines.
- *
- * @module
- */
+/** Sessions of pi: both APIs in their own shapes, branches, compactions, damaged lines. */
 import type { Json, Rows } from "./transcripts.ts";
 
 const HEADER = {

@@ -1,8 +1,4 @@
-/**
- * Transcripts of other agents on disk, imported by the program, and the session that they become.
- *
- * @module
- */
+/** Transcripts of other agents on disk, imported by the program, and the session that they become. */
 import assert from "node:assert/strict";
 import { Sandbox } from "../../support/reprise.ts";
 

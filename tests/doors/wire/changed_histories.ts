@@ -1,8 +1,4 @@
-/**
- * Histories that checkpoints, windows, shortened results, omitted items and refusals change.
- *
- * @module
- */
+/** Histories that checkpoints, windows, shortened results, omitted items and refusals change. */
 import {
   A,
   B,

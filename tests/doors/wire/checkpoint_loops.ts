@@ -1,8 +1,4 @@
-/**
- * Loops against the Responses API that outgrow a limit or the context: checkpoints on the way.
- *
- * @module
- */
+/** Loops against the Responses API that outgrow a limit or the context: checkpoints on the way. */
 import type { ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
 import { refuse } from "../../support/responses_server/refusing.ts";
 import { answer, message, reasoning } from "../../support/responses_server/script.ts";

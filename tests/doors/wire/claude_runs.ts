@@ -1,8 +1,4 @@
-/**
- * Runs against the Messages API: refusals, and answers that break off, stop short, pause or begin again.
- *
- * @module
- */
+/** Runs against the Messages API: refusals, and answers that break off, stop short, pause or begin again. */
 import {
   declined,
   invalidRequest,

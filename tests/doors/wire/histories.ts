@@ -1,8 +1,4 @@
-/**
- * Histories of sessions with the Responses API.
- *
- * @module
- */
+/** Histories of sessions with the Responses API. */
 import { call, type GivenTurn, type Json, message, reasoning, sha256 } from "../sessions/session_files.ts";
 import { asks, type Beat, endpointOf, ends, type Facts, gets, neverRan, notes, says, tell } from "./story.ts";
 

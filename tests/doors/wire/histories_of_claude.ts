@@ -1,8 +1,4 @@
-/**
- * Histories of sessions with the Messages API, and of sessions that change providers.
- *
- * @module
- */
+/** Histories of sessions with the Messages API, and of sessions that change providers. */
 import { call, type Json, message, reasoning, sha256 } from "../sessions/session_files.ts";
 import type { History } from "./histories.ts";
 import {

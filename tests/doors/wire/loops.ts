@@ -1,8 +1,4 @@
-/**
- * Loops against the Responses API: tools, ends, budgets, checkpoints on the way, and answers that are checked.
- *
- * @module
- */
+/** Loops against the Responses API: tools, ends, budgets, checkpoints on the way, and answers that are checked. */
 import { httpError, type ServerOptions } from "../../support/responses_server.ts";
 import { shellLine as shell, write } from "../../support/calls.ts";
 import {

@@ -1,8 +1,6 @@
 /**
  * Random sessions that change providers, are refused and compacted: no opaque byte goes where it was not made, every API
  * takes its requests, and an omission that is undone changes no byte.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { samples } from "../../support/scale.ts";

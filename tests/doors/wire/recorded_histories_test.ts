@@ -1,8 +1,6 @@
 /**
  * Recorded loops of other clients: the request that follows from the recorded responses is the recorded one, but for
  * what each client writes in its own way.
- *
- * @module
  */
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";

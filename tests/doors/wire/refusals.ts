@@ -1,8 +1,4 @@
-/**
- * Refusals of the Responses API: what each says, and the requests that follow.
- *
- * @module
- */
+/** Refusals of the Responses API: what each says, and the requests that follow. */
 import {
   httpError,
   type Script,

@@ -1,8 +1,4 @@
-/**
- * Refused items of earlier runs, of other keys and of other ports, on servers that name no account.
- *
- * @module
- */
+/** Refused items of earlier runs, of other keys and of other ports, on servers that name no account. */
 import type { Script, ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
 import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
 import { answer, message, reasoning } from "../../support/responses_server/script.ts";

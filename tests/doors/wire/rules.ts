@@ -1,8 +1,6 @@
 /**
  * Rules of the Responses API and of the Messages API about a request, from the public documentation of both and from
  * recorded refusals, with no code of the program.
- *
- * @module
  */
 import type { Json } from "../sessions/session_files.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Runs against a scripted API on loopback: the requests that each sent, and the turns that it left.
- *
- * @module
- */
+/** Runs against a scripted API on loopback: the requests that each sent, and the turns that it left. */
 import assert from "node:assert/strict";
 import {
   type MessagesServer,

@@ -1,8 +1,4 @@
-/**
- * Runs over a WebSocket: what a server sends after each message, and the messages that follow.
- *
- * @module
- */
+/** Runs over a WebSocket: what a server sends after each message, and the messages that follow. */
 import type { Duplex } from "node:stream";
 import { cutFrame, type Refusal } from "../../support/socket_server.ts";
 import type { Json } from "../sessions/session_files.ts";

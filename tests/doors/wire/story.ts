@@ -1,8 +1,4 @@
-/**
- * A session as a row tells it: the runs, the ends of runs, and the `seq` of what an event names are filled in.
- *
- * @module
- */
+/** A session as a row tells it: the runs, the ends of runs, and the `seq` of what an event names are filled in. */
 import {
   call,
   ended,

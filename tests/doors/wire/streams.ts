@@ -1,8 +1,4 @@
-/**
- * Streams that servers send, in any cutting, and what a run leaves of them: a recording is the server.
- *
- * @module
- */
+/** Streams that servers send, in any cutting, and what a run leaves of them: a recording is the server. */
 import assert from "node:assert/strict";
 import { Sandbox } from "../../support/reprise.ts";
 import { type Json, writeFixture } from "../recordings/recording_files.ts";

@@ -1,8 +1,4 @@
-/**
- * Bytes of streams of the Responses API, as servers send them.
- *
- * @module
- */
+/** Bytes of streams of the Responses API, as servers send them. */
 
 /** Any member. */
 // deno-lint-ignore no-explicit-any

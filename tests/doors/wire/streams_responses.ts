@@ -1,8 +1,4 @@
-/**
- * Streams of the Responses API, each with what a run leaves of it.
- *
- * @module
- */
+/** Streams of the Responses API, each with what a run leaves of it. */
 import type { Json } from "./streams.ts";
 import type { StreamRow, StreamRows } from "./streams_rows.ts";
 

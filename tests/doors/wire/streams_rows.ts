@@ -1,8 +1,4 @@
-/**
- * Rows of streams.
- *
- * @module
- */
+/** Rows of streams. */
 import type { Json } from "./streams.ts";
 
 /** A stream and what a run leaves of it; what is not named is not compared. */

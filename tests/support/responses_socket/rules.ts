@@ -1,8 +1,6 @@
 /**
  * Rules of the Responses API about the whole input of a request (protocol §2.4, §4, §6.2), written apart from those of
  * the program so that each can show mistakes of the other.
- *
- * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import type { Issuer } from "../responses_server/issuer.ts";

@@ -1,8 +1,4 @@
-/**
- * Recordings into a folder of a test, without a server.
- *
- * @module
- */
+/** Recordings into a folder of a test, without a server. */
 import { livePorts, type ProgramPorts } from "../../../src/cli/live_ports.ts";
 import type { RecordFlags } from "../../../src/cli/serve/command.ts";
 import { openRecording } from "../../../src/cli/serve/open_recording.ts";

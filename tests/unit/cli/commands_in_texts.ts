@@ -1,8 +1,4 @@
-/**
- * Finds the commands of reprise that texts name, and parses them as the program does.
- *
- * @module
- */
+/** Finds the commands of reprise that texts name, and parses them as the program does. */
 import type { ProgramPorts } from "../../../src/cli/live_ports.ts";
 import { withVerbFirst } from "../../../src/cli/leading_flags.ts";
 import { parseCall, splitCommand } from "../../../src/cli/program.ts";

@@ -1,8 +1,4 @@
-/**
- * Examples for each row of the table of secret shapes. All of it is made up.
- *
- * @module
- */
+/** Examples for each row of the table of secret shapes. All of it is made up. */
 
 /** Examples of one shape. */
 export interface SecretExamples {

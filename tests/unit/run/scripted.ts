@@ -1,8 +1,4 @@
-/**
- * Runs in this process: a played answer for each request, real files, recorded events.
- *
- * @module
- */
+/** Runs in this process: a played answer for each request, real files, recorded events. */
 import * as z from "zod";
 import type { Ports } from "../../../src/domain/ports.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";

@@ -1,8 +1,6 @@
 /**
  * A file port around the real one that reports each operation before it happens, so that a test can write the
  * order down or throw instead.
- *
- * @module
  */
 import type { Files, WritableFile } from "../../../src/domain/ports.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";

@@ -1,8 +1,4 @@
-/**
- * Support for the store's tests: ports on the real disk with a fixed clock, temporary homes, and small drafts.
- *
- * @module
- */
+/** Support for the store's tests: ports on the real disk with a fixed clock, temporary homes, and small drafts. */
 import type { EventDraft } from "../../../src/domain/event.ts";
 import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";

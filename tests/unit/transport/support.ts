@@ -1,8 +1,4 @@
-/**
- * Support for the transport tests: clocks, ports with the real fetch, and bodies from text.
- *
- * @module
- */
+/** Support for the transport tests: clocks, ports with the real fetch, and bodies from text. */
 import type { Clock, Ports } from "../../../src/domain/ports.ts";
 import type { LiveOptions } from "../../../src/transport/live.ts";
 import { createLiveSend } from "../../../src/transport/live.ts";

@@ -1,8 +1,4 @@
-/**
- * Sessions whose every text is hostile or hard to print.
- *
- * @module
- */
+/** Sessions whose every text is hostile or hard to print. */
 import type { Item } from "../../../../../src/domain/event.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History, message } from "../../../../support/history.ts";

@@ -1,8 +1,4 @@
-/**
- * Sessions as `show` reads them, from histories in memory.
- *
- * @module
- */
+/** Sessions as `show` reads them, from histories in memory. */
 import { sessionSpending } from "../../../../../src/cli/cost/spending.ts";
 import { sessionTranscript } from "../../../../../src/cli/inspection/transcript/session.ts";
 import type { Transcript } from "../../../../../src/cli/inspection/transcript/transcript.ts";
