@@ -2,7 +2,7 @@
  * The tests of `tests/unit`, `tests/doors` and `tests/cli` in one isolate, without those of `tests/cli/binary`: most
  * of the time of a small test file goes to loading the program's modules.
  *
- * With `REPRISE_SUITE=fast` it runs those that are quick, and holds them to it: a test that takes more than 200 ms of
+ * With `REPRISE_SUITE=fast` it runs those that are quick, and holds them to it: a test that takes more than 500 ms of
  * processor time, starts a process or waits for a timer fails. Such a test is a `test.long`.
  *
  * @module
@@ -10,7 +10,7 @@
 import process from "node:process";
 
 /** Most processor time of a fast test on an idle machine, in milliseconds. */
-const LIMIT_MS = 200;
+const LIMIT_MS = 500;
 /** Shortest timer that is a wait, in milliseconds. */
 const WAIT_MS = 50;
 
