@@ -22,7 +22,7 @@ import { SessionWriter } from "../../src/store/write/writer.ts";
 import { createPlayer } from "../../src/transport/player.ts";
 import { type Api, applied, recorded, SAID } from "../support/broken_answers.ts";
 import { fixture } from "../support/given_fixture.ts";
-import { scripted } from "../unit/run/scripted.ts";
+import { scripted } from "../support/scripted.ts";
 import { ID, testPorts, withHome } from "../unit/store/support.ts";
 import { fakeClock, realClock } from "../unit/transport/support.ts";
 

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync } from "node:fs";
-import { Dice } from "../unit/fold/dice.ts";
+import { Dice } from "../support/dice.ts";
 import type { Started } from "../support/reprise.ts";
 import { type SeenFixture, seenFixture } from "./fixture_oracle.ts";
 import { type Inputs, Place, type State, type Step, STEPS } from "./fixture_steps.ts";

@@ -12,7 +12,7 @@ import { type Scenario, SCENARIOS } from "./scenarios.ts";
 import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
 import { answer, functionCall, message, reasoning } from "../support/responses_server/script.ts";
-import { readTool, scripted } from "../unit/run/scripted.ts";
+import { readTool, scripted } from "../support/scripted.ts";
 import { type Operation, spyFiles, systemError } from "../unit/store/spy_files.ts";
 import { portsOn } from "../unit/store/support.ts";
 import { scaled } from "../support/scale.ts";

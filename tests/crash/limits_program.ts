@@ -14,7 +14,7 @@ import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
-import { scripted } from "../unit/run/scripted.ts";
+import { scripted } from "../support/scripted.ts";
 import { spyFiles } from "../unit/store/spy_files.ts";
 import {
   answer,

@@ -8,7 +8,7 @@ import { fsckSession } from "../../src/store/check/fsck.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { assertAnswered, shellArgv, shellLine, write } from "../cli/changes.ts";
 import { HELLO, Place } from "../cli/harness.ts";
-import { Dice } from "../unit/fold/dice.ts";
+import { Dice } from "../support/dice.ts";
 import { testPorts } from "../unit/store/support.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/responses_server.ts";

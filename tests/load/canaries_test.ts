@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
 import { HELLO, Place, READS_A } from "../cli/harness.ts";
 import { withServer } from "./listening.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { Dice } from "../unit/fold/dice.ts";
+import { Dice } from "../support/dice.ts";
 import { bytesBelow } from "../support/files.ts";
 import { scaled } from "../support/scale.ts";
 

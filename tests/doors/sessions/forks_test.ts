@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { bytesBelow } from "../../support/files.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
-import { Dice } from "../../unit/fold/dice.ts";
+import { Dice } from "../../support/dice.ts";
 import { ID, SessionHome, withHome } from "./home.ts";
 import { KINDS } from "./kinds.ts";
 import { randomTurns } from "./random_turns.ts";

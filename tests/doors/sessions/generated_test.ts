@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { bytesBelow } from "../../support/files.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
-import { Dice } from "../../unit/fold/dice.ts";
+import { Dice } from "../../support/dice.ts";
 import { said, SessionHome } from "./home.ts";
 import { KINDS, LARGE } from "./kinds.ts";
 import { copySession, ODDITIES } from "./oddities.ts";

@@ -2,7 +2,7 @@
  * Sessions on disk that were damaged, edited or tidied up by dice: by crashes, by bad disks, by people, and by careful
  * vandals who seal again what they changed.
  */
-import type { Dice } from "../../unit/fold/dice.ts";
+import type { Dice } from "../../support/dice.ts";
 import { type Json, sealed, write } from "./session_files.ts";
 
 /** Copies a session's directory, under the same name, into another home. */

@@ -2,7 +2,7 @@
  * Turns of sessions that dice have written: runs of every outcome, with calls that are answered at once, in parts, late
  * or never.
  */
-import type { Dice } from "../../unit/fold/dice.ts";
+import type { Dice } from "../../support/dice.ts";
 import {
   call,
   continued,

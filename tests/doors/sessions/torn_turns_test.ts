@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
-import { Dice } from "../../unit/fold/dice.ts";
+import { Dice } from "../../support/dice.ts";
 import { ID, withHome } from "./home.ts";
 import { ended, FIVE_TURNS, type Json, type SessionFiles, user, write } from "./session_files.ts";
 

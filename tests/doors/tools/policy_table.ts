@@ -1,7 +1,7 @@
 /**
  * Decision of each posture about each call. A line with `$` is a posture: the flags of `run`. The lines after it are
  * calls (`sh` is a command line for the tool shell, `argv` its JSON), each with the decision, the reason, and the rule
- * that decided if a rule did. A line with `#` says what is awkward. No posture asks a person: tests/cli/long/ask_test.ts.
+ * that decided if a rule did. A line with `#` says what is awkward. No posture asks a person: tests/cli/binary/ask_test.ts.
  */
 export const POLICY_TABLE = `
 # No flags: reading only, with or without a terminal.

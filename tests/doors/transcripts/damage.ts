@@ -1,5 +1,5 @@
 /** Random damage of transcripts, the same for the same seed. */
-import { Dice } from "../../unit/fold/dice.ts";
+import { Dice } from "../../support/dice.ts";
 
 export { Dice };
 

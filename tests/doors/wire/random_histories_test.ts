@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
-import { Dice } from "../../unit/fold/dice.ts";
+import { Dice } from "../../support/dice.ts";
 import { said, SessionHome } from "../sessions/home.ts";
 import { type GivenTurn, type Json, message } from "../sessions/session_files.ts";
 import { brokenMessagesRules, brokenResponsesRules, historyOf } from "./rules.ts";

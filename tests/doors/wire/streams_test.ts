@@ -4,7 +4,7 @@ import { recordedStreams as recordedMessages } from "../../support/recorded_mess
 import { recordedStreams } from "../../support/recorded_streams.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
-import { Dice } from "../../unit/fold/dice.ts";
+import { Dice } from "../../support/dice.ts";
 import { type Api, type Json, type Received, StreamHome, streamOf } from "./streams.ts";
 import { MESSAGES_STREAMS } from "./streams_messages.ts";
 import { RESPONSES_STREAMS } from "./streams_responses.ts";

@@ -1,21 +1,21 @@
 /** Runs in this process: a played answer for each request, real files, recorded events. */
 import * as z from "zod";
-import type { Ports } from "../../../src/domain/ports.ts";
-import { responsesApi } from "../../../src/apis/responses/api.ts";
-import type { RunEvent } from "../../../src/run/events.ts";
-import { PermissionGate } from "../../../src/run/permission_gate.ts";
-import type { RunSetup } from "../../../src/run/setup.ts";
-import { type RunLimits, Stop } from "../../../src/run/outcome.ts";
-import type { SessionWriter } from "../../../src/store/write/writer.ts";
-import { parsePolicy } from "../../../src/tools/permission/policy.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
-import { createPlayer, type PlayedAnswer } from "../../../src/transport/player.ts";
-import type { Send } from "../../../src/transport/http.ts";
-import { DIALECTS } from "../../support/responses_server/dialect.ts";
-import { answerEvents } from "../../support/responses_server/events.ts";
-import { Issuer } from "../../support/responses_server/issuer.ts";
-import type { ScriptedResponse } from "../../support/responses_server/script.ts";
-import { encodeEvents } from "../../support/responses_server/events.ts";
+import type { Ports } from "../../src/domain/ports.ts";
+import { responsesApi } from "../../src/apis/responses/api.ts";
+import type { RunEvent } from "../../src/run/events.ts";
+import { PermissionGate } from "../../src/run/permission_gate.ts";
+import type { RunSetup } from "../../src/run/setup.ts";
+import { type RunLimits, Stop } from "../../src/run/outcome.ts";
+import type { SessionWriter } from "../../src/store/write/writer.ts";
+import { parsePolicy } from "../../src/tools/permission/policy.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import { createPlayer, type PlayedAnswer } from "../../src/transport/player.ts";
+import type { Send } from "../../src/transport/http.ts";
+import { DIALECTS } from "./responses_server/dialect.ts";
+import { answerEvents } from "./responses_server/events.ts";
+import { Issuer } from "./responses_server/issuer.ts";
+import type { ScriptedResponse } from "./responses_server/script.ts";
+import { encodeEvents } from "./responses_server/events.ts";
 
 /** The played exchanges of scripted answers. */
 export function exchanges(script: readonly ScriptedResponse[]): PlayedAnswer[] {
