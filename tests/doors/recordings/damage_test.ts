@@ -51,6 +51,10 @@ const UNSENDABLE = ["a\r\nX-Evil: 1", "a\u0000", "\u0100", "a\u0001", "a\u007f",
 const remove = (name: string) => (path: string) => Deno.removeSync(`${path}/${name}`, { recursive: true });
 
 const ROWS: Readonly<Record<string, Damage>> = {
+  "a file where the folder of an exchange belongs": harm((path) => {
+    remove("exchanges/0001")(path);
+    Deno.writeTextFileSync(`${path}/exchanges/0001`, "");
+  }, /request\.json": nothing is there/),
   ...Object.fromEntries(UNSENDABLE.map((value) => [
     `a header with the value ${JSON.stringify(value)}`,
     response(
