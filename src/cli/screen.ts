@@ -46,7 +46,8 @@ export function wrappedLines(text: string, columns: number | null, { visible, wi
 export function cutLine(text: string, columns: number | null, { visible, widthOf }: Screen): string {
   const line = visible(text.replace(/[\n\t]/g, " "));
   if (columns === null || widthOf(line) <= columns) return line;
-  return `${(piecesOf(line, Math.max(0, columns - 1), widthOf)[0] ?? "").trimEnd()}…`;
+  const shown = columns > 1 ? piecesOf(line, columns - 1, widthOf)[0] ?? "" : "";
+  return `${shown.trimEnd()}…`;
 }
 
 const TAB = 8;
