@@ -59,7 +59,7 @@ function fixturesIn(root: string, prefix = ""): string[] {
   }).sort();
 }
 
-/** Where each recording of the folder goes, and the reasons for the others. */
+/** The place of each recording of the folder, and the reasons for the others. */
 const IMPORTED = ["chat-2", "chat-3", "chat/two-hosts/api.example.com", "chat/two-hosts/api.openai.com"]
   .concat(["sub/dots", "sub/test_it-1"]);
 const REFUSED: Readonly<Record<string, RegExp>> = {

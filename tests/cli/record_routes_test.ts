@@ -1,4 +1,4 @@
-/** Where `record` leads each API of a command: by flags, by the user's base URLs and keys, and by defaults. */
+/** Routes of `record` for each API of a command: by flags, by the user's base URLs and keys, and by defaults. */
 import assert from "node:assert/strict";
 import { type Called, Sandbox } from "../support/reprise.ts";
 import { test } from "../support/test.ts";

@@ -1,4 +1,4 @@
-/** Where a remote is, and its keys: variables of AWS, its two files, and what of them is refused; as `doctor` shows it. */
+/** The address of a remote and its keys: variables of AWS, its two files, and what of them is refused; as `doctor` shows it. */
 import assert from "node:assert/strict";
 import { Sandbox } from "../support/reprise.ts";
 import { test } from "../support/test.ts";
@@ -34,7 +34,7 @@ region = eu-west-3
 region = eu-west-3
 `;
 
-/** What `doctor` says of a remote, by the variables; the files of `~/.aws` are there unless they have keys. */
+/** The line of `doctor` about a remote, by the variables; the files of `~/.aws` are there unless they have keys. */
 async function remoteOf(env: Readonly<Record<string, string>>): Promise<string> {
   await using sandbox = new Sandbox();
   if (!("AWS_ACCESS_KEY_ID" in env) && Object.keys(env).length > 0) {

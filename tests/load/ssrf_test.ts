@@ -1,4 +1,4 @@
-/** Ways to make a recording proxy connect to somebody else: none does. */
+/** Ways to make a recording proxy connect to another host: none does. */
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { Sandbox } from "../support/reprise.ts";

@@ -185,7 +185,7 @@ export class Started {
 /** Verbs that end by a signal or that start processes of the program. */
 const OF_A_PROCESS: ReadonlySet<string> = new Set(["serve", "record", "test"]);
 
-/** Whether a call tests nothing that only a process has. */
+/** Returns true if a call tests nothing that only a process has. */
 function runsHere(args: readonly string[], { through = [], env }: CallOptions): boolean {
   const isPlan = args[0] === "record" && args.includes("--dry-run");
   return through.length === 0 && env?.TZ === undefined && (isPlan || !OF_A_PROCESS.has(args[0] ?? "serve"));

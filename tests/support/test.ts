@@ -14,7 +14,7 @@ function only(runs: (name: string) => boolean): Register {
   return Object.assign(register, Deno.test) as unknown as Register;
 }
 
-/** Whether a call that runs in this process runs on the binary too: one in ten, always the same ones. */
+/** Returns true if a call that runs in this process runs on the binary too: one in ten, always the same ones. */
 function isSampled(name: string): boolean {
   let sum = 0;
   for (const letter of name) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1_000_003;

@@ -125,7 +125,7 @@ function removeQuietly(name: string): void {
   }
 }
 
-/** A new file in the working directory, open for writing: never one that somebody put there before. */
+/** A new file in the working directory, open for writing: never one that was there before. */
 function createTemporary(mode: number): { readonly name: string; readonly fd: number } {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
   for (let attempt = 1;; attempt++) {

@@ -146,7 +146,7 @@ export const ACCEPTED: Readonly<Record<string, Readonly<Record<string, Json>>>> 
   },
 };
 
-/** What an API took in one request is allowed in every other one of the fixture; something like it is not. */
+/** A form that an API took in one request is allowed in every other one of the fixture; something like it is not. */
 export const TAKEN: readonly (readonly [path: string, did: Json, other: Json])[] = [
   ...[
     [{ thinking: { type: "adaptive", display: "updates" } }, {

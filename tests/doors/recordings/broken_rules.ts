@@ -19,7 +19,7 @@ export interface Broken {
   readonly header?: Readonly<Record<string, Json>>;
   /** Exchanges that a fixture needs for the rule. @default {those of the API} */
   readonly recorded?: readonly Json[];
-  /** Whether this request is only warned of, though others that break the rule are refused. @default {false} */
+  /** True if this request is only warned of, though others that break the rule are refused. @default {false} */
   readonly warns?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface RuledApi {
   readonly recorded: readonly Json[];
 }
 
-/** What `serve` does about each rule of an API, in the words of docs/rules.md. */
+/** The reaction of `serve` to each rule of an API, in the words of docs/rules.md. */
 export function documented(name: RuledApi["name"]): Map<string, string> {
   const text = Deno.readTextFileSync(new URL("../../../docs/rules.md", import.meta.url));
   const [, table = ""] =

@@ -1,4 +1,4 @@
-/** What clients write about their machine: the same request at two places and times, under named rules and profiles. */
+/** Texts of clients about their machine: the same request at two places and times, under named rules and profiles. */
 import { CLIENT_TEXTS, type Environment, HERE, THERE } from "./client_texts.ts";
 import type { Json } from "./recording_files.ts";
 import { type Answer, outcomeOf, type Row, rows, sent } from "./served.ts";

@@ -18,7 +18,7 @@ interface Damage {
   readonly header?: Json;
   /** Members of files; sums fit again. */
   readonly members?: Readonly<Record<string, Json>>;
-  /** What happens after that; sums stay. */
+  /** A change after that; sums stay. */
   readonly harm?: (path: string) => void;
   /** Left out if readers other than `lint` do not mind. */
   readonly says?: RegExp;

@@ -89,7 +89,7 @@ const bytes = (count: number) => (text: string) =>
 const chatError = (code: string) => ({ message: "The server had an error.", type: code, param: null, code });
 const chunk = (data: Json) => `data: ${JSON.stringify(data)}\n\n`;
 
-/** What a fault makes of the recorded text, by API; `null` where the connection breaks. */
+/** The recorded text after a fault, by API; `null` where the connection breaks. */
 const FAULTS: readonly (readonly [api: Api, fault: string, makes: (text: string) => string | null])[] = [
   ...(["responses", "messages", "chat"] as const).flatMap((api) =>
     ([

@@ -1,4 +1,4 @@
-/** Misses: the differences from the nearest exchange, what the client is told, and the cure. */
+/** Misses: the differences from the nearest exchange, the words for the client, and the cure. */
 import assert from "node:assert/strict";
 import type { Json } from "./recording_files.ts";
 import { withHome } from "./home.ts";
@@ -259,7 +259,7 @@ rows(
 );
 
 withHome(
-  "a miss is told to the client without values, to the user with them, and both name the command that records",
+  "a miss has no values for the client and all for the user, and both name the command that records",
   async (home) => {
     const record = "reprise record --missing --out a -- CMD";
     home.fixture("a", [

@@ -142,7 +142,7 @@ export function exchangesOf(path: string): ReadExchange[] {
   });
 }
 
-/** Whether `fixture.json` has to list a file. */
+/** Returns true if `fixture.json` has to list a file. */
 function isPart(name: string): boolean {
   return name !== "fixture.json" && name !== ".gitattributes" && !name.startsWith(".recording/");
 }

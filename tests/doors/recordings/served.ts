@@ -73,7 +73,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** What a client got, and what the server reported about it. */
+/** The answer that a client got, and the report of the server. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -166,7 +166,7 @@ export class Served implements AsyncDisposable {
 }
 
 /**
- * What happened to a request, in a few words: the number of the played exchange with its tier, rules and repetition, or
+ * The fate of a request in a few words: the number of the played exchange with its tier, rules and repetition, or
  * another kind of answer with its reason; then the rules of its warnings.
  */
 export function outcomeOf({ events: [event, ...warnings] }: Pick<Answer, "events">): string {

@@ -1,4 +1,4 @@
-/** What `fixture show` and `fixture ls` say of a fixture. */
+/** The output of `fixture show` and `fixture ls`. */
 import assert from "node:assert/strict";
 import { agentLoop, PROMPT, responseEvents, socketExchange } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange, framed, message } from "./answers.ts";

@@ -134,7 +134,7 @@ withHome("the summary of a known session is the golden one, byte for byte", asyn
   assert.equal(`${summary}\n`, Deno.readTextFileSync(GOLDEN));
 });
 
-/** What a summary says of a session, and what it does not say. */
+/** Facts of a session that a summary has, and those that it leaves out. */
 const SAID: Record<string, { turns: readonly GivenTurn[]; says: readonly RegExp[]; not?: RegExp }> = {
   "a question that is answered, and a call that ended well at last, are no longer open": {
     turns: [

@@ -26,13 +26,13 @@ export class SessionHome extends Sandbox {
     return JSON.parse(called.stdout);
   }
 
-  /** What `fsck` finds: `severity code path`, in order. */
+  /** Returns the findings of `fsck`: `severity code path`, in order. */
   async findings(id = ID): Promise<string[]> {
     const { sessions: [{ findings }] } = await this.json(["fsck", id], 0, 12);
     return findings.map(({ severity, code, path }: Json) => `${severity} ${code} ${path}`);
   }
 
-  /** What `ls` says of a session. */
+  /** Returns the row of `ls` for a session. */
   async listed(id = ID): Promise<Json> {
     return (await this.json(["ls"])).sessions.find((session: Json) => session.id === id);
   }
@@ -49,7 +49,7 @@ export class SessionHome extends Sandbox {
     return JSON.parse(called.stdout);
   }
 
-  /** Whether a reader of the session refuses it as damaged, with the way to see why. */
+  /** Returns true if a run refuses the session as damaged, with the command that shows why. */
   async refuses(id = ID): Promise<boolean> {
     const called = await this.call(["run", "--dry-run", "--json", "-s", id, "-m", "gpt-5.6", "Go on"], KEY);
     if (called.code === 0) return false;

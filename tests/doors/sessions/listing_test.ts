@@ -231,7 +231,7 @@ function inWorkspace(home: SessionHome, id: string, workspace: string, hours: nu
   return session;
 }
 
-/** What may be left of the newest session. */
+/** Remains of the newest session. */
 const REMAINS: Record<string, (session: SessionFiles) => void> = {
   "its newest turn is torn": (session) => Deno.truncateSync(session.turn(2), 300),
   "its newest turn is empty": (session) => Deno.truncateSync(session.turn(2)),

@@ -1,4 +1,4 @@
-/** Where reasoning goes: the endpoint of its turn by the hash in docs/format.md, and its model or the model's family. */
+/** Reasoning goes to its origin: the endpoint of its turn by the hash in docs/format.md, and its model or the model's family. */
 import assert from "node:assert/strict";
 import { ID, type SessionHome, withHome } from "./home.ts";
 import {
@@ -30,7 +30,7 @@ function thinking(asked: string, endpoint: object = {}): readonly GivenTurn[] {
   ];
 }
 
-/** Whether the next request with these flags holds the reasoning. */
+/** Returns true if the next request with these flags holds the reasoning. */
 async function sendsIt(home: SessionHome, ...flags: string[]): Promise<boolean> {
   const { code, stdout } = await home.call(["run", "--dry-run", "--body", "-s", ID, ...flags, "Go on"], {
     env: KEY,

@@ -1,4 +1,4 @@
-/** What `repair` puts in the place of what is lost, and what the next request then is. */
+/** Replacements by `repair` of what is lost, and the next request after them. */
 import assert from "node:assert/strict";
 import { bytesBelow } from "../../support/files.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";

@@ -1,7 +1,7 @@
 /// <reference lib="deno.worker" />
 /** Worker: changes a file as soon as a temporary file is beside it, as another program might. */
 
-/** What the worker does. */
+/** An act of the worker. */
 export interface Intrusion {
   readonly directory: string;
   readonly name: string;

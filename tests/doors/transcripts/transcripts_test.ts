@@ -131,7 +131,7 @@ const SPOKEN: readonly Json[] = [
   ]),
   ...ROLLOUT.slice(16),
 ];
-/** What a file of each agent says, in order. */
+/** The items of a file of each agent, in order. */
 const PARTS: Readonly<Record<string, (line: Json) => Json[]>> = {
   codex: ({ payload: { type, content, call_id, output, arguments: args } }) =>
     type === "message"
@@ -258,7 +258,7 @@ for (const { name, text } of TRANSCRIPTS) {
   });
 }
 
-/** What the APIs refuse in the request that continues a session. */
+/** Refusals by the APIs of the request that continues a session. */
 async function refusals(home: ImportHome, session: string): Promise<string[]> {
   const found: string[] = [];
   for (const [provider, model] of [["openai", "gpt-5.6"], ["anthropic", "claude-opus-4-8"]] as const) {

@@ -41,7 +41,7 @@ const OVERFLOWS: Readonly<Record<string, ScriptedResponse>> = {
 
 /** By a sentence. */
 export const CHECKPOINTS: Readonly<Record<string, Row<ServerOptions>>> = {
-  "a run that outgrows --auto-compact goes on with a checkpoint, its prompt and the results that are not seen yet":
+  "a run that outgrows --auto-compact continues with a checkpoint, its prompt and the results that are not seen yet":
     {
       files: { "a.txt": LONG },
       server: () => large(3, 5000),
@@ -67,7 +67,7 @@ export const CHECKPOINTS: Readonly<Record<string, Row<ServerOptions>>> = {
     runs: [{}, { flags: ["--auto-compact", "5000"] }],
     also: (runs) => void expect(runs.written("history_compaction"), []),
   },
-  "if nothing would shrink, the run goes on without a checkpoint": {
+  "if nothing would shrink, the run continues without a checkpoint": {
     server: () => large(1, 9),
     runs: [{ flags: ["--auto-compact", "1"], sent: "0 1" }],
     also: (runs) => void expect(runs.written("history_compaction"), []),

@@ -2,7 +2,7 @@
 import { call, type GivenTurn, type Json, message, reasoning, sha256 } from "../sessions/session_files.ts";
 import { asks, type Beat, endpointOf, ends, type Facts, gets, neverRan, notes, says, tell } from "./story.ts";
 
-/** Where a request goes. */
+/** The target of a request. */
 export interface Target {
   readonly provider?: string;
   readonly model?: string;

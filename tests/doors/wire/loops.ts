@@ -63,7 +63,7 @@ const ANSWERS: readonly (readonly [string, Json, string, RegExp | null])[] = [
 
 /** By a sentence. */
 export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
-  "results come in call order, and the run goes on with them": {
+  "results come in call order, and the run continues with them": {
     server: () => ({
       script: [
         answer([reasoning(), read("call_b"), read("call_a")]),

@@ -1,4 +1,4 @@
-/** Whether the next request continues the last one: what is reported, compared with the bytes of both. */
+/** Reports that the next request continues the last one, compared with the bytes of both. */
 import assert from "node:assert/strict";
 import { startResponsesServer } from "../../support/responses_server.ts";
 import { answer, message, reasoning } from "../../support/responses_server/script.ts";

@@ -35,7 +35,7 @@ const CALLS = ["function_call", "custom_tool_call", "shell_call"];
 const isOfClient = ({ type, role }: Json) =>
   /^(function|custom_tool)_call_output$/.test(type) || role === "user";
 
-/** How a request breaks the rules; servers beside OpenAI take reasoning without a blob, and ids of any form. */
+/** Returns the rules that a request breaks; servers beside OpenAI take reasoning without a blob, and ids of any form. */
 export function brokenResponsesRules(body: Json, { isLenient = false } = {}): string[] {
   const broken: string[] = [];
   const fail = (index: number, what: string) => broken.push(`input[${index}]: ${what}`);
@@ -98,7 +98,7 @@ const BLOCKS: Readonly<Record<string, string>> = {
   tool_result: "type tool_use_id content is_error cache_control",
 };
 
-/** How a request breaks the rules; a history may end with an answer that its server paused. */
+/** Returns the rules that a request breaks; a history may end with an answer that its server paused. */
 export function brokenMessagesRules(body: Json, { isPaused = false } = {}): string[] {
   const broken: string[] = [];
   const ids = new Set<string>();

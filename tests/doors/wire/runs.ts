@@ -39,7 +39,7 @@ export interface GivenRun {
 export interface Row<Options> {
   readonly server: () => Options;
   readonly runs: readonly GivenRun[];
-  /** How a request is shown; by default the number of its reasoning items. */
+  /** Shows a request; by default by the number of its reasoning items. */
   readonly show?: (request: Json) => string | number;
   /** The notices on disk: reason and actions of each. */
   readonly notices?: string;

@@ -8,7 +8,7 @@ export type { Json };
 /** The APIs that a run speaks. */
 export type Api = "responses" | "messages";
 
-/** What a run leaves of a stream. */
+/** The remains of a stream after a run. */
 export interface Received {
   /** Items of the turn. */
   readonly items: readonly Json[];

@@ -5,7 +5,7 @@ import type { Json } from "./streams.ts";
 export interface StreamRow {
   /** Events, or texts that are the data of events. */
   readonly events: readonly Json[];
-  /** Whether the stream has `event:` lines. */
+  /** True if the stream has `event:` lines. */
   readonly isNamed?: true;
   readonly items?: readonly Json[];
   readonly response?: Json;

@@ -106,7 +106,7 @@ const UNFINISHED: ReadonlySet<string> = new Set([
   "responses/failed.chunks.txt",
 ]);
 
-/** What may not depend on the cutting. */
+/** Facts that do not depend on the cutting. */
 const essence = ({ items, response, usage, notices, text, reasoning, error }: Received) =>
   JSON.stringify({ items, response, usage, notices, text, reasoning, error });
 
