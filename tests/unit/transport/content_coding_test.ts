@@ -201,8 +201,11 @@ const Change = fc.oneof(
           (encoded[Math.floor(change.flip * encoded.length)] as number) ^= 1 << change.bit;
         }
         const expected = await zstd(encoded, "-d");
-        assert.ok(isSame(bytesOf(encoded, "zstd"), expected));
-        assert.ok(isSame(await streamed(encoded, "zstd", size), expected));
+        for (const found of [bytesOf(encoded, "zstd"), await streamed(encoded, "zstd", size)]) {
+          // Versions of the library differ in the flipped bits that they forgive: refusing is right as well.
+          const isRefused = "flip" in change && !(found instanceof Uint8Array);
+          assert.ok(isRefused || isSame(found, expected));
+        }
       }),
       { numRuns: samples(200) },
     );
