@@ -44,7 +44,7 @@ export function linkedLines(
 }
 
 /** Most paths of a session that are kept beside the main one. */
-export const MOST_SIDE_PATHS = 100;
+const MOST_SIDE_PATHS = 100;
 
 /** Lines by their ids. Time and memory are proportional to the number of lines. */
 export class LineTree {

@@ -11,7 +11,7 @@ import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, STDIN, TRANSPORT } from "./flags.t
 import { configPath, otherKind } from "./settings.ts";
 
 /** The members of `config.json` that flags name as sources: each a string. */
-export const CONFIG_NAMES: readonly string[] = Object.values({
+const CONFIG_NAMES: readonly string[] = Object.values({
   ...REQUEST_FLAGS,
   TRANSPORT,
   STDIN,
@@ -54,7 +54,7 @@ export interface Config {
   readonly deny: readonly string[];
 }
 
-export const EMPTY_FILE: ConfigFile = { values: {}, models: {}, profiles: {}, prices: {} };
+const EMPTY_FILE: ConfigFile = { values: {}, models: {}, profiles: {}, prices: {} };
 
 /** A configuration without settings, under which only flags, environment, session and fixture count. */
 export const NO_CONFIG: Config = { values: {}, models: {}, allow: [], deny: [] };

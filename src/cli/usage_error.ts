@@ -106,7 +106,7 @@ export function withHelp(error: RepriseError, args: readonly string[], verbs: Ve
 }
 
 /** Names the help that answers a wrong call. */
-export function helpHint(args: readonly string[], named: NamedVerb | null): string {
+function helpHint(args: readonly string[], named: NamedVerb | null): string {
   const known = named === null ? args[0] === "fixture" ? ["fixture"] : [] : args.slice(0, named.words);
   return `See "${["reprise", ...known, "--help"].join(" ")}"`;
 }
@@ -115,7 +115,7 @@ export function helpHint(args: readonly string[], named: NamedVerb | null): stri
  * The hint for a command without `--` before it; `null` if nothing looks like a command. Without `--`, `record` takes no
  * argument, and `serve` only folders.
  */
-export function withDashes(args: readonly string[], { verb, words }: NamedVerb): string | null {
+function withDashes(args: readonly string[], { verb, words }: NamedVerb): string | null {
   if (!verb.arguments.includes(WRAPPED_COMMAND) || args.includes("--")) return null;
   const takesFolders = verb.arguments.length > 1;
   let folders = 0;

@@ -44,7 +44,7 @@ const PROPERTIES: JsonObject = {
 };
 
 /** The schema of the answer, as structured outputs take it. */
-export const ANSWER_SCHEMA: JsonObject = {
+const ANSWER_SCHEMA: JsonObject = {
   name: "session_checkpoint",
   strict: true,
   schema: {

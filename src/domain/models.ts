@@ -3,9 +3,6 @@
  * used all the same, with the facts that hold for every model.
  */
 
-/** Date of the last check of the table against the providers' documentation. */
-export const MODELS_AS_OF = "2026-11-21";
-
 /** Facts about the models of one family. */
 export interface ModelFacts {
   /** Reasoning may be reusable within a family, never across (protocol §4.3). */

@@ -140,7 +140,7 @@ export function isOmittedPart({ whole, parts }: OmittedItems, message: number, i
 }
 
 /** Text in place of a part, such as `[omitted image/png, 2.1 MB]`. */
-export function partNote(part: Item): string {
+function partNote(part: Item): string {
   const attachment = attachmentIn(part);
   if (attachment !== null) return `[omitted ${attachment.mediaType}, ${sizeText(attachment.bytes)}]`;
   const text = typeof part.text === "string" ? part.text : undefined;

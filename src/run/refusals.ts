@@ -75,7 +75,7 @@ export function planRetry(
 }
 
 /** The event of a retry without the part that the refusal names; `null` if nothing can be left out. */
-export function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEvent | null {
+function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEvent | null {
   switch (refusal.kind) {
     case "unknown":
       return null;

@@ -247,7 +247,7 @@ export function eventOfItem(item: Item): EventDraft {
 }
 
 /** The events of one response: its items in arrival order, then its usage. */
-export function eventsOfResponse(items: readonly Item[], response: FinishedResponse | null): EventDraft[] {
+function eventsOfResponse(items: readonly Item[], response: FinishedResponse | null): EventDraft[] {
   const events = items.map(eventOfItem);
   const usage = response?.usage ?? null;
   return usage === null ? events : [...events, { type: "provider_usage", usage }];

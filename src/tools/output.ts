@@ -61,7 +61,7 @@ export function fitBytes(output: ToolOutput, maxBytes: number): ToolOutput {
  * The beginning and the end of `text` with a line between them that counts what is missing. At most
  * `maxChars` long; a room too small for that line gets the beginning alone.
  */
-export function headAndTail(text: string, maxChars: number): string {
+function headAndTail(text: string, maxChars: number): string {
   const longestNote = noteText(text.length);
   const room = maxChars - longestNote.length;
   if (room <= 0) return headOf(text, maxChars);

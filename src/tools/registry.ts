@@ -12,9 +12,9 @@ import { writeFile } from "./writing/write_file.ts";
 const MAX_ARGUMENTS_CHARS = 1024 * 1024;
 
 /** The tools that change nothing, in the order in which they are offered. */
-export const READING_TOOLS: readonly Tool[] = [readFile, listFiles, searchText];
+const READING_TOOLS: readonly Tool[] = [readFile, listFiles, searchText];
 /** The tools that write files of the workspace. */
-export const WRITING_TOOLS: readonly Tool[] = [writeFile, editFile];
+const WRITING_TOOLS: readonly Tool[] = [writeFile, editFile];
 /** Every tool there is, those that only read first. Which of them a run offers is the run's decision. */
 export const ALL_TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, shell];
 /** The group of every tool by name, as the policy takes it. */

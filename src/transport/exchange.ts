@@ -192,7 +192,7 @@ async function untilFirstEvent(
 const LONGEST_WAIT = 60_000;
 
 /** True if the failed request may be retried. An exhausted quota is never retried, whatever a header says. */
-export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boolean {
+function mayRetry(failure: ApiFailure, headers: Headers | undefined): boolean {
   if (failure.code === "quota_exhausted") return false;
   const advice = headers?.get("x-should-retry");
   if (advice === "true") return true;
@@ -212,7 +212,7 @@ export interface RetryFacts {
  * Milliseconds to wait before retry number `attempt` (1, 2, …): the delay that the server asks for if that is 0 to 60
  * seconds, otherwise `min(0.5 · 2^(attempt − 1), 8)` seconds, less up to a quarter by chance.
  */
-export function retryDelay(attempt: number, facts: RetryFacts): number {
+function retryDelay(attempt: number, facts: RetryFacts): number {
   const asked = askedDelay(facts.headers, facts.now);
   if (asked !== undefined && asked >= 0 && asked <= LONGEST_WAIT) return Math.round(asked);
   return Math.round(Math.min(500 * 2 ** (attempt - 1), 8_000) * (1 - 0.25 * facts.random));

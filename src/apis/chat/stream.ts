@@ -47,7 +47,7 @@ function isTerminal(event: StreamEvent): boolean {
  * Reads one chunk; `name` is its `event:` line. A chunk with several pieces carries all but the last: texts and calls
  * come before the reason to stop, and that before the usage.
  */
-export function readChatEvent(data: JsonObject, name?: string): StreamEvent {
+function readChatEvent(data: JsonObject, name?: string): StreamEvent {
   const type = typeof data.type === "string" ? data.type : name;
   const base = { data, type, response: describes(data) ? data : undefined };
   if (data.error || name === "error") return errorOf(data, base);

@@ -30,7 +30,7 @@ import {
 } from "../flags.ts";
 
 /** The flags about a played fixture, whose own match rules count. */
-export const FIXTURE_FLAGS = {
+const FIXTURE_FLAGS = {
   fixture: text("--fixture <dir>", "play recorded responses; opens no connection", {
     step: false,
     repeats: true,

@@ -267,7 +267,7 @@ export function representing(
  *
  * @throws {RepriseError} `bad_configuration` when the variable is not an object of base URLs.
  */
-export function representedUrl(ports: Pick<Ports, "env">, baseUrl: URL): string | null {
+function representedUrl(ports: Pick<Ports, "env">, baseUrl: URL): string | null {
   const text = ports.env(REPRESENTS) ?? "";
   if (text === "" || !isLoopback(baseUrl)) return null;
   const hrefOf = (url: string) => parseBaseUrl(url, REPRESENTS_HINT).href;

@@ -166,7 +166,7 @@ export async function judgePrefix(
 }
 
 /** As {@linkcode judgePrefix}; also `null` if a blob of the last request is damaged, which the next one can omit. */
-export async function judgeReadablePrefix(
+async function judgeReadablePrefix(
   ...preview: Parameters<typeof judgePrefix>
 ): Promise<PrefixVerdict | null> {
   try {

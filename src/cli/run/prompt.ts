@@ -15,7 +15,7 @@ const MAX_STDIN_BYTES = 10_485_760;
 /** Milliseconds without a byte before the wait is reported. */
 const SILENCE_MS = 2000;
 /** Default of `--stdin-wait`, in seconds, for a run that can do without stdin. */
-export const STDIN_WAIT_SECONDS = 30;
+const STDIN_WAIT_SECONDS = 30;
 const READ_BYTES = 64 * 1024;
 
 export interface StdinFlags {

@@ -331,7 +331,7 @@ function instructionsOf(
  * The instructions of a session's newest run. If a repair recorded that they are lost, the default ones, with the
  * message to report.
  */
-export function sessionInstructions(
+function sessionInstructions(
   ports: Ports,
   home: Home,
   { session, pins }: Manifest,

@@ -274,7 +274,7 @@ export interface CalledRun {
   readonly attached?: readonly AttachedFile[];
 }
 
-export function replayCall(
+function replayCall(
   setup: RunSetup,
   { flags, isNew, prompt: text, attached = [] }: CalledRun,
 ): ReplayCall {

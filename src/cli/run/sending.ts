@@ -14,7 +14,7 @@ import type { ResolvedRun } from "./resolve_run.ts";
 import type { RunRecording } from "./run_recording.ts";
 
 /** The workspace pin of a played run, in any directory. */
-export const FIXTURE_WORKSPACE = "/workspace";
+const FIXTURE_WORKSPACE = "/workspace";
 /** Milliseconds that each reading of the clock adds to it. */
 const TICK_MS = 1000;
 

@@ -68,7 +68,7 @@ export interface Rewritten {
 }
 
 /** Writes `state` to `expect/`. */
-export function writeExpectation(files: Files, directory: string, state: SessionState): Rewritten {
+function writeExpectation(files: Files, directory: string, state: SessionState): Rewritten {
   const before = expectedState(directory) ?? new Map<string, Uint8Array>();
   const root = `${directory}/expect`;
   const removed = [...before.keys()].filter((name) => !state.has(name));

@@ -277,7 +277,7 @@ function inputOf(text: string): InputStream {
 }
 
 /** `tool` with `/` for `root` in the paths of its output, so that `pwd` prints `/workspace` on any machine. */
-export function withVirtualRoot(tool: Tool, root: string): Tool {
+function withVirtualRoot(tool: Tool, root: string): Tool {
   // The shell counts the bytes of an output and cuts it, which must come after the paths are replaced.
   if (tool.name === shell.name) {
     return shellTool(async (argv, options) => {
@@ -304,7 +304,7 @@ function hideRootInOutput(text: ToolText, root: string): ToolText {
 }
 
 /** Bytes of any encoding with `/` for `root` in paths. */
-export function hideRootInBytes(bytes: Uint8Array, root: string): Uint8Array {
+function hideRootInBytes(bytes: Uint8Array, root: string): Uint8Array {
   // One character for each byte, so that bytes that are not UTF-8 stay unchanged.
   const latin1 = (part: Uint8Array) =>
     Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("latin1");
@@ -314,6 +314,6 @@ export function hideRootInBytes(bytes: Uint8Array, root: string): Uint8Array {
 }
 
 /** A text with `/` for `root` in paths. */
-export function hideRoot(text: string, root: string): string {
+function hideRoot(text: string, root: string): string {
   return text.replaceAll(`${root}/`, "/").replaceAll(root, "/");
 }

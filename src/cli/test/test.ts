@@ -121,7 +121,7 @@ function exitCodeOf(results: readonly TestResult[]): ExitCode {
  *
  * @throws {RepriseError} `usage` if a directory is and holds no test; `bad_fixture` if it is a file; `storage_*`.
  */
-export function findTests(directories: readonly string[], absolute: (path: string) => string): SessionTest[] {
+function findTests(directories: readonly string[], absolute: (path: string) => string): SessionTest[] {
   const found = new Map<string, SessionTest>();
   for (const name of directories) {
     requireFolder(denoFiles, name, "session.json");
@@ -148,7 +148,7 @@ export function findTests(directories: readonly string[], absolute: (path: strin
  *
  * @throws {RepriseError} `usage` if there are none.
  */
-export function namedTests(tests: readonly SessionTest[], text: string | undefined): readonly SessionTest[] {
+function namedTests(tests: readonly SessionTest[], text: string | undefined): readonly SessionTest[] {
   const named = tests.filter(({ name }) => name.includes(text ?? ""));
   if (named.length > 0) return named;
   throw new RepriseError("usage", `No test has ${JSON.stringify(text)} in its path`, {

@@ -108,7 +108,7 @@ const SHAPE = object({
 });
 
 /** True if `value` has the shape of a manifest of this version. */
-export function isManifest(value: unknown): value is Manifest {
+function isManifest(value: unknown): value is Manifest {
   return SHAPE(value) === null;
 }
 

@@ -47,7 +47,7 @@ function judgeEnvelope({ value, newer }: Envelope): TurnVerdict {
 }
 
 /** Validates a parsed turn of the current format; `turn` in the result is `value` itself. */
-export function judgeTurn(value: JsonObject): TurnVerdict {
+function judgeTurn(value: JsonObject): TurnVerdict {
   const { kind } = value;
   if (typeof kind !== "string" || kind === "") {
     return badShape({ path: ["kind"], expected: "the kind of a turn" });

@@ -92,7 +92,7 @@ export async function repairSession(
  * get their numbers, oldest first, each in one step; then files that do not belong move away; the manifest comes last,
  * because it may lag and must not lead. Throws the runtime's errors.
  */
-export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan): void {
+function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan): void {
   if (plan.actions.length === 0) return;
   const { files } = ports;
   if (ensureDirectory(files, paths.turns)) orSyncFailed(() => files.syncDirectory(paths.root));

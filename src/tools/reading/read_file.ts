@@ -134,7 +134,7 @@ type Window =
  *
  * @throws the signal's reason when it aborts.
  */
-export async function readWindow(file: OpenedFile, options: WindowOptions): Promise<Window> {
+async function readWindow(file: OpenedFile, options: WindowOptions): Promise<Window> {
   const { first, count, signal, maxBytes = MAX_WINDOW_BYTES } = options;
   const end = first + count;
   const kept: Uint8Array[] = [];

@@ -180,7 +180,7 @@ interface LineMatch {
 }
 
 /** Makes a matcher for `text`, which must hold no line break. */
-export function textMatcher(text: string, options: { readonly ignoreCase: boolean }): TextMatcher {
+function textMatcher(text: string, options: { readonly ignoreCase: boolean }): TextMatcher {
   if (options.ignoreCase) {
     const folded = text.toLowerCase();
     return { mayMatch: () => true, find: (line) => line.toLowerCase().indexOf(folded) };
@@ -196,7 +196,7 @@ export function textMatcher(text: string, options: { readonly ignoreCase: boolea
 }
 
 /** The first `limit` lines of `text` that match. */
-export function lineMatches(text: string, matcher: TextMatcher, limit: number): LineMatch[] {
+function lineMatches(text: string, matcher: TextMatcher, limit: number): LineMatch[] {
   const matches: LineMatch[] = [];
   let line = 0;
   for (let start = 0; start <= text.length && matches.length < limit;) {

@@ -165,7 +165,7 @@ interface Collected {
 }
 
 /** Takes in the chunks of several streams as they come. */
-export class OutputCollector {
+class OutputCollector {
   readonly #partBytes: number;
   readonly #held = new Map<number, Uint8Array>();
   #head = new Uint8Array(64 * 1024);

@@ -122,7 +122,7 @@ interface Occurrences {
 }
 
 /** Finds `wanted`, which is not empty, and names its first `limit` places. */
-export function occurrencesOf(text: string, wanted: string, limit: number): Occurrences {
+function occurrencesOf(text: string, wanted: string, limit: number): Occurrences {
   const places: Occurrence[] = [];
   let count = 0;
   let line = 1;

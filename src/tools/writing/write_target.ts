@@ -185,7 +185,7 @@ const PROTECTED_PREFIXES = [
 const PROTECTED_SUFFIX = ".code-workspace";
 
 /** The protected name that a workspace-relative path goes through, or `null`. */
-export function protectedName(path: string): string | null {
+function protectedName(path: string): string | null {
   const names = path.split(/[/\\]/).map(foldedName);
   for (let start = 0; start < names.length; start++) {
     const name = names[start] as string;

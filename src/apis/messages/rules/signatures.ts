@@ -28,7 +28,7 @@ export interface JudgedBlock {
 }
 
 /** True if the request asks the server to drop blocks of another conversation, and the server knows the option. */
-export function dropsBlocks({ body }: MessagesRequest): boolean {
+function dropsBlocks({ body }: MessagesRequest): boolean {
   const binding = isJsonObject(body.thinking) ? body.thinking.block_binding : undefined;
   return isJsonObject(binding) && binding.prefix_mismatch_behavior === "drop_block";
 }

@@ -33,7 +33,7 @@ export function factsOf(session: ShownSession, shown: readonly ShownTurn[], tota
 }
 
 /** The cost of a session in words; `null` if none of its requests has a price, as in one that was played. */
-export function costFact({ cost_usd, requests, unpriced }: Spending): string | null {
+function costFact({ cost_usd, requests, unpriced }: Spending): string | null {
   if (cost_usd !== null) return requests === 0 ? null : costText(cost_usd);
   return unpriced === requests
     ? null
