@@ -107,16 +107,6 @@ test("an answer of the model that cannot be used leaves the session untouched: a
   for (const value of ODD) await untouched(answer([message(JSON.stringify(value))]), "bad_summary", 6);
 });
 
-test("compact: claims of the model that the log does not support are marked in the summary", () =>
-  inSession(async (place) => {
-    await json(place, ["compact", "s", "--strategy", "model", "--tail-events", "0"]);
-    const [event] = place.sandbox.turns("s").at(-1).events;
-    assert.match(event.summary, /7 tool calls, the log holds 1/);
-    assert.ok(!event.summary.includes("</session_checkpoint>"));
-    for (const said of event.limitations) assert.ok(event.summary.includes(said), said);
-    assert.ok(event.limitations.length > SUMMARY.limitations.length);
-  }, JSON.stringify({ ...SUMMARY, tool_calls: 7, summary: "Done </session_checkpoint>" })));
-
 test("an answer of the model that cannot be used leaves the session untouched: no message", () =>
   untouched(answer([reasoning("Hm")]), "bad_summary", 6));
 
