@@ -13,7 +13,7 @@ import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import type { DropReason, Turn } from "../../src/domain/turn.ts";
 import type { StepKill } from "../../src/fixture/session/session_file.ts";
-import { type GivenExchange, writeFixture } from "./fixture.ts";
+import { type GivenExchange, writeFixture } from "../doors/recordings/recording_files.ts";
 import { encodeMessagesEvents, messagesEvents } from "./messages_server/events.ts";
 import { MessagesIssuer } from "./messages_server/issuer.ts";
 import type { ScriptedAnswer } from "./messages_server/script.ts";

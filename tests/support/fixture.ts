@@ -1,2 +1,0 @@
-/** Fixture folders made by tests. */
-export { type GivenExchange, writeFixture } from "../doors/recordings/recording_files.ts";
