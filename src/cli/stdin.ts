@@ -21,3 +21,21 @@ export async function nextChunk(stdin: InputStream, buffer: Uint8Array): Promise
     }
   }
 }
+
+/** A stdin that holds `bytes`. */
+export function stdinOf(bytes: Uint8Array<ArrayBuffer>): InputStream {
+  let rest = bytes;
+  const readSync = (into: Uint8Array) => {
+    if (rest.length === 0) return null;
+    const part = rest.subarray(0, into.length);
+    into.set(part);
+    rest = rest.subarray(part.length);
+    return part.length;
+  };
+  return {
+    isTerminal: () => false,
+    read: (into) => Promise.resolve(readSync(into)),
+    readSync,
+    readable: new Blob([bytes]).stream(),
+  };
+}

@@ -5,6 +5,7 @@
 import { livePorts, type ProgramPorts } from "../../src/cli/live_ports.ts";
 import { loadVerbs } from "../../src/cli/load_verbs.ts";
 import { main } from "../../src/cli/main.ts";
+import { stdinOf } from "../../src/cli/stdin.ts";
 
 /** A call of the program: its arguments, and what a process would be given. */
 export interface HereCall {
@@ -51,7 +52,7 @@ export class HereRun {
       files: disk(live.files),
       env: (name) => env[name],
       workingDirectory: () => cwd,
-      stdin: reading(stdin),
+      stdin: stdinOf(stdin),
       openTerminal: () => null,
       stdout: this.#out,
       stderr: this.#err,
@@ -119,22 +120,4 @@ class Written {
     this.#written = Promise.withResolvers();
     return bytes.length;
   }
-}
-
-/** A stdin that holds `bytes`. */
-function reading(bytes: Uint8Array<ArrayBuffer>): ProgramPorts["stdin"] {
-  let left = bytes;
-  const readSync = (buffer: Uint8Array) => {
-    if (left.length === 0) return null;
-    const taken = left.subarray(0, buffer.length);
-    buffer.set(taken);
-    left = left.subarray(taken.length);
-    return taken.length;
-  };
-  return {
-    isTerminal: () => false,
-    readSync,
-    read: (buffer) => Promise.resolve(readSync(buffer)),
-    readable: new Blob([bytes]).stream(),
-  };
 }

@@ -12,7 +12,8 @@ import { shell, shellTool } from "../../tools/shell/shell.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Send } from "../../transport/http.ts";
 import { isRead } from "../environment.ts";
-import type { InputStream, ProgramPorts } from "../live_ports.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { stdinOf } from "../stdin.ts";
 import { loadVerbs } from "../load_verbs.ts";
 import { main } from "../main.ts";
 import { fixturePorts } from "../run/sending.ts";
@@ -163,7 +164,7 @@ export class StepProcess {
       env: (name) => isRead(name) ? variables[name] : undefined,
       files: this.#whileAlive(withoutSync(live.files)),
       workingDirectory: () => scratch.cwd,
-      stdin: inputOf(stdin ?? ""),
+      stdin: stdinOf(encodeUtf8(stdin ?? "")),
       openTerminal: () => null,
       stdout: this.#sink((text) => this.#print(text)),
       stderr: this.#sink((text) => this.stderr += text),
@@ -256,23 +257,6 @@ function withoutSync(files: Files): Files {
       return { write: (bytes) => file.write(bytes), sync: () => {}, close: () => file.close() };
     },
     syncDirectory: () => {},
-  };
-}
-
-function inputOf(text: string): InputStream {
-  let rest = encodeUtf8(text);
-  const readSync = (into: Uint8Array) => {
-    if (rest.length === 0) return null;
-    const part = rest.subarray(0, into.length);
-    into.set(part);
-    rest = rest.subarray(part.length);
-    return part.length;
-  };
-  return {
-    isTerminal: () => false,
-    read: (into) => Promise.resolve(readSync(into)),
-    readSync,
-    readable: new Blob([text]).stream(),
   };
 }
 
