@@ -14,6 +14,11 @@ export interface Column<Row> {
   readonly code?: (row: Row) => number | null;
 }
 
+/** Columns of rows that are texts already, one for each header. */
+export function textColumns(headers: readonly string[]): Column<readonly string[]>[] {
+  return headers.map((header, at) => ({ header, cell: (row) => row[at] ?? "" }));
+}
+
 interface Laid<Row> {
   readonly column: Column<Row>;
   readonly cells: readonly string[];

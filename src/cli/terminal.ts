@@ -52,6 +52,11 @@ export interface Styled {
   readonly text: string;
 }
 
+/** Joins lines, each with its end. */
+export function joined(lines: readonly (readonly (string | Styled)[])[]): (string | Styled)[] {
+  return lines.flatMap((line) => [...line, "\n"]);
+}
+
 /** Text to print, or pieces of it with styles. */
 export type Printable = string | Styled | readonly (string | Styled)[];
 

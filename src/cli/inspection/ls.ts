@@ -11,6 +11,7 @@ import { localMinute } from "../local_time.ts";
 import { countText, sizeText } from "../readable.ts";
 import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
+import { joined } from "../terminal.ts";
 import { type ForkNode, forkTree } from "./fork_tree.ts";
 import { fitting, inStates } from "./session_filter.ts";
 import type { LsFlags } from "./viewing.ts";
@@ -71,7 +72,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
     entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
     const lines = tableLines(COLUMNS, rows, await screenOf(output.columns));
-    output.text(lines.flatMap((line) => [...line, "\n"]));
+    output.text(joined(lines));
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
   return 0;

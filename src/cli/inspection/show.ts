@@ -11,7 +11,7 @@ import { type Context, makeContext } from "../context.ts";
 import { requireHtml } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { screenOf } from "../screen.ts";
-import { terminalSize } from "../terminal.ts";
+import { joined, terminalSize } from "../terminal.ts";
 import { sessionArgument } from "../sessions.ts";
 import { chosenTurns, readShown, type Shown } from "./shown_session.ts";
 import { sessionTranscript } from "./transcript/session.ts";
@@ -151,7 +151,7 @@ async function printLines(
   lines: readonly Line[],
   flags: ShowFlags,
 ): Promise<void> {
-  const text = output.rendered(lines.flatMap((line) => [...line, "\n"]));
+  const text = output.rendered(joined(lines));
   const rows = output.stdoutIsTerminal && flags.pager ? terminalSize()?.rows ?? 0 : 0;
   if (rows > 0 && lines.length >= rows) {
     const { pagerCommand, showInPager } = await import("../pager.ts");

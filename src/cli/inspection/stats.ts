@@ -17,7 +17,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { PLAIN_SCREEN } from "../screen.ts";
 import { sessionArgument } from "../sessions.ts";
 import { type Column, tableLines } from "../table.ts";
-import type { Printable } from "../terminal.ts";
+import { joined, type Printable } from "../terminal.ts";
 import { startOf } from "./session_flags.ts";
 import type { StatsFlags } from "./command.ts";
 
@@ -126,5 +126,5 @@ const COLUMNS: readonly Column<Labelled>[] = [
 /** A table with a line for each group, after a blank line. */
 function table(header: string, rows: readonly Labelled[]): Printable {
   const columns = [{ header, cell: ([label]: Labelled) => label }, ...COLUMNS];
-  return ["\n", ...tableLines(columns, rows, PLAIN_SCREEN).flatMap((line) => [...line, "\n"])];
+  return ["\n", ...joined(tableLines(columns, rows, PLAIN_SCREEN))];
 }

@@ -10,6 +10,7 @@ import { localMinute } from "../local_time.ts";
 import { sizeText } from "../readable.ts";
 import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
+import { joined } from "../terminal.ts";
 import { givenRemote } from "./given_remote.ts";
 
 /** A session on the remote. */
@@ -46,7 +47,7 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
   }
   if (sessions.length > 0) {
     const lines = tableLines(COLUMNS, sessions, await screenOf(output.columns));
-    output.text(lines.flatMap((line) => [...line, "\n"]));
+    output.text(joined(lines));
   } else if (all.length === 0) output.note(`no sessions on ${store.name}`);
   else output.note(`none of ${all.length} sessions on ${store.name} fits`);
   return 0;

@@ -3,7 +3,7 @@ import { headOf } from "../../../domain/text.ts";
 import { turnFileName } from "../../../domain/turn.ts";
 import type { ShownTurn } from "../../../store/read/show.ts";
 import type { Screen } from "../../screen.ts";
-import { tableLines } from "../../table.ts";
+import { tableLines, textColumns } from "../../table.ts";
 import { omittedSeqs } from "../../omitted.ts";
 import { blockLine } from "./blocks.ts";
 import type { Line } from "./lines.ts";
@@ -60,9 +60,8 @@ function columnLines(
   rows: readonly (readonly string[])[],
   screen: Screen,
 ): Line[] {
-  const columns = headers.map((header, at) => ({
-    header,
-    cell: (row: readonly string[]) => row[at] ?? "",
+  const columns = textColumns(headers).map((column, at) => ({
+    ...column,
     ...(at === headers.length - 1 ? { least: 1 } : at === 0 ? {} : { drop: headers.length - at }),
   }));
   return tableLines(columns, rows, screen, { header: screen.columns !== null });
