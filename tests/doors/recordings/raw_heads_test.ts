@@ -202,6 +202,17 @@ withHome("a head whose lines end without CR is refused, and its connection close
   assert.deepEqual(server.news().map(({ code }) => code), Array(4).fill("head_refused"));
 }, test.long);
 
+withHome("a head that does not end in 30 seconds gets 408, and its connection is closed", async (home) => {
+  home.fixture("a", [exchangeOf(MODELS)]);
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--repeat"] });
+  const began = performance.now();
+  const { statuses, closed } = await converse(server.port, [new TextEncoder().encode("GET /v1/models HT")]);
+  assert.deepEqual([statuses, closed, server.news().map(({ code }) => code)], [[408], true, [
+    "head_too_slow",
+  ]]);
+  assert.ok(performance.now() - began >= 29_000);
+}, test.long);
+
 const UPGRADE = "Upgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
 /** Heads of upgrades, with the status. */
 const UPGRADES: Readonly<Record<string, readonly [head: string, status: number]>> = {
