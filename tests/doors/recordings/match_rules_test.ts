@@ -26,7 +26,7 @@ const HERE: Place = {
 };
 /** The place of the server: a directory of each system, and today. */
 const THERE: Place = {
-  ...{ cwd: "/usr/share", home: "/srv/home", user: "test", git: "Not a git repository" },
+  ...{ cwd: "/usr/share", home: "/srv/people", user: "test", git: "Not a git repository" },
   date: NOW.date.iso,
 };
 const us = (date: string) => date.split("-").map(Number).join("/").replace(/(\d+)\/(.*)/, "$2/$1");
@@ -107,9 +107,9 @@ rows("what only looks like a value of the machine counts", {
     ["Does it work on linux?", "Does it work on darwin?"],
     ["/people/ada/shop-old/a", "/usr/share-old/a"],
     ["/mnt/people/ada/shop", "/mnt/usr/share"],
-    ["from /people/ada/shop to /people/ada", "from /srv/home to /usr/share"],
+    ["from /people/ada/shop to /people/ada", "from /srv/people to /usr/share"],
   ].map(([recorded = "", received = ""]) => [`"${recorded}" and "${received}"`, two(recorded, received)])),
-  "directories that hold everything": two("ls /etc", "ls /srv/home/etc", { home: "/" }),
+  "directories that hold everything": two("ls /etc", "ls /srv/people/etc", { home: "/" }),
   "the day in an earlier question": moved(
     (place) => instructed(context(place), user(`Tell me of ${place.date}`), says("So."), user("And?")),
     "miss 1 input[0].content",

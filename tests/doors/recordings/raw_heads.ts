@@ -1,6 +1,6 @@
 /** Heads of requests, as clients, pages, proxies and attackers send them, with the status and what is reported. */
 
-/** A request as bytes; `\n` stands for CRLF, `PORT` for the port. */
+/** A request as bytes; `\n` is CRLF, `PORT` the port. */
 export interface RawRow {
   readonly request: string;
   readonly status: number;

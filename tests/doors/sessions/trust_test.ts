@@ -127,13 +127,13 @@ for (const umask of [0o000, 0o022, 0o077, 0o277, 0o777]) {
   withHome(`under umask ${umask.toString(8)} directories are 0700 and files 0600`, async (home) => {
     home.session();
     const { stdout } = await home.call(["export", ID]);
-    const args = ["--home", `${home.directory}/new/home`];
+    const args = ["--home", `${home.directory}/new/store`];
     const before = Deno.umask(umask);
     try {
       assert.equal((await home.call(["import", "-", ...args], { stdin: stdout })).code, 0);
-      Deno.removeSync(`${home.directory}/new/home/sessions/${ID}/turns/000003.json`);
+      Deno.removeSync(`${home.directory}/new/store/sessions/${ID}/turns/000003.json`);
       await home.json(["repair", ID, ...args]);
-      Deno.writeFileSync(`${home.directory}/new/home/sessions/${ID}/turns/000003.json`, new Uint8Array());
+      Deno.writeFileSync(`${home.directory}/new/store/sessions/${ID}/turns/000003.json`, new Uint8Array());
       await home.json(["repair", ID, ...args]);
     } finally {
       Deno.umask(before);

@@ -171,7 +171,7 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
   },
   "a turn of another writer ends the run as diverged, and is not touched": {
     server: () => ({
-      script: [answer([shell("echo theirs > ../home/sessions/fix-ci-7k2m/turns/000004.json")]), DONE],
+      script: [answer([shell("cd ../home && echo theirs > sessions/fix-ci-7k2m/turns/000004.json")]), DONE],
     }),
     runs: [{ flags: ["--allow", "shell"], exit: 5 }],
     isDamaged: true,

@@ -47,7 +47,7 @@ test.long("a turn that is too deep or too large to be read again is a storage er
 Deno.test("two writers that both hold no lock still cannot overwrite: the later one diverges and loses nothing", () =>
   withHome(async (home) => {
     const late = await newWriter(testPorts(), home);
-    // Somebody else's file takes the number, as a writer on a file system without locks would.
+    // A file of another program takes the number, as a writer on a file system without locks would.
     const other = await withHome(async (elsewhere) => {
       const writer = await newWriter(testPorts(), elsewhere);
       writer.append(userDraft("the other's"));
