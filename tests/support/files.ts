@@ -1,3 +1,14 @@
+import { createHash } from "node:crypto";
+
+/** Any value of JSON. */
+// deno-lint-ignore no-explicit-any
+export type Json = any;
+
+/** Hex digits of the sha256 of a text or of bytes. */
+export function sha256(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
 /** The bytes of all plain files below a directory, by their paths inside it, sorted; files called `except` are left out. */
 export function bytesBelow(directory: string, except?: string): Map<string, Uint8Array<ArrayBuffer>> {
   const files = new Map<string, Uint8Array<ArrayBuffer>>();

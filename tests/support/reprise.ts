@@ -25,6 +25,9 @@ export interface Called {
   readonly stderr: string;
 }
 
+/** All that a call printed. */
+export const said = ({ code, stdout, stderr }: Called) => `${code}\n${stdout}${stderr}`;
+
 /** Options of a call. */
 export interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 /** Exchanges over a WebSocket made by tests. */
-import type { GivenExchange, Json } from "../doors/recordings/recording_files.ts";
+import type { Json } from "./files.ts";
+import type { GivenExchange } from "../doors/recordings/recording_files.ts";
 
 /** One exchange over a WebSocket as a test gives it. */
 export interface GivenSocketExchange {

@@ -1,4 +1,5 @@
 /** Requests that the three APIs take, by the items that a fixture shows. */
+import type { Json } from "../../support/files.ts";
 import { answered, calls, talk, user as asks } from "./chat_rules.ts";
 import {
   assistant,
@@ -17,7 +18,6 @@ import {
   user as person,
   words,
 } from "./messages_rules.ts";
-import type { Json } from "./recording_files.ts";
 import { call, reply, result, stateless, thought, user } from "./responses_rules.ts";
 import { sent } from "./served.ts";
 

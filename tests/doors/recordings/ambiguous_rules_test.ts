@@ -1,5 +1,5 @@
 /** Match rules that would give a request the answer of another. */
-import type { Json } from "./recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import { type Row, rows, sent } from "./served.ts";
 import { ask, call, output, responseStream, talk, user } from "./shapes.ts";
 

@@ -1,5 +1,6 @@
 /** Answers of each API, and the exchanges of one synthetic conversation. */
-import { type GivenExchange, type Json, sha256 } from "./recording_files.ts";
+import { type Json, sha256 } from "../../support/files.ts";
+import { type GivenExchange } from "./recording_files.ts";
 
 /** One event of a stream. */
 export type Event = { readonly type: string; readonly [member: string]: Json };

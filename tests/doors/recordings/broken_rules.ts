@@ -1,5 +1,5 @@
 /** Requests that break a rule of their API: what `serve` answers them, by what docs/rules.md says of the rule. */
-import type { Json } from "./recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import { type Row, rows, sent } from "./served.ts";
 
 /** A request that breaks one rule, and what the API says to it. */

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "../../support/test.ts";
 import { recordingNames, recordingText } from "../../support/recordings.ts";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
 import { type RecordingHome, withHome } from "./home.ts";
-import { exchangesOf, headerOf, type Json, type ReadExchange } from "./recording_files.ts";
+import { exchangesOf, headerOf, type ReadExchange } from "./recording_files.ts";
 import { outcomeOf, sent, Served } from "./served.ts";
 
 /** Anthropic's recordings keep no headers; they were made under this version. */

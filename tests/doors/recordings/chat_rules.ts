@@ -1,6 +1,6 @@
 /** Requests of Chat Completions that break one rule each, and what the API says to them. */
+import type { Json } from "../../support/files.ts";
 import type { Broken } from "./broken_rules.ts";
-import type { Json } from "./recording_files.ts";
 
 export const user: Json = { role: "user", content: "Hi" };
 export const calls = (...ids: readonly string[]): Json => ({

@@ -1,5 +1,5 @@
 /** Of several exchanges that a request fits: which one answers, how often, and when none is left. */
-import type { Json } from "./recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import { type Answer, outcomeOf, rows, sent } from "./served.ts";
 import { ask, call, called, chat, claude, output, responseStream, talk, user } from "./shapes.ts";
 

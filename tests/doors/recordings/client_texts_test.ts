@@ -1,6 +1,6 @@
 /** Texts of clients about their machine: the same request at two places and times, under named rules and profiles. */
+import type { Json } from "../../support/files.ts";
 import { CLIENT_TEXTS, type Environment, HERE, THERE } from "./client_texts.ts";
-import type { Json } from "./recording_files.ts";
 import { type Answer, outcomeOf, type Row, rows, sent } from "./served.ts";
 import { called, claude, says, talk, user } from "./shapes.ts";
 

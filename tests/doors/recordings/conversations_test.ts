@@ -1,9 +1,9 @@
 /** Random recorded conversations that begin alike, and clients that hold them again in their own manner. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
-import type { Json } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, sent, Served } from "./served.ts";
 import { call, output, responseStream, user } from "./shapes.ts";
 

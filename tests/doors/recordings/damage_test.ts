@@ -1,9 +1,10 @@
 /** Files of a fixture that no reader accepts: what `show` says, and what `lint` finds. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { PROMPT, responseEvents, SHELL_OUTPUT, socketExchange } from "../../support/socket_fixture.ts";
 import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
-import { edit, type GivenExchange, type Json, seal, write } from "./recording_files.ts";
+import { edit, type GivenExchange, seal, write } from "./recording_files.ts";
 
 const STREAM = 'data: {"type":"response.created"}\n\ndata: {"type":"response.completed"}\n\n';
 const HTTP: GivenExchange = { body: STREAM };

@@ -1,7 +1,7 @@
 /** Faults: what each makes of a recorded answer, which requests get it, and how wrong ones are refused. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { withHome } from "./home.ts";
-import type { Json } from "./recording_files.ts";
 import { type Answer, exchangeOf, outcomeOf, rows, sent, Served } from "./served.ts";
 import { ask, chat, claude, stream, user } from "./shapes.ts";
 

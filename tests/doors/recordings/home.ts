@@ -1,7 +1,8 @@
 /** The verbs about recordings, called on fixtures that a test has written. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { type Called, type CallOptions, Sandbox } from "../../support/reprise.ts";
-import { type GivenExchange, type Json, write, writeFixture } from "./recording_files.ts";
+import { type Called, type CallOptions, said, Sandbox } from "../../support/reprise.ts";
+import { type GivenExchange, write, writeFixture } from "./recording_files.ts";
 import { Recorder, type RecordOptions } from "./recorder.ts";
 
 /** A scratch directory with fixtures; calls have it as working directory. */
@@ -65,9 +66,6 @@ export interface JsonOptions extends CallOptions {
   /** @default {[0]} */
   readonly codes?: readonly number[];
 }
-
-/** All that a call printed. */
-export const said = ({ code, stdout, stderr }: Called) => `${code}\n${stdout}${stderr}`;
 
 /** Registers a test with a home of its own; `register` is `Deno.test` or `test.long`. */
 export function withHome(

@@ -1,11 +1,11 @@
 /** `fixture import` of one exchange in the formats and encodings of many tools. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { stringify } from "yaml";
 import { withHome } from "./home.ts";
 import { ANSWER, ASKED, BASE, cassette, HEADERS, imported, refused } from "./importing.ts";
 import { FORMATS, interaction } from "./import_sources.ts";
-import type { Json } from "./recording_files.ts";
 
 for (const [format, content] of Object.entries(FORMATS)) {
   withHome(`an exchange in the format ${format} keeps every byte of its bodies`, async (home) => {

@@ -1,4 +1,5 @@
 /** Recorded traffic of many tools: imported, compared with itself, served, and recorded again. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { HereRun } from "../../support/in_process.ts";
@@ -13,7 +14,7 @@ import {
 import { test } from "../../support/test.ts";
 import { framed } from "./answers.ts";
 import { RecordingHome, withHome } from "./home.ts";
-import { edit, exchangesOf, headerOf, type Json, type ReadExchange, seal } from "./recording_files.ts";
+import { edit, exchangesOf, headerOf, type ReadExchange, seal } from "./recording_files.ts";
 
 /** The first line of it lacks its last brace. */
 const DAMAGED = "responses/broken_json.chunks.txt";

@@ -1,11 +1,11 @@
 /** Files that `fixture import` refuses, with the reason, and leaves nothing of. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import { stringify } from "yaml";
 import { withHome } from "./home.ts";
 import { ANSWER, BASE, cassette, chunked, gzip, HEADERS, imported, refused, STREAM } from "./importing.ts";
 import { type Change, CUT_ENTRIES, entry, har, ofGo } from "./import_sources.ts";
-import type { Json } from "./recording_files.ts";
 
 withHome(
   "a cut entry of a HAR file is refused by its number, and left out if it calls no API",

@@ -1,7 +1,7 @@
 /** One exchange in the formats of many tools. */
+import type { Json } from "../../support/files.ts";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { stringify } from "yaml";
-import type { Json } from "./recording_files.ts";
 
 const BASE = "https://api.openai.com/v1";
 /** The URL of the exchange. */

@@ -1,4 +1,5 @@
 /** `fixture import` of files of many tools: the bodies stay byte for byte, and what follows from them. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { stringify } from "yaml";
 import { framed } from "./answers.ts";
@@ -19,7 +20,7 @@ import {
   url,
 } from "./importing.ts";
 import { interaction, URI } from "./import_sources.ts";
-import { exchangesOf, type Json } from "./recording_files.ts";
+import { exchangesOf } from "./recording_files.ts";
 
 const lines = ['{"type":"response.created",  "response":{"id":"resp_1"}}', '{"type":"response.completed"}'];
 const ofLines = `event: response.created\ndata: ${lines[0]}\n\nevent: response.completed\ndata: ${

@@ -1,9 +1,10 @@
 /** Imports of sources that a test gives as text or bytes. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { stringify } from "yaml";
 import { framed } from "./answers.ts";
 import type { RecordingHome } from "./home.ts";
-import { exchangesOf, headerOf, type Json, type ReadExchange } from "./recording_files.ts";
+import { exchangesOf, headerOf, type ReadExchange } from "./recording_files.ts";
 
 export const BASE = "https://api.openai.com/v1";
 export const ASKED = { model: "gpt-5.6", input: "café" };

@@ -1,11 +1,11 @@
 /** Rules that hold by what a fixture shows: its issued items, what its API took, and the provider. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "../../support/test.ts";
 import { ACCEPTED, TAKEN } from "./accepted_requests.ts";
 import { HEADERS } from "./messages_rules.ts";
 import { withHome } from "./home.ts";
-import type { Json } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
 import { ask, call, claude, output, responseStream, stream, talk, user } from "./shapes.ts";
 import { result as done, stateless, thought as known, user as go } from "./responses_rules.ts";

@@ -1,13 +1,13 @@
 /** Writers of fixtures that are killed before any of their operations, or whose disk fails there. */
 import assert from "node:assert/strict";
 import { answering, RawUpstream } from "../../support/raw_upstream.ts";
-import { bytesBelow, textsBelow } from "../../support/files.ts";
+import { bytesBelow, type Json, textsBelow } from "../../support/files.ts";
 import { type HereCall, HereRun } from "../../support/in_process.ts";
 import { test } from "../../support/test.ts";
 import { seenFixture } from "../../crash/fixture_oracle.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import { ended, fixtureOf, useOf, writeEvents } from "./prune_lists.ts";
-import { exchangesOf, type Json } from "./recording_files.ts";
+import { exchangesOf } from "./recording_files.ts";
 
 const WRITES: ReadonlySet<string> = new Set([
   "createExclusive",

@@ -1,9 +1,10 @@
 /** Findings of `fixture lint` in session tests, and in files that are not part of a recording. */
+import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { test } from "../../support/test.ts";
 import { answerEvents, ASKED, exchange } from "./answers.ts";
 import { withHome } from "./home.ts";
-import { edit, type Json, printed, seal, sha256, write } from "./recording_files.ts";
+import { edit, printed, seal, write } from "./recording_files.ts";
 
 const WHOLE = exchange(ASKED, answerEvents("one"));
 

@@ -1,4 +1,5 @@
 /** Findings of `fixture lint` in fixtures that can be read: rows of a fixture, and what is found. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import {
   agentLoop,
@@ -9,7 +10,7 @@ import {
 } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange, framed } from "./answers.ts";
 import { withHome } from "./home.ts";
-import { edit, type GivenExchange, type Json, write } from "./recording_files.ts";
+import { edit, type GivenExchange, write } from "./recording_files.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WHOLE = exchange(ASKED, answerEvents("one"));

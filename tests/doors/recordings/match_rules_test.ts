@@ -1,8 +1,8 @@
 /** Match rules: what they take out of requests, what they leave, and how wrong ones are refused. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { THERE as NOW } from "./client_texts.ts";
 import { withHome } from "./home.ts";
-import type { Json } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, type Row, rows, Served } from "./served.ts";
 import { ask, call, called, claude, says, talk, user } from "./shapes.ts";
 

@@ -1,5 +1,5 @@
 /** Pairs of a recorded and a received request that are one request to the API of their path, or two. */
-import type { Json } from "./recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import { type Row, rows, sent } from "./served.ts";
 import { ask, call, chat, claude, output, says, talk, user } from "./shapes.ts";
 

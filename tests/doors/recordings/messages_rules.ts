@@ -1,5 +1,5 @@
 /** Requests of Messages that break one rule each, and what the API says to them. */
-import type { Json } from "./recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import type { Broken } from "./broken_rules.ts";
 
 export const HEADERS = { "anthropic-version": "2026-10-21" };

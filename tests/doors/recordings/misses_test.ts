@@ -1,6 +1,6 @@
 /** Misses: the differences from the nearest exchange, the words for the client, and the cure. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import type { Json } from "./recording_files.ts";
 import { withHome } from "./home.ts";
 import { type Answer, exchangeOf, type Row, rows, sent, Served } from "./served.ts";
 import { ask, call, chat, says, talk, user } from "./shapes.ts";

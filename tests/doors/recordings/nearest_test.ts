@@ -1,5 +1,5 @@
 /** Recordings that are the nearest to a request, and the difference that is named first. */
-import type { Json } from "./recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import { type Row, rows } from "./served.ts";
 import { ask, called, chat, says, talk, user } from "./shapes.ts";
 

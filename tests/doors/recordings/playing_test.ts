@@ -1,8 +1,8 @@
 /** Answers as they were recorded: bytes, headers, times, ends, and what the server reports of them. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
-import type { Json } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, rows, sent, Served } from "./served.ts";
 import { ask, called, responseStream, talk, user } from "./shapes.ts";
 

@@ -1,13 +1,7 @@
 /** Fixtures to prune, and lists of uses as `serve` ends with them. */
+import { type Json, sha256 } from "../../support/files.ts";
 import type { RecordingHome } from "./home.ts";
-import {
-  exchangesOf,
-  type GivenExchange,
-  type Json,
-  sha256,
-  write,
-  writeFixture,
-} from "./recording_files.ts";
+import { exchangesOf, type GivenExchange, write, writeFixture } from "./recording_files.ts";
 
 /** An exchange whose request sends `input`. */
 export function asking(input: string, model = "gpt-5.6"): GivenExchange {

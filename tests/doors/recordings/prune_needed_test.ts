@@ -1,10 +1,11 @@
 /** `fixture prune` keeps unused exchanges that used ones need, over HTTP and over a WebSocket. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { agentLoop, PROMPT, responseEvents, socketExchange } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange } from "./answers.ts";
 import { withHome } from "./home.ts";
 import { lists, pruned, useOf } from "./prune_lists.ts";
-import { exchangesOf, type GivenExchange, type Json } from "./recording_files.ts";
+import { exchangesOf, type GivenExchange } from "./recording_files.ts";
 
 /** A request that continues the conversation after an answer, with this copy of its reasoning. */
 function continuing(mark: string, copy: string): Json {

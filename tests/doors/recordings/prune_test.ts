@@ -1,6 +1,6 @@
 /** `fixture prune`: exchanges that no use needed go, and nothing goes because a list is incomplete. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
 import { withHome } from "./home.ts";
 import {
   asking,
@@ -13,7 +13,7 @@ import {
   useOf,
   writeEvents,
 } from "./prune_lists.ts";
-import { headerOf, type Json, seal, write } from "./recording_files.ts";
+import { headerOf, seal, write } from "./recording_files.ts";
 
 withHome(
   "prune removes the exchanges that no list uses, of every fixture that a list names",

@@ -1,10 +1,11 @@
 /** Match rules and values of the machine that `record` writes into a fixture, at first and when it grows. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { answering, RawUpstream, sse } from "../../support/raw_upstream.ts";
 import { test } from "../../support/test.ts";
 import { RecordingHome, withHome } from "./home.ts";
-import { headerOf, type Json } from "./recording_files.ts";
+import { headerOf } from "./recording_files.ts";
 
 const UUID = "01a20459-081d-7e33-bfd4-e66f14c754e7";
 const CODEX = { originator: "codex_exec", "user-agent": "codex_exec/0.169.0 (Debian)" };

@@ -1,11 +1,12 @@
 /** Recordings of WebSockets: each message with its answer is an exchange, byte for byte. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
 import { type SocketBehaviour, type SocketServer, startSocketServer } from "../../support/socket_server.ts";
 import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import type { Recorder, RecordOptions } from "./recorder.ts";
-import { exchangesOf, type Json } from "./recording_files.ts";
+import { exchangesOf } from "./recording_files.ts";
 
 /** One side of a connection. */
 class Peer {

@@ -1,8 +1,9 @@
 /** `record` in the tests' own process, in front of an upstream that a test scripts. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { type HereCall, HereRun } from "../../support/in_process.ts";
 import type { Sandbox } from "../../support/reprise.ts";
-import { exchangesOf, headerOf, type Json, type ReadExchange } from "./recording_files.ts";
+import { exchangesOf, headerOf, type ReadExchange } from "./recording_files.ts";
 
 /** Options of a recording. */
 export interface RecordOptions {

@@ -1,10 +1,5 @@
 /** Recordings on disk, written and read as docs/fixtures.md says, by code that shares nothing with the program. */
-import { createHash } from "node:crypto";
-import { bytesBelow } from "../../support/files.ts";
-
-/** Any member of a file. */
-// deno-lint-ignore no-explicit-any
-export type Json = any;
+import { bytesBelow, type Json, sha256 } from "../../support/files.ts";
 
 /** One exchange as a test gives it. */
 export interface GivenExchange {
@@ -25,11 +20,6 @@ export const HEADER = {
   base_url: "https://api.openai.com/v1",
   models: ["gpt-5.6"],
 };
-
-/** Hex digits of the sha256 of a text or of bytes. */
-export function sha256(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
-}
 
 /** Writes a file with the folders above it. */
 export function write(path: string, content: string | Uint8Array): void {

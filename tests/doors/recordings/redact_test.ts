@@ -1,10 +1,10 @@
 /** `fixture redact`: secrets of a fixture go, byte for byte as long, and everything else stays. */
 import assert from "node:assert/strict";
-import { bytesBelow, textsBelow } from "../../support/files.ts";
+import { bytesBelow, type Json, textsBelow } from "../../support/files.ts";
 import { PROMPT, responseEvents, socketExchange } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange, framed } from "./answers.ts";
 import { type RecordingHome, withHome } from "./home.ts";
-import { exchangesOf, type GivenExchange, headerOf, type Json, seal, write } from "./recording_files.ts";
+import { exchangesOf, type GivenExchange, headerOf, seal, write } from "./recording_files.ts";
 
 const KEY = "sk-proj-aB3dE5gH7jK9mN1p";
 const KNOWN = "correct-horse-battery-7";

@@ -1,5 +1,5 @@
 /** Requests of Responses that break one rule each, and what the API says to them. */
-import type { Json } from "./recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import type { Broken } from "./broken_rules.ts";
 import { sent } from "./served.ts";
 import { responseStream } from "./shapes.ts";

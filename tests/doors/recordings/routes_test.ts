@@ -1,9 +1,9 @@
 /** The base URLs that `serve` gives to its command: those of the recorded APIs, by the paths that they were recorded at. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { HereRun } from "../../support/in_process.ts";
 import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
-import type { Json } from "./recording_files.ts";
 
 /** A fixture: its base URL, its provider, and the paths of its exchanges. */
 type Place = readonly [provider: string, base_url: string, paths?: readonly string[], upstreams?: Json];

@@ -1,18 +1,9 @@
 /** `fixture seal` after manual edits: what it fits, what it refuses, and the fixture after it. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json, sha256 } from "../../support/files.ts";
 import { agentLoop } from "../../support/socket_fixture.ts";
 import { withHome } from "./home.ts";
-import {
-  edit,
-  exchangesOf,
-  type GivenExchange,
-  headerOf,
-  type Json,
-  seal,
-  sha256,
-  write,
-} from "./recording_files.ts";
+import { edit, exchangesOf, type GivenExchange, headerOf, seal, write } from "./recording_files.ts";
 
 const BODY = { model: "gpt-5.6", input: "hello" };
 const RAW = '{"model": "gpt-5.6", "input": "hello"}';

@@ -1,9 +1,10 @@
 /** `serve` in the tests' own process, asked on its loopback socket, and tables of fixtures with requests. */
+import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { HereRun } from "../../support/in_process.ts";
 import { test } from "../../support/test.ts";
 import { RecordingHome } from "./home.ts";
-import { type GivenExchange, type Json, sha256 } from "./recording_files.ts";
+import { type GivenExchange } from "./recording_files.ts";
 
 /** A request as a test sends it, or as it was recorded. */
 export class Sent {

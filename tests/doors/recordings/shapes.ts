@@ -1,5 +1,5 @@
 /** Parts of requests and answers of the three APIs. */
-import type { Json } from "./recording_files.ts";
+import type { Json } from "../../support/files.ts";
 
 /** A message of the user. */
 export const user = (content: Json, more: Json = {}): Json => ({ role: "user", content, ...more });

@@ -1,9 +1,10 @@
 /** The output of `fixture show` and `fixture ls`. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { agentLoop, PROMPT, responseEvents, socketExchange } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange, framed, message } from "./answers.ts";
 import { type RecordingHome, withHome } from "./home.ts";
-import type { GivenExchange, Json } from "./recording_files.ts";
+import type { GivenExchange } from "./recording_files.ts";
 
 const WHOLE = exchange(ASKED, answerEvents("one"));
 

@@ -1,4 +1,5 @@
 /** Fixtures over a WebSocket, asked with the runtime's own client; and the same conversations over HTTP. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { SocketClient } from "../../support/socket_client.ts";
 import {
@@ -12,7 +13,7 @@ import {
   socketExchange,
 } from "../../support/socket_fixture.ts";
 import { withHome } from "./home.ts";
-import type { GivenExchange, Json } from "./recording_files.ts";
+import type { GivenExchange } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, sent, Served } from "./served.ts";
 import { stream } from "./shapes.ts";
 

@@ -1,7 +1,8 @@
 /** Suites by test name, secrets in requests, and the folders of a served suite. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { withHome } from "./home.ts";
-import { type Json, write } from "./recording_files.ts";
+import { write } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
 import { ask } from "./shapes.ts";
 import { askRaw } from "./raw_http.ts";

@@ -1,4 +1,5 @@
 /** Opening costs the tail: reading begins at the checkpoint in force, whatever lies before it. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { type SessionHome, withHome } from "./home.ts";
 import { again, KINDS } from "./kinds.ts";
@@ -8,7 +9,6 @@ import {
   FINGERPRINT,
   FIVE_TURNS,
   type GivenTurn,
-  type Json,
   sealed,
   type SessionFiles,
   user,

@@ -1,4 +1,5 @@
 /** `compact`: where it cuts, what its summary says, and that its undoing gives the same request again. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
@@ -10,7 +11,6 @@ import {
   ended,
   FINGERPRINT,
   type GivenTurn,
-  type Json,
   message,
   model,
   reasoning,

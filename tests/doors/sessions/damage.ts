@@ -1,5 +1,6 @@
 /** Damage of a sound session of five turns, and what `fsck` finds. */
-import { PINS, results, type SessionFiles, sha256 } from "./session_files.ts";
+import { sha256 } from "../../support/files.ts";
+import { PINS, results, type SessionFiles } from "./session_files.ts";
 
 /** Damage, and its findings. */
 export interface Damage {

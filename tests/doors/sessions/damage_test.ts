@@ -1,9 +1,9 @@
 /** Each damage of a session on disk: what `fsck` finds, whether readers refuse it, and what `repair` makes of it. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
 import { DAMAGE } from "./damage.ts";
 import { withHome } from "./home.ts";
-import { call, ended, type Json, model, user } from "./session_files.ts";
+import { call, ended, model, user } from "./session_files.ts";
 
 for (const [name, { damage, found, refused }] of Object.entries(DAMAGE)) {
   withHome(

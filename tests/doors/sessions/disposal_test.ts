@@ -1,12 +1,12 @@
 /** `rm`: what it deletes, what it leaves, and which sessions its rules choose. */
 import assert from "node:assert/strict";
 import { holdLock } from "../../cli/harness.ts";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json, sha256 } from "../../support/files.ts";
 import { fill, lacksMount, overlayOptions, withMount } from "../../support/mounts.ts";
 import { needing } from "../../support/needs.ts";
 import { test } from "../../support/test.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
-import { FIVE_TURNS, type Json, model, sha256, user, write } from "./session_files.ts";
+import { FIVE_TURNS, model, user, write } from "./session_files.ts";
 
 const names = (home: SessionHome) =>
   [...Deno.readDirSync(`${home.home}/sessions`)].map(({ name }) => name).sort();

@@ -1,11 +1,12 @@
 /** Ids and names lead nowhere outside the home: not in arguments, not on disk. */
+import { said } from "../../support/reprise.ts";
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
-import { ID, said, SessionHome, withHome } from "./home.ts";
-import { ended, FIVE_TURNS, type Json, model, user } from "./session_files.ts";
+import { ID, SessionHome, withHome } from "./home.ts";
+import { ended, FIVE_TURNS, model, user } from "./session_files.ts";
 
 /** Values that attackers and accidents write in place of an id. */
 const CORPUS = [

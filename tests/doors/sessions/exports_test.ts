@@ -1,12 +1,13 @@
 /** `export` and `import`: the same files again, and nothing from a file that is not whole. */
+import { said } from "../../support/reprise.ts";
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { HOSTILE, sealedLines } from "./hostile_exports.ts";
-import { ID, said, type SessionHome, withHome } from "./home.ts";
+import { ID, type SessionHome, withHome } from "./home.ts";
 import { KINDS } from "./kinds.ts";
-import { call, ended, type GivenTurn, type Json, model, PINS, results, user } from "./session_files.ts";
+import { call, ended, type GivenTurn, model, PINS, results, user } from "./session_files.ts";
 
 /** The lines of the export of a session, each without its newline. */
 async function exported(home: SessionHome, id = ID): Promise<string[]> {

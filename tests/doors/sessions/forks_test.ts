@@ -1,6 +1,6 @@
 /** `fork`: what a fork shares with its parent, what it names, and what it sends. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
@@ -12,7 +12,6 @@ import {
   ended,
   FIVE_TURNS,
   type GivenTurn,
-  type Json,
   message,
   model,
   reasoning,

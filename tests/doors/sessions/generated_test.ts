@@ -2,15 +2,15 @@
  * Sessions that dice have damaged: `fsck` and the verbs judge each alike, and `repair` leaves one that every verb takes,
  * with every byte in its place or in quarantine.
  */
+import { said } from "../../support/reprise.ts";
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
-import { said, SessionHome } from "./home.ts";
+import { SessionHome } from "./home.ts";
 import { KINDS, LARGE } from "./kinds.ts";
 import { copySession, ODDITIES } from "./oddities.ts";
-import type { Json } from "./session_files.ts";
 
 /** Errors of the system that a change meets where the one before left nothing to change. */
 const NOTHING_THERE = [

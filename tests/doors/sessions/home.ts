@@ -1,7 +1,8 @@
 /** The verbs that look at sessions on disk and mend them, called on files that a test has written. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { type Called, Sandbox } from "../../support/reprise.ts";
-import { FIVE_TURNS, type GivenTurn, type Json, SessionFiles } from "./session_files.ts";
+import { said, Sandbox } from "../../support/reprise.ts";
+import { FIVE_TURNS, type GivenTurn, SessionFiles } from "./session_files.ts";
 
 /** The session that most tests make. */
 export const ID = "fix-ci-7k2m";
@@ -61,9 +62,6 @@ export class SessionHome extends Sandbox {
 }
 
 const KEY = { env: { OPENAI_API_KEY: "sk-test-1" } };
-
-/** All that a call printed. */
-export const said = ({ code, stdout, stderr }: Called) => `${code}\n${stdout}${stderr}`;
 
 /** Registers a test with a home of its own; by `test.long` if it takes long. */
 export function withHome(

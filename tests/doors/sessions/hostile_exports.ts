@@ -1,5 +1,6 @@
 /** Exports that are broken, or that were made to do harm. */
-import { sealed, sha256 } from "./session_files.ts";
+import { sha256 } from "../../support/files.ts";
+import { sealed } from "./session_files.ts";
 
 /** Lines as a file, with an end that fits them, so that only what a row changed is wrong. */
 export function sealedLines(lines: readonly string[]): string {

@@ -1,4 +1,5 @@
 /** Turns of one session of each kind. */
+import { sha256 } from "../../support/files.ts";
 import {
   call,
   checkpoint,
@@ -9,7 +10,6 @@ import {
   model,
   reasoning,
   results,
-  sha256,
   user,
 } from "./session_files.ts";
 

@@ -1,4 +1,5 @@
 /** `ls` judges each session by its manifest and its newest turn; selectors choose by id, prefix and workspace. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { holdLock, ownerLine } from "../../cli/harness.ts";
 import { type SessionHome, withHome } from "./home.ts";
@@ -7,7 +8,6 @@ import {
   call,
   FIVE_TURNS,
   type GivenTurn,
-  type Json,
   model,
   PINS,
   sealed,

@@ -1,4 +1,5 @@
 /** The manifest is a cache: spoilt, late or lost it costs nothing, and what it alone knows is never rebuilt. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { test } from "../../support/test.ts";
 import { ID, withHome } from "./home.ts";
@@ -6,7 +7,6 @@ import {
   checkpoint,
   ended,
   type GivenTurn,
-  type Json,
   message,
   model,
   sealed,

@@ -2,8 +2,9 @@
  * Sessions on disk that were damaged, edited or tidied up by dice: by crashes, by bad disks, by people, and by careful
  * vandals who seal again what they changed.
  */
+import type { Json } from "../../support/files.ts";
 import type { Dice } from "../../support/dice.ts";
-import { type Json, sealed, write } from "./session_files.ts";
+import { sealed, write } from "./session_files.ts";
 
 /** Copies a session's directory, under the same name, into another home. */
 export function copySession(from: string, to: string): void {

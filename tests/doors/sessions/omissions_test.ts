@@ -1,8 +1,9 @@
 /** Events on disk that later requests leave out: where they may be, and what they may name. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { asks, type Beat, compacts, ends, says, shortens, tell, undoes } from "../wire/story.ts";
 import { withHome } from "./home.ts";
-import { call, type Json, message, PINS, reasoning, results, user } from "./session_files.ts";
+import { call, message, PINS, reasoning, results, user } from "./session_files.ts";
 
 /** Attachment(1), prompt(2), rs_1(3), call_1(4), result(6), message(7), end(9). */
 const BEFORE: readonly Beat[] = [

@@ -1,4 +1,5 @@
 /** Reasoning goes to its origin: the endpoint of its turn by the hash in docs/format.md, and its model or the model's family. */
+import { sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { ID, type SessionHome, withHome } from "./home.ts";
 import {
@@ -11,7 +12,6 @@ import {
   PINS,
   reasoning,
   results,
-  sha256,
   user,
 } from "./session_files.ts";
 

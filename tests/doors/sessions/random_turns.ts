@@ -2,13 +2,13 @@
  * Turns of sessions that dice have written: runs of every outcome, with calls that are answered at once, in parts, late
  * or never.
  */
+import type { Json } from "../../support/files.ts";
 import type { Dice } from "../../support/dice.ts";
 import {
   call,
   continued,
   ended,
   type GivenTurn,
-  type Json,
   message,
   model,
   reasoning,

@@ -1,19 +1,9 @@
 /** `export --redact`: no secret leaves in texts, the rest stays, and what is imported is sound. */
+import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { test } from "../../support/test.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
-import {
-  call,
-  ended,
-  type GivenTurn,
-  type Json,
-  message,
-  model,
-  reasoning,
-  results,
-  sha256,
-  user,
-} from "./session_files.ts";
+import { call, ended, type GivenTurn, message, model, reasoning, results, user } from "./session_files.ts";
 
 /** Made up, and shaped like the real thing. */
 const SECRET = "sk-made-up-0123456789";

@@ -1,18 +1,9 @@
 /** Replacements by `repair` of what is lost, and the next request after them. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
+import { bytesBelow, type Json, sha256 } from "../../support/files.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
 import { again } from "./kinds.ts";
-import {
-  FIVE_TURNS,
-  type Json,
-  PINS,
-  sealed,
-  type SessionFiles,
-  sha256,
-  TOOLS,
-  write,
-} from "./session_files.ts";
+import { FIVE_TURNS, PINS, sealed, type SessionFiles, TOOLS, write } from "./session_files.ts";
 
 /** Repairs a session; returns its actions, each as `action path from`. */
 async function repair(home: SessionHome): Promise<string[]> {

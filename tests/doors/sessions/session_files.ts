@@ -1,14 +1,5 @@
 /** Sessions on disk, written as docs/format.md says, by code that shares nothing with the program. */
-import { createHash } from "node:crypto";
-
-/** Any member of a file. */
-// deno-lint-ignore no-explicit-any
-export type Json = any;
-
-/** Hex digits of the sha256 of a text or of bytes. */
-export function sha256(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
-}
+import { type Json, sha256 } from "../../support/files.ts";
 
 /** A file with its seal; `open` is a JSON object without its closing brace, with a comma at its end. */
 export function sealed(open: string): string {

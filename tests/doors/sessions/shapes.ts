@@ -2,7 +2,8 @@
  * The shapes of turns, events and manifests, as docs/format.md has them: samples with every member. A name that ends
  * with `?` may be absent, one with `~` may be null, and one with `!` has a closed set of values.
  */
-import { type Json, PINS } from "./session_files.ts";
+import type { Json } from "../../support/files.ts";
+import { PINS } from "./session_files.ts";
 
 const SHA = "0123456789abcdef".repeat(4);
 const ITEM = { type: "message" };

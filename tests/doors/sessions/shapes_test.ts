@@ -1,8 +1,9 @@
 /** Turns and events of the wrong shape: `fsck` names each member that is absent or another, and nothing else. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { test } from "../../support/test.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
-import { type Json, sealed, type SessionFiles, user, write } from "./session_files.ts";
+import { sealed, type SessionFiles, user, write } from "./session_files.ts";
 import { EVENTS, MANIFEST, TURNS, type Variant, variantsOf } from "./shapes.ts";
 
 /** Asserts that `fsck` calls exactly the wrong variants misshapen; `put` writes one into a session of one turn. */

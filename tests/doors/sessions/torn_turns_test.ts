@@ -1,10 +1,11 @@
 /** Every cut and every changed byte of a turn is found, refused and repaired, in that turn alone. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
 import { ID, withHome } from "./home.ts";
-import { ended, FIVE_TURNS, type Json, type SessionFiles, user, write } from "./session_files.ts";
+import { ended, FIVE_TURNS, type SessionFiles, user, write } from "./session_files.ts";
 
 /** Changes of a turn's bytes. */
 const CHANGES: Record<string, (bytes: Uint8Array<ArrayBuffer>, dice: Dice) => Uint8Array<ArrayBuffer>> = {

@@ -1,9 +1,10 @@
 /** Files of others, links and special files are refused and never followed; what is ours is for its owner alone. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { lacksRoot, needing } from "../../support/needs.ts";
 import { test } from "../../support/test.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
-import { type Json, PINS, sealed, type SessionFiles, write } from "./session_files.ts";
+import { PINS, sealed, type SessionFiles, write } from "./session_files.ts";
 
 /** Places of a session where something else may be planted. */
 const FILES = ["turns/000001.json", "turns/000005.json", "manifest.json"];

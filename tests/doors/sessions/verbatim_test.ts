@@ -1,7 +1,8 @@
 /** Items of a provider that JavaScript cannot hold, to the letter from the file to the request, the fork and the export. */
+import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { ID, type SessionHome, withHome } from "./home.ts";
-import { call, type Json, model, sha256, user } from "./session_files.ts";
+import { call, model, user } from "./session_files.ts";
 
 const SECRET = "sk-made-up-0123456789";
 const ITEM = `{"10":[1.0,-0,1e5],"type":"strange_call","2":{"b":12345678901234567890,"1":"key ${SECRET}"}}`;

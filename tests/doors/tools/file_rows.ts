@@ -1,5 +1,5 @@
 /** Calls of the tools that read, search and edit, with their results. */
-import type { Json } from "../recordings/recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import type { Content } from "./workplace.ts";
 
 /** A call and its result. */

@@ -1,7 +1,8 @@
 /** Runs whose model makes the calls of a row, in a workspace on disk: a recording is the model. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { Sandbox } from "../../support/reprise.ts";
-import { type Json, writeFixture } from "../recordings/recording_files.ts";
+import { writeFixture } from "../recordings/recording_files.ts";
 import { answerText, functionCall, responseStream } from "../wire/streams_answers.ts";
 
 /** Content of a file: text, bytes, or the target of a link. */

@@ -1,5 +1,6 @@
 /** Transcripts of Claude Code: the tree, joined answers, results at once, compactions, damaged lines. */
-import type { Json, Rows } from "./transcripts.ts";
+import type { Json } from "../../support/files.ts";
+import type { Rows } from "./transcripts.ts";
 
 /** Lines that follow one another, but for those that name another parent. */
 function chain(...lines: readonly Json[]): Json[] {

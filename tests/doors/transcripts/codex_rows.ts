@@ -1,5 +1,6 @@
 /** Rollouts of Codex CLI: answers over several lines, texts that the user did not write, rollbacks, compactions. */
-import type { Json, Rows } from "./transcripts.ts";
+import type { Json } from "../../support/files.ts";
+import type { Rows } from "./transcripts.ts";
 
 const item = (payload: Json) => ({ type: "response_item", payload });
 const said = (text: string) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] });

@@ -1,5 +1,6 @@
 /** Sessions of pi: both APIs in their own shapes, branches, compactions, damaged lines. */
-import type { Json, Rows } from "./transcripts.ts";
+import type { Json } from "../../support/files.ts";
+import type { Rows } from "./transcripts.ts";
 
 const HEADER = {
   type: "session",

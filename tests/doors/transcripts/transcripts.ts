@@ -1,10 +1,7 @@
 /** Transcripts of other agents on disk, imported by the program, and the session that they become. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { Sandbox } from "../../support/reprise.ts";
-
-/** Any member of a line. */
-// deno-lint-ignore no-explicit-any
-export type Json = any;
 
 /** A transcript and what becomes of it. */
 export interface Row {

@@ -1,4 +1,5 @@
 /** Transcripts of other agents become sessions: rows for each agent, and transcripts that are damaged. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
@@ -9,7 +10,7 @@ import { damaged, Dice } from "./damage.ts";
 import { MESSAGES, PI, REASONING, RESPONSES } from "./pi_rows.ts";
 import { ID, withHome } from "../sessions/home.ts";
 import { ended, message, model, user } from "../sessions/session_files.ts";
-import { bytesOf, ImportHome, type Json, testRows } from "./transcripts.ts";
+import { bytesOf, ImportHome, testRows } from "./transcripts.ts";
 
 testRows("claude", CLAUDE);
 testRows("codex", CODEX);

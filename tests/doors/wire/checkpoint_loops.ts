@@ -1,8 +1,9 @@
 /** Loops against the Responses API that outgrow a limit or the context: checkpoints on the way. */
+import type { Json } from "../../support/files.ts";
 import type { ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
 import { refuse } from "../../support/responses_server/refusing.ts";
 import { answer, message, reasoning } from "../../support/responses_server/script.ts";
-import { call, type Json } from "../sessions/session_files.ts";
+import { call } from "../sessions/session_files.ts";
 import { expect, fail } from "./loops.ts";
 import { READ, read } from "./refusals.ts";
 import { historyOf } from "./rules.ts";

@@ -1,4 +1,5 @@
 /** Runs against the Messages API: refusals, and answers that break off, stop short, pause or begin again. */
+import type { Json } from "../../support/files.ts";
 import {
   declined,
   invalidRequest,
@@ -16,7 +17,6 @@ import {
   text,
   unfinished,
 } from "../../support/messages_server.ts";
-import type { Json } from "../sessions/session_files.ts";
 import { historyOf } from "./rules.ts";
 import type { GivenRun, Row } from "./runs.ts";
 

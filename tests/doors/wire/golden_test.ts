@@ -1,8 +1,8 @@
 /** Sessions that older versions wrote: each of their requests is built again, byte for byte. */
+import { said } from "../../support/reprise.ts";
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
-import { said, type SessionHome, withHome } from "../sessions/home.ts";
-import type { Json } from "../sessions/session_files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
+import { type SessionHome, withHome } from "../sessions/home.ts";
 import { brokenResponsesRules } from "./rules.ts";
 
 const GOLDEN = new URL("../../../fixtures/golden/turn-1/", import.meta.url).pathname;

@@ -1,5 +1,6 @@
 /** Histories of sessions with the Responses API. */
-import { call, type GivenTurn, type Json, message, reasoning, sha256 } from "../sessions/session_files.ts";
+import { type Json, sha256 } from "../../support/files.ts";
+import { call, type GivenTurn, message, reasoning } from "../sessions/session_files.ts";
 import { asks, type Beat, endpointOf, ends, type Facts, gets, neverRan, notes, says, tell } from "./story.ts";
 
 /** The target of a request. */

@@ -1,5 +1,6 @@
 /** Histories of sessions with the Messages API, and of sessions that change providers. */
-import { call, type Json, message, reasoning, sha256 } from "../sessions/session_files.ts";
+import { type Json, sha256 } from "../../support/files.ts";
+import { call, message, reasoning } from "../sessions/session_files.ts";
 import type { History } from "./histories.ts";
 import {
   asks,

@@ -1,7 +1,8 @@
 /** Turns on disk and the request that follows from them. */
+import { said } from "../../support/reprise.ts";
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { ID, said, withHome } from "../sessions/home.ts";
-import type { Json } from "../sessions/session_files.ts";
+import { ID, withHome } from "../sessions/home.ts";
 import { REFUSED, SHORTER } from "./changed_histories.ts";
 import { HISTORIES, type Target } from "./histories.ts";
 import { CLAUDE_HISTORIES } from "./histories_of_claude.ts";

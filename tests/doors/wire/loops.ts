@@ -1,4 +1,5 @@
 /** Loops against the Responses API: tools, ends, budgets, checkpoints on the way, and answers that are checked. */
+import type { Json } from "../../support/files.ts";
 import { httpError, type ServerOptions } from "../../support/responses_server.ts";
 import { shellLine as shell, write } from "../../support/calls.ts";
 import {
@@ -9,7 +10,7 @@ import {
   reasoning,
   unfinished,
 } from "../../support/responses_server/script.ts";
-import { FIVE_TURNS, type GivenTurn, type Json } from "../sessions/session_files.ts";
+import { FIVE_TURNS, type GivenTurn } from "../sessions/session_files.ts";
 import { byRun, READ, read } from "./refusals.ts";
 import { historyOf } from "./rules.ts";
 import type { Row } from "./runs.ts";

@@ -2,12 +2,14 @@
  * Random sessions that change providers, are refused and compacted: no opaque byte goes where it was not made, every API
  * takes its requests, and an omission that is undone changes no byte.
  */
+import { said } from "../../support/reprise.ts";
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
-import { said, SessionHome } from "../sessions/home.ts";
-import { type GivenTurn, type Json, message } from "../sessions/session_files.ts";
+import { SessionHome } from "../sessions/home.ts";
+import { type GivenTurn, message } from "../sessions/session_files.ts";
 import { brokenMessagesRules, brokenResponsesRules, historyOf } from "./rules.ts";
 import {
   asks,

@@ -2,11 +2,12 @@
  * Recorded loops of other clients: the request that follows from the recorded responses is the recorded one, but for
  * what each client writes in its own way.
  */
+import { said } from "../../support/reprise.ts";
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { type Interaction, interactionsIn } from "../../support/recordings.ts";
-import { said, type SessionHome, withHome } from "../sessions/home.ts";
-import type { Json } from "../sessions/session_files.ts";
+import { type SessionHome, withHome } from "../sessions/home.ts";
 import { brokenMessagesRules, brokenResponsesRules } from "./rules.ts";
 import { asks, type Beat, claude, endpointOf, resumes, says, tell } from "./story.ts";
 

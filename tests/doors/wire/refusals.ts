@@ -1,4 +1,5 @@
 /** Refusals of the Responses API: what each says, and the requests that follow. */
+import type { Json } from "../../support/files.ts";
 import {
   httpError,
   type Script,
@@ -15,7 +16,6 @@ import {
   UNKNOWN_WORDS,
 } from "../../support/responses_server/refusing.ts";
 import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
-import type { Json } from "../sessions/session_files.ts";
 import type { GivenRun, Row } from "./runs.ts";
 
 /** Two reasoning items and an answer: one of the two will be what the API refuses. */

@@ -1,7 +1,8 @@
 /** Answers that fail before their first event: which are tried again, after which wait, and how the run ends. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { Sandbox } from "../../support/reprise.ts";
-import { type Json, printed, writeFixture } from "../recordings/recording_files.ts";
+import { printed, writeFixture } from "../recordings/recording_files.ts";
 import { answerText, responseStream } from "./streams_answers.ts";
 
 /** An answer: status, body and headers. */

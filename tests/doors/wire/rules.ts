@@ -2,7 +2,7 @@
  * Rules of the Responses API and of the Messages API about a request, from the public documentation of both and from
  * recorded refusals, with no code of the program.
  */
-import type { Json } from "../sessions/session_files.ts";
+import type { Json } from "../../support/files.ts";
 
 /** Members that an item may have on input, by type; other types go as they came, hosted tools among them. */
 const MEMBERS: Readonly<Record<string, string>> = {

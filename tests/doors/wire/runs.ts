@@ -1,19 +1,20 @@
 /** Runs against a scripted API on loopback: the requests that each sent, and the turns that it left. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import {
   type MessagesServer,
   type MessagesServerOptions,
   startMessagesServer,
 } from "../../support/messages_server.ts";
-import { ending, events } from "../../support/reprise.ts";
+import { ending, events, said } from "../../support/reprise.ts";
 import {
   type ResponsesServer,
   type ServerOptions,
   startResponsesServer,
 } from "../../support/responses_server.ts";
 import { test } from "../../support/test.ts";
-import { ID, said, SessionHome } from "../sessions/home.ts";
-import type { GivenTurn, Json } from "../sessions/session_files.ts";
+import { ID, SessionHome } from "../sessions/home.ts";
+import type { GivenTurn } from "../sessions/session_files.ts";
 import { brokenMessagesRules, brokenResponsesRules } from "./rules.ts";
 
 /** A run of a row. */

@@ -1,10 +1,9 @@
 /** Runs over a WebSocket. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { Sandbox } from "../../support/reprise.ts";
+import { said, Sandbox } from "../../support/reprise.ts";
 import { startSocketServer } from "../../support/socket_server.ts";
 import { test } from "../../support/test.ts";
-import { said } from "../sessions/home.ts";
-import type { Json } from "../sessions/session_files.ts";
 import { ends, HTTP_ANSWER, SOCKETS } from "./sockets.ts";
 
 for (

@@ -1,15 +1,14 @@
 /** A session as a row tells it: the runs, the ends of runs, and the `seq` of what an event names are filled in. */
+import { type Json, sha256 } from "../../support/files.ts";
 import {
   call,
   ended,
   FINGERPRINT,
   type GivenTurn,
-  type Json,
   message,
   model,
   PINS,
   reasoning,
-  sha256,
   user,
 } from "../sessions/session_files.ts";
 

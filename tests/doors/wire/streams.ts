@@ -1,7 +1,8 @@
 /** Streams that servers send, in any cutting, and what a run leaves of them: a recording is the server. */
+import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { Sandbox } from "../../support/reprise.ts";
-import { type Json, writeFixture } from "../recordings/recording_files.ts";
+import { writeFixture } from "../recordings/recording_files.ts";
 import { answerText, responseStream } from "./streams_answers.ts";
 
 export type { Json };
