@@ -14,7 +14,7 @@ import { playableFault } from "../../src/fixture/read.ts";
 import { pacedBody } from "../../src/fixture/serve/pace.ts";
 import { createReplayer } from "../../src/fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../src/fixture/serve/serve_event.ts";
-import { startReplayServer } from "../../src/fixture/serve/server.ts";
+import { startReplayServer } from "../support/replay_server.ts";
 import { EXIT_CODE_OF } from "../../src/domain/errors.ts";
 import { executeRun } from "../../src/run/loop.ts";
 import { Stop } from "../../src/run/outcome.ts";

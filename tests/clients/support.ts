@@ -8,7 +8,7 @@ import type { JsonValue } from "../../src/domain/json.ts";
 import { type Fixture, readFixture } from "../../src/fixture/read.ts";
 import { createReplayer, type Replayer } from "../../src/fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../src/fixture/serve/serve_event.ts";
-import { startReplayServer } from "../../src/fixture/serve/server.ts";
+import { startReplayServer } from "../support/replay_server.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { RecordingHome } from "../doors/recordings/home.ts";

@@ -5,7 +5,7 @@
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { createReplayer } from "../../src/fixture/serve/replayer.ts";
-import { startReplayServer } from "../../src/fixture/serve/server.ts";
+import { startReplayServer } from "../support/replay_server.ts";
 import { say } from "../../scripts/terminal.ts";
 
 const [path = "", pace = "1"] = Deno.args;
