@@ -7,11 +7,13 @@ import { call, message, reasoning } from "../sessions/session_files.ts";
 import { Runs } from "./runs.ts";
 import { asks, ends, gets, says, tell } from "./story.ts";
 
+/** An id with characters of other servers. */
+const CALL_ID = "functions.read:1";
 /** Places 0 to 5 of the input; the next prompt is at 6. */
 const TURNS = tell(
   asks("x"),
-  says(["rs_1", { ...call("call_1"), namespace: "n" }]),
-  gets("call_1"),
+  says(["rs_1", { ...call(CALL_ID), namespace: "n" }]),
+  gets(CALL_ID),
   says([
     { ...reasoning("tmp-1"), content: [{ type: "reasoning_text", text: "Hm." }] },
     { ...message("msg_1", "a"), phase: "commentary" },
@@ -47,8 +49,8 @@ const TEXTS: readonly (readonly [string, Json, Effect])[] = [
     FIRST,
   ],
   ["Duplicate item found with id tsc_1. Remove duplicate items from your input and try again.", {}, TRIED],
-  ["No tool output found for custom tool call call_1.", {}, CALL],
-  ["No tool call found for shell call output with call_id call_1.", {}, CALL],
+  ["No tool output found for custom tool call functions.read:1.", {}, CALL],
+  ["No tool call found for shell call output with call_id functions.read:1.", {}, CALL],
   ["Invalid 'input[4].id': 'x'. Expected an ID that begins with 'rs'.", { param: "input[4].id" }, SECOND],
   ["Something went wrong.", { code: "invalid_encrypted_content", param: "input[4].encrypted_content" }, ALL],
   ["Encrypted content is not supported with this model.", { param: null }, "include"],
