@@ -5,7 +5,7 @@ import { chatApi } from "../../src/apis/chat/api.ts";
 import { applyFault } from "../../src/fixture/faults/apply.ts";
 import { parseFault } from "../../src/fixture/faults/fault.ts";
 import { bytesOf, chunked } from "../support/broken_answers.ts";
-import { STREAM } from "../unit/apis/chat/short_stream.ts";
+import { STREAM } from "./short_stream.ts";
 
 /** Outcome of the official client for the stream with a fault: its finish reason, or its error. */
 async function outcomeOf(fault: string): Promise<string> {
