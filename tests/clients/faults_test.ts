@@ -24,7 +24,7 @@ import { type Api, applied, recorded, SAID } from "../support/broken_answers.ts"
 import { fixture } from "../support/given_fixture.ts";
 import { scripted } from "../support/scripted.ts";
 import { ID, testPorts, withHome } from "../unit/store/support.ts";
-import { fakeClock, realClock } from "../unit/transport/support.ts";
+import { fakeClock, realClock } from "./clocks.ts";
 
 /** A running server. */
 interface FaultServer extends AsyncDisposable {
