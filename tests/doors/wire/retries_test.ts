@@ -35,6 +35,12 @@ const waiting = (milliseconds: number, headers: Readonly<Record<string, string>>
 const again = (answer: Answer): Row => ({ answers: [answer, OK], waits: [FIRST] });
 const never = (error: string, answer: Answer, says = /./): Row => ({ answers: [answer], error, says });
 
+/** Exit codes by error. */
+const EXITS: Readonly<Record<string, number>> = {
+  ...{ unauthorized: 8, quota_exhausted: 9, context_overflow: 11, request_refused: 13 },
+  ...{ provider_failed: 10, bad_stream: 10, redirected: 10 },
+};
+
 const ROWS: Readonly<Record<string, Row>> = {
   "the wait is the one in milliseconds": waiting(125, { "retry-after-ms": "125", "retry-after": "5" }),
   "a fraction of a second is waited": waiting(50, { "retry-after": "0.05" }),
@@ -119,10 +125,10 @@ for (const [name, { answers, waits = [], error = null, says = /^$/, details }] o
       })),
     );
     const args = ["--fixture", fixture, "--match", "sequence", "-m", "gpt-5.6", "Go"];
-    const { stdout } = await home.call(["run", "--json", "--new", "-s", "s", ...args]);
+    const { code, stdout } = await home.call(["run", "--json", "--new", "-s", "s", ...args]);
     const lines: Json[] = stdout.trim().split("\n").map((line) => JSON.parse(line));
     const failure = lines.find(({ type }) => type === "error");
-    assert.equal(failure?.code ?? null, error, stdout);
+    assert.deepEqual([failure?.code ?? null, code], [error, error === null ? 0 : EXITS[error]], stdout);
     assert.match(failure?.message ?? "", says);
     for (const [member, value] of Object.entries(details ?? {})) {
       assert.deepEqual(failure.details[member], value);
