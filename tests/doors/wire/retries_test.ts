@@ -36,6 +36,12 @@ const waiting = (milliseconds: number, headers: Readonly<Record<string, string>>
 const again = (answer: Answer): Row => ({ answers: [answer, OK], waits: [FIRST] });
 const never = (error: string, answer: Answer, says = /./): Row => ({ answers: [answer], error, says });
 
+/** Exit codes by error. */
+const EXITS: Readonly<Record<string, number>> = {
+  ...{ unauthorized: 8, quota_exhausted: 9, context_overflow: 11, request_refused: 13 },
+  ...{ provider_failed: 10, bad_stream: 10, redirected: 10 },
+};
+
 const ROWS: Readonly<Record<string, Row>> = {
   "the wait is the one in milliseconds": waiting(125, { "retry-after-ms": "125", "retry-after": "5" }),
   "a fraction of a second is waited": waiting(50, { "retry-after": "0.05" }),
@@ -97,7 +103,9 @@ const ROWS: Readonly<Record<string, Row>> = {
 };
 
 /** Runs against these answers; returns its error, its retries and all that it printed. */
-async function run(answers: readonly Answer[]): Promise<{ failure: Json; retries: Json[]; stdout: string }> {
+async function run(
+  answers: readonly Answer[],
+): Promise<{ code: number; failure: Json; retries: Json[]; stdout: string }> {
   await using home = new Sandbox();
   const fixture = writeFixture(
     `${home.directory}/fixture`,
@@ -115,16 +123,16 @@ async function run(answers: readonly Answer[]): Promise<{ failure: Json; retries
     })),
   );
   const args = ["--fixture", fixture, "--match", "sequence", "-m", "gpt-5.6", "Go"];
-  const { stdout } = await home.call(["run", "--json", "--new", "-s", "s", ...args]);
+  const { code, stdout } = await home.call(["run", "--json", "--new", "-s", "s", ...args]);
   const lines: Json[] = stdout.trim().split("\n").map((line) => JSON.parse(line));
   const retries = lines.filter(({ type, kind }) => type === "notice" && kind === "retry");
-  return { failure: lines.find(({ type }) => type === "error"), retries, stdout };
+  return { code, failure: lines.find(({ type }) => type === "error"), retries, stdout };
 }
 
 for (const [name, { answers, waits = [], error = null, says = /^$/, details }] of Object.entries(ROWS)) {
   Deno.test(`before the first event: ${name}`, async () => {
-    const { failure, retries, stdout } = await run(answers);
-    assert.equal(failure?.code ?? null, error, stdout);
+    const { code, failure, retries, stdout } = await run(answers);
+    assert.deepEqual([failure?.code ?? null, code], [error, error === null ? 0 : EXITS[error]], stdout);
     assert.match(failure?.message ?? "", says);
     for (const [member, value] of Object.entries(details ?? {})) {
       assert.deepEqual(failure.details[member], value);
