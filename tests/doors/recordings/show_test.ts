@@ -61,7 +61,12 @@ withHome("show keeps apart the deltas of items that mingle, and shows what is no
     output_index,
     delta: text,
   });
-  const command = { type: "response.shell_call_command.delta", output_index: 1, command_index: 1, delta: "ls" };
+  const command = {
+    type: "response.shell_call_command.delta",
+    output_index: 1,
+    command_index: 1,
+    delta: "ls",
+  };
   const deltas = framed([delta(0, "a"), delta(0, "b"), delta(1, "c"), delta(0, "d"), command]);
   const body = `: hello\n\n: again\n\n${deltas}data: <html>\n\ndata: [DONE]\n\n`;
   const [{ events }] = await timelines(home, { body });

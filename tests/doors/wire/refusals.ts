@@ -51,10 +51,7 @@ const UNREADABLE = { ...SHORTENED, code: "invalid_encrypted_content" };
 const NAMED: Texts = {
   "cannot be decrypted": (id) =>
     unreadable(id, " Reason: Encrypted content could not be decrypted or parsed."),
-  "of another organization": (id) =>
-    unreadable(id, " Reason: Encrypted content organization_id did not match the target organization."),
   "not persisted, as 404": (id) => ({ ...lost(id), status: 404 }),
-  "not persisted, as 400": lost,
 };
 /** Texts about an item that is readable but not accepted at its place: no other item is the worse for it. */
 const MISPLACED: Texts = {
@@ -66,15 +63,6 @@ const MISPLACED: Texts = {
     message: `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
     param: "input",
   }),
-  // Names no id but a place, whose members are all on the whitelist.
-  "unknown parameter": (_, index) => {
-    const param = `input[${index}].status`;
-    return { message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" };
-  },
-  "wrong prefix": (_, index) => {
-    const param = `input[${index}].id`;
-    return { message: `Invalid '${param}': 'x'. Expected an ID that begins with 'rs'.`, param };
-  },
 };
 /** Texts that name no item, or one that was not sent. */
 const UNNAMED: Texts = {
@@ -83,10 +71,6 @@ const UNNAMED: Texts = {
   "required reasoning that was never sent": () => ({
     message: "Item 'msg_0' of type 'message' was provided without its required 'reasoning' item: 'rs_0'.",
     param: "input",
-  }),
-  "of another organization, without an item": () => ({
-    message: "Encrypted content organization_id did not match the target organization.",
-    code: "invalid_encrypted_content",
   }),
 };
 
@@ -329,24 +313,6 @@ export const REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
           const what = turn.events.map(({ type, status }: Json) => status ?? type).join(" ");
           if (what !== "not_run replay_notice") throw new Error(what);
         },
-      },
-    ]),
-  ),
-  ...Object.fromEntries(
-    Object.entries<RefusalText>({
-      temperature: {
-        message: "Unsupported parameter: 'temperature' is not supported with this model.",
-        param: "temperature",
-      },
-      content: { message: "Missing required parameter: 'input[0].content'.", param: "input[0].content" },
-      "an unknown call": { message: "No tool output found for function call call_unknown.", param: "input" },
-      "the model": { message: "The model 'gpt-x' does not exist.", code: "model_not_found", status: 404 },
-    }).map(([name, text]): [string, Row<ServerOptions>] => [
-      `a refusal that names nothing to leave out is not sent again (${name})`,
-      {
-        server: () => ({ script: () => refuse(text, "http") }),
-        runs: [{ sent: "0", ...FAILS }],
-        notices: "",
       },
     ]),
   ),
