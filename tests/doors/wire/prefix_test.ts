@@ -35,7 +35,7 @@ for (const [what, flags, item] of CHANGES) {
       "-m",
       "gpt-5.6",
       ...flags,
-      "Go on",
+      "On",
     ];
     const env = { OPENAI_API_KEY: "sk-1" };
     const { prefix } = JSON.parse((await runs.call([...args, "--json"], { env })).stdout);
