@@ -163,6 +163,8 @@ const ORIGINS: Readonly<Record<string, History>> = {
 const LONG = [`${"c".repeat(70)}1`, `${"c".repeat(70)}2`] as const;
 /** The beginning of both that is sent: no id is longer than 64. */
 const CUT = "c".repeat(56);
+/** The first digits of the sha256 of the id, by another tool. */
+const HASHED = "call_dd50e5a0d88a2b9758e1a5f1";
 const repeated = (blob: string) => reasoning("rs_1", blob);
 
 /** By what one response holds. */
@@ -276,6 +278,11 @@ const RESPONSES: Readonly<Record<string, History>> = {
     sent:
       "user: x | call a | output a: got a | call a-2 | call a-2-2 | output a-2: got a | output a-2-2: got a-2",
     left: "call_id_renamed, call_id_renamed",
+  },
+  "a call id that the API does not take becomes a hash of it, always the same one": {
+    turns: tell(asks("x"), says([call("functions.ls:0")]), gets("functions.ls:0")),
+    to: { provider: "anthropic" },
+    sent: `user: x | call ${HASHED} | output ${HASHED}: got functions.ls:0`,
   },
   "of call ids that are too long two alike stay two": {
     turns: tell(asks("x"), says([call(LONG[0]), call(LONG[1])]), gets(...LONG)),

@@ -7,9 +7,9 @@ import { test } from "../../support/test.ts";
 import { ID, withHome } from "../sessions/home.ts";
 import { READ } from "./refusals.ts";
 import { Runs } from "./runs.ts";
-import { asks, claude, ends, gets, says, tell } from "./story.ts";
+import { asks, ends, gets, says, tell } from "./story.ts";
 
-const KEY = { env: { OPENAI_API_KEY: "sk-1", ANTHROPIC_API_KEY: "sk-1" } };
+const KEY = { env: { OPENAI_API_KEY: "sk-1" } };
 const LONE = "\ud83d";
 const call = { type: "function_call", name: "read_file", arguments: "{}" };
 const custom = { type: "custom_tool_call", name: "sql", input: "SELECT 1", call_id: "c4" };
@@ -93,24 +93,6 @@ withHome("the bytes of a whole request are fixed", async (home) => {
       `"input":[${input.join(",")}]}`,
   );
 });
-
-withHome(
-  "a call goes to another API under an id and a name that it takes, always the same ones",
-  async (home) => {
-    const other = { ...call, call_id: "functions.ls:0", name: "a b/ü" };
-    home.session(
-      tell(asks("Go"), says([other]), gets("functions.ls:0"), claude([{ type: "text", text: "x" }]), ends()),
-    );
-    const args = ["run", "--dry-run", "--body", "-s", ID, "-p", "anthropic", "-m", "claude-opus-5", "On"];
-    const { messages } = JSON.parse((await home.call(args, KEY)).stdout);
-    // The beginning of the sha256 of the id, by another tool.
-    const id = "call_dd50e5a0d88a2b9758e1a5f1";
-    assert.deepEqual(
-      [messages[1].content[0].id, messages[1].content[0].name, messages[2].content[0].tool_use_id],
-      [id, "a_b__", id],
-    );
-  },
-);
 
 test.long("the input of a request is an exact byte prefix of the next one's, and each has the same headers", async () => {
   const phase = "commentary";
