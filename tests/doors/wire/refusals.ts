@@ -29,16 +29,11 @@ export const read = (callId?: string) =>
 export const READ = read();
 const AGAIN = answer([reasoning("again"), READ]);
 
-type Refusals = Readonly<Record<string, (id: string, index: number) => ScriptedResponse>>;
-type Texts = Readonly<Record<string, (id: string, index: number) => RefusalText>>;
+type Refusals = Readonly<Record<string, (id: string) => ScriptedResponse>>;
+type Texts = Readonly<Record<string, (id: string) => RefusalText>>;
 
-const lost = (id: string): RefusalText => ({
-  message: `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. ` +
-    "Try again with `store` set to true, or remove this item from your input.",
-  param: "input",
-});
-const unreadable = (id: string, reason = ""): RefusalText => ({
-  message: `The encrypted content for item ${id} could not be verified.${reason}`,
+const unreadable = (id: string): RefusalText => ({
+  message: `The encrypted content for item ${id} could not be verified.`,
   code: "invalid_encrypted_content",
 });
 const SHORTENED = { message: "The encrypted content gAAA...DQ== could not be verified." };
@@ -46,9 +41,11 @@ const UNREADABLE = { ...SHORTENED, code: "invalid_encrypted_content" };
 
 /** Texts about an item that this server cannot read. */
 const NAMED: Texts = {
-  "cannot be decrypted": (id) =>
-    unreadable(id, " Reason: Encrypted content could not be decrypted or parsed."),
-  "not persisted, as 404": (id) => ({ ...lost(id), status: 404 }),
+  "not verified": unreadable,
+  "not persisted": (id) => ({
+    message: `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false.`,
+    ...{ param: "input", status: 404 },
+  }),
 };
 /** Texts about an item that is readable but not accepted at its place: no other item is the worse for it. */
 const MISPLACED: Texts = {
@@ -63,8 +60,7 @@ const MISPLACED: Texts = {
 };
 /** Texts that name no item, or one that was not sent. */
 const UNNAMED: Texts = {
-  "older text with a shortened blob": () => UNREADABLE,
-  "older text without a code": () => SHORTENED,
+  "older text with a shortened blob": () => SHORTENED,
   "required reasoning that was never sent": () => ({
     message: "Item 'msg_0' of type 'message' was provided without its required 'reasoning' item: 'rs_0'.",
     param: "input",
@@ -76,7 +72,7 @@ function inShapes(texts: Texts): Refusals {
   return Object.fromEntries(
     Object.entries(texts).flatMap(([name, text], at) =>
       [REFUSAL_SHAPES[0], REFUSAL_SHAPES[1 + at % 3] ?? "failed"].map((shape) =>
-        [`${name}, ${shape}`, (id: string, index: number) => refuse(text(id, index), shape)] as const
+        [`${name}, ${shape}`, (id: string) => refuse(text(id), shape)] as const
       )
     ),
   );
@@ -95,15 +91,12 @@ const GUESSED: Refusals = {
 };
 
 /** Refuses what holds the first reasoning item that there ever was. */
-function refusesFirst(refusal: Refusals[string], onAnswer = (_: Json) => {}): ServerOptions {
+function refusesFirst(refusal: Refusals[string]): ServerOptions {
   let bad: string | undefined;
   return {
     script: (request) => {
       bad ??= reasoningIds(request)[0];
-      const index = request.input.findIndex(({ id }) => id === bad);
-      if (bad !== undefined && index >= 0) return refusal(bad, index);
-      onAnswer(request);
-      return TWO;
+      return bad !== undefined && request.input.some(({ id }) => id === bad) ? refusal(bad) : TWO;
     },
   };
 }
@@ -163,7 +156,7 @@ export const REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
       byRun((run, request) => {
         if (run !== 2) return TWO;
         const [id] = reasoningIds(request);
-        return id === undefined ? httpError(400, { message: "Still bad." }) : refusal(id, 1);
+        return id === undefined ? httpError(400, { message: "Still bad." }) : refusal(id);
       }),
     runs: [{ sent: "0" }, { sent: "2 0", says: HELPS, exit }, { sent: "2" }],
     notices: "",
@@ -172,7 +165,7 @@ export const REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     },
   })),
   ...mapRows(GUESSED, "a request without reasoning is not tried again", (refusal, exit) => ({
-    server: () => ({ script: () => refusal("", 0) }),
+    server: () => ({ script: () => refusal("") }),
     runs: [{ sent: "0", exit }],
     notices: "",
   })),
@@ -180,11 +173,6 @@ export const REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     ([
       ["402", httpError(402, { message: "Pay first." }), 9],
       ["401", httpError(401, { message: "Who?", code: "invalid_api_key" }), 8],
-      [
-        "quota",
-        answer([], { end: { kind: "failed", error: { code: "insufficient_quota", message: "Pay" } } }),
-        9,
-      ],
     ] as const).map(([name, failure, exit]) => [
       `a retry that fails for another reason ends the run with that (${name})`,
       {
