@@ -94,21 +94,42 @@ withHome("the bytes of a whole request are fixed", async (home) => {
   );
 });
 
-test.long("the input of a request is an exact byte prefix of the next one's, and each has the same headers", async () => {
-  const phase = "commentary";
+/** Flags of a next request, and the item of the first difference; `null`: before the history. */
+const CHANGES: readonly (readonly [flags: readonly string[], item: number | null | "extends"])[] = [
+  [[], "extends"],
+  [["--max-tokens", "9000"], "extends"],
+  [["-m", "gpt-5.5"], null],
+  [["--instructions", "Prüfe 🙂 alles"], null],
+  [["--replay", "none"], 1],
+  [["--replay", "last:1"], 1],
+];
+
+test.long("the input of a request is a byte prefix of the next one's, and the report names the first difference", async () => {
   const server = startResponsesServer({
     rules: "none",
     script: ({ number }) =>
-      answer([reasoning("Ü 😀"), saying("Fertig: ü 😀.", { phase }), ...(number % 3 === 0 ? [] : [READ])]),
+      answer([reasoning("Ü 😀"), saying("Fertig: ü 😀."), ...(number % 3 === 0 ? [] : [READ])]),
   });
-  await using runs = new Runs(server, ["-m", "gpt-5.6"]);
+  await using runs = new Runs(server, ["-m", "gpt-5.6", "--instructions", "Prüfe 😀 alles"]);
   for (const prompt of ["Üben", "Once more 😀"]) await runs.run({ prompt });
   assert.equal(server.requests.length, 6);
   for (const [index, { text, headers }] of server.requests.entries()) {
     const before = server.requests[index - 1]?.text.slice(0, -2) ?? "";
     assert.ok(text.startsWith(before) && text.endsWith("]}"), `request ${index + 1}`);
-    assert.equal(headers["content-type"], "application/json");
-    assert.equal(headers.accept, "text/event-stream");
+    assert.deepEqual([headers["content-type"], headers.accept], ["application/json", "text/event-stream"]);
     assert.match(String(headers["user-agent"]), /^reprise\/\d/);
+  }
+  const bytes = (text = "") => new TextEncoder().encode(text);
+  const last = bytes(server.requests.at(-1)?.text);
+  for (const [flags, item] of CHANGES) {
+    const to = ["-s", ID, "--base-url", server.baseUrl, "-m", "gpt-5.6", ...flags, "Go on"];
+    const { prefix } = JSON.parse((await runs.call(["run", "--dry-run", "--json", ...to], KEY)).stdout);
+    const next = bytes((await runs.call(["run", "--dry-run", "--body", ...to], KEY)).stdout);
+    const byte = last.findIndex((value, index) => value !== next[index]);
+    assert.deepEqual(
+      prefix,
+      item === "extends" ? { extends: true } : { extends: false, item, byte },
+      `${flags}`,
+    );
   }
 });
