@@ -3,8 +3,8 @@
  * fixture between them.
  */
 import assert from "node:assert/strict";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
+import { exchangesOf } from "../doors/recordings/recording_files.ts";
+import type { Json } from "../support/files.ts";
 import { type Called, type CallOptions, Sandbox } from "../support/reprise.ts";
 import { answering, RawUpstream, sse, STREAM_HEAD, write, writeChunk } from "../support/raw_upstream.ts";
 
@@ -13,10 +13,6 @@ export const CANARY = "sk-canary-4f1c9be07d2a8365";
 
 /** Bodies of the errors that the upstream answers, with white space and order that no parser keeps. */
 export const ERROR_BODY = '{ "error":{"type" :"api_error",\t"message":"na\\u00efve \u00e9\u{1f600}"} }\n\n';
-
-/** An event of a request of the program under test. */
-// deno-lint-ignore no-explicit-any
-export type SuiteEvent = any;
 
 /** An answer as a client of the suite got it. */
 export interface Got {
@@ -40,16 +36,13 @@ export class GrowingSuite implements AsyncDisposable {
     const created = sse({ type: "response.created", sequence_number: 0, response: { id: "resp_1" } });
     if (String(input).startsWith("cut-")) return await write(connection, `${STREAM_HEAD}5a\r\n${created}`);
     const text = `${input} ${++this.#answers}`;
+    const delta = sse({ type: "response.output_text.delta", sequence_number: 1, delta: text });
+    const completed = sse({
+      ...{ type: "response.completed", sequence_number: 2 },
+      response: { id: "resp_1", output: [] },
+    });
     await write(connection, STREAM_HEAD);
-    await writeChunk(connection, created);
-    await writeChunk(
-      connection,
-      sse({ type: "response.output_text.delta", sequence_number: 1, delta: text }),
-    );
-    await writeChunk(
-      connection,
-      sse({ type: "response.completed", sequence_number: 2, response: { id: "resp_1", output: [] } }),
-    );
+    for (const event of [created, delta, completed]) await writeChunk(connection, event);
     await write(connection, "0\r\n\r\n");
   });
   readonly sandbox = new Sandbox();
@@ -86,24 +79,22 @@ export class GrowingSuite implements AsyncDisposable {
   }
 
   /** The events of the last recording, between the first and the last. */
-  events(): readonly SuiteEvent[] {
+  events(): readonly Json[] {
     return this.#lines().slice(1, -1);
   }
 
   /** The last event of the last recording. */
-  ended(): SuiteEvent {
+  ended(): Json {
     return this.#lines().at(-1);
   }
 
-  #lines(): readonly SuiteEvent[] {
+  #lines(): readonly Json[] {
     return Deno.readTextFileSync(this.log).trimEnd().split("\n").map((line) => JSON.parse(line));
   }
 
   /** The inputs of the recorded requests, in order. */
   get inputs(): readonly string[] {
-    return readFixture(denoFiles, this.out).exchanges.map(({ request }) =>
-      (request.json as { readonly input: string }).input
-    );
+    return exchangesOf(this.out).map(({ request }) => request.body.input);
   }
 
   /** Stops the upstream: from now on no request gets there. */
