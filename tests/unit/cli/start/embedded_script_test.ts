@@ -4,7 +4,6 @@ import {
   codeFile,
   type LoadedScript,
   loadPart,
-  loadPriceTable,
   scriptFile,
   type ScriptName,
 } from "../../../../src/cli/start/embedded_script.ts";
@@ -83,21 +82,6 @@ Deno.test("zod is a script of its own, which is read when a part first uses a sc
 });
 
 Deno.test("the price list is a script of its own, which no other script includes", () => {
-  const directory = Deno.makeTempDirSync();
-  try {
-    Deno.writeTextFileSync(
-      `${directory}/${scriptFile("prices")}`,
-      "(function (require, module) { module.exports = { listPrice: () => 7 }; })",
-    );
-    Deno.writeFileSync(`${directory}/${codeFile("prices")}`, new Uint8Array());
-    const request = {
-      usage: { input_tokens: 1, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
-      at: new Date(0),
-    };
-    assert.equal(loadPriceTable(filesIn(directory)).listPrice("openai", "gpt-5", request), 7);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
   const importing = [...textsBelow(new URL("../../../../src", import.meta.url).pathname)]
     .filter(([path, text]) =>
       path.endsWith(".ts") && /["']@pydantic\/genai-prices|\/prices\/table\.ts["']/.test(text)
