@@ -58,7 +58,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: 'redirect: "manual",',
     replacement: 'redirect: "follow",',
     promise: "guarantees.md: redirects are not followed",
-    area: ["unit/transport"],
+    area: ["cli/bad_network_test.ts"],
   },
   {
     file: "src/transport/exchange.ts",
