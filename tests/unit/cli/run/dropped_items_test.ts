@@ -46,7 +46,7 @@ interface Dropped {
 
 const WITHOUT_REASONING = "message message message";
 
-/** By the reason that is shown. tests/cli/import_agent_test.ts has the case of `imported`. */
+/** By the reason that is shown. tests/cli/import_agent_sources_test.ts has the case of `imported`. */
 const CASES: Readonly<Record<Exclude<DropReason, "before_checkpoint" | "imported">, Dropped>> = {
   replay_off: {
     last: { ...NEXT, args: ["--replay", "none", "And now?"] },
