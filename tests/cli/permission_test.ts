@@ -1,4 +1,4 @@
-/** Permissions of a run, as it reports them; tests/unit/cli/run/permissions_test.ts has a row for each way to allow and deny. */
+/** Permissions of a run, as it reports them; tests/doors/tools/policy_table.ts has a row for each way to allow and deny. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { events } from "../support/reprise.ts";

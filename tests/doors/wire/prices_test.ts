@@ -22,6 +22,9 @@ const COSTS: readonly (readonly [string, Readonly<Record<string, unknown>>, numb
   ["gpt-5-nano-ultra", usage(1000, 0), null],
   ["gpt-5", usage(10, 0, 20), null],
   ["gpt-5", usage(10, 0, 0, 5), null],
+  ["gpt-5", { ...usage(1_000_000, 0), service_tier: "default" }, 1.25],
+  ["gpt-5", { ...usage(1_000_000, 0), service_tier: "batch" }, null],
+  ["gpt-5", { input_tokens: -3, output_tokens: "9" }, 0],
   // Counts of the Messages API exclude each other.
   [
     "claude-sonnet-4-5-20250929",

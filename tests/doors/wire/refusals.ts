@@ -139,23 +139,6 @@ const sends = (...sent: readonly string[]): GivenRun[] => sent.map((each) => ({ 
 const QUARANTINED = "reasoning_refused: quarantined quarantined";
 const [HELPS, FAILS] = [/--replay none/, { exit: 13 }] as const;
 
-/** Failures that do not come from reasoning. */
-const UNRELATED: Readonly<Record<string, ScriptedResponse>> = {
-  miss: httpError(400, { message: "No recorded exchange matches", code: "fixture_miss" }),
-  context: httpError(400, { message: "maximum context length is 8192 tokens", param: "input" }),
-  quota: httpError(400, { message: "No.", code: "insufficient_quota" }),
-  billing: httpError(400, { message: "Your credit balance is too low" }),
-  policy: httpError(400, { message: "Your reasoning violates our usage policy", code: "invalid_prompt" }),
-  filter: httpError(400, { message: "Filtered.", code: "content_filter", param: "input" }),
-  model: httpError(404, { message: "No such model", code: "model_not_found" }),
-  "model in words": httpError(404, { message: "model 'x' not found" }),
-  key: httpError(400, { message: "API key not valid. Please pass a valid API key." }),
-  field: httpError(400, { message: "Invalid value for reasoning.", param: "reasoning.effort" }),
-  "another status": httpError(405, { message: "encrypted_content too old" }),
-  "too large": httpError(413, { message: "encrypted_content too large" }),
-};
-const EXITS: Readonly<Record<string, number>> = { miss: 7, context: 11 };
-
 /** By a sentence. */
 export const REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
   ...mapRows(inShapes(NAMED), "an unreadable item costs the items of its origin", (refusal) => ({
@@ -202,16 +185,6 @@ export const REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     notices: "",
   })),
   ...Object.fromEntries(
-    Object.entries(UNRELATED).map(([name, refusal]) => [
-      `a refusal that does not come from reasoning is not tried again (${name})`,
-      {
-        server: () => byRun((run) => run === 1 ? TWO : refusal),
-        runs: [{ sent: "0" }, { sent: "2", exit: EXITS[name] ?? 13 }],
-        notices: "",
-      },
-    ]),
-  ),
-  ...Object.fromEntries(
     ([
       ["402", httpError(402, { message: "Pay first." }), 9],
       ["401", httpError(401, { message: "Who?", code: "invalid_api_key" }), 8],
@@ -235,18 +208,6 @@ export const REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
         notices: "",
       },
     ]),
-  ),
-  ...mapRows(
-    {
-      "permission": (id) =>
-        httpError(400, { message: `You do not have permission to use reasoning item ${id}` }),
-      "account": () =>
-        httpError(400, { message: "encrypted content unauthorized for this account", param: "input" }),
-      "model": () =>
-        httpError(400, { message: "Reasoning of model a is not supported by model b", param: "input" }),
-    },
-    "words of access beside reasoning do not end the session",
-    (refusal) => ({ server: () => refusesFirst(refusal), runs: sends("0", "2 0") }),
   ),
   "a refusal in words of access that may be about reasoning names the way around it": {
     server: () =>

@@ -1,6 +1,7 @@
 /** Streams of both APIs: bytes in any cutting, and the turn that a run leaves of them. */
 import assert from "node:assert/strict";
 import { recordedStreams as recordedMessages } from "../../support/recorded_messages.ts";
+import { interactionsIn } from "../../support/recordings.ts";
 import { recordedStreams } from "../../support/recorded_streams.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
@@ -41,7 +42,17 @@ interface Recorded {
   readonly bytes: Uint8Array;
 }
 
+/** Answers of other servers that are no stream, each as the event that would end one. */
+const WHOLE = ["azure", "bedrock", "deepseek_loop"].map((name): Recorded => {
+  const [first] = interactionsIn(`responses/${name}.yaml`);
+  const { parsed_body, body }: Json = first?.response;
+  const response = parsed_body ?? JSON.parse(body.string);
+  const bytes = new TextEncoder().encode(streamOf([{ type: "response.completed", response }]));
+  return { api: "responses", name, bytes };
+});
+
 const RECORDED: readonly Recorded[] = [
+  ...WHOLE,
   ...recordedStreams().map((stream) => ({ api: "responses" as const, ...stream })),
   ...recordedMessages().map((stream) => ({ api: "messages" as const, ...stream })),
 ];
@@ -126,6 +137,8 @@ test.long("a recorded stream leaves the items that its events list, however a ne
         : ""
     ).join("");
     const same = JSON.stringify(whole.items) === JSON.stringify(items);
+    const usage = events.at(-1)?.response?.usage;
+    if (api === "responses" && !UNFINISHED.has(name)) assert.deepEqual(whole.usage, usage ?? null, name);
     if (!(same && (deltas === "" || whole.text.startsWith(deltas))) && !UNFINISHED.has(name)) {
       wrong.push(name);
     }
