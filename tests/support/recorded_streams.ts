@@ -28,7 +28,7 @@ interface JsonRecording {
 const encoder = new TextEncoder();
 
 /** Names of the recordings that may hold streams; to parse all cassettes would take a second. */
-export function streamedRecordings(): string[] {
+function streamedRecordings(): string[] {
   return recordingNames("responses", "messages").filter((name) => {
     if (name.endsWith(".json")) return /^ *"(?:chunks|exchanges)":/m.test(recordingText(name));
     if (name.endsWith(".yaml")) return /\/responses[^]*text\/event-stream/.test(recordingText(name));
@@ -42,7 +42,7 @@ export function recordedStreams(): RecordedStream[] {
 }
 
 /** The streams of one recording. */
-export function streamsIn(name: string): RecordedStream[] {
+function streamsIn(name: string): RecordedStream[] {
   const streams = textsIn(name);
   return streams.map((text, index) => ({
     name: streams.length === 1 ? name : `${name}#${index + 1}`,
