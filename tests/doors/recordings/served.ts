@@ -91,6 +91,7 @@ export interface ServeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** @default {the workspace of the home} */
   readonly cwd?: string;
+  readonly speed?: number;
 }
 
 /** A running `serve`. */
@@ -106,14 +107,32 @@ export class Served implements AsyncDisposable {
   static async start(
     home: RecordingHome,
     folders: readonly string[],
-    { flags = [], env = {}, cwd = home.workspace }: ServeOptions = {},
+    { flags = [], env = {}, cwd = home.workspace, speed = 1 }: ServeOptions = {},
   ): Promise<Served> {
     const args = ["serve", "--json", ...flags, ...folders];
-    const run = new HereRun({ args, cwd, env: { ...home.environment(), ...env }, stdin: new Uint8Array(0) });
+    const run = new HereRun({
+      args,
+      cwd,
+      env: { ...home.environment(), ...env },
+      stdin: new Uint8Array(0),
+      speed,
+    });
     await run.printed((stdout) => stdout.includes('"type":"ready"'));
     const server = new Served(run);
     if (server.events[0]?.type !== "ready") throw new Error(JSON.stringify(await run.ended));
     return server;
+  }
+
+  /** The error of a server that does not start, with its exit code as `exit`. */
+  static async refusal(
+    home: RecordingHome,
+    folders: readonly string[],
+    flags: readonly string[] = [],
+  ): Promise<Json> {
+    const starting = Served.start(home, folders, { cwd: home.directory, flags });
+    const reason: string = await starting.then(() => assert.fail("It started"), String);
+    const { code, stdout } = JSON.parse(reason.slice("Error: ".length));
+    return { exit: code, ...JSON.parse(stdout) };
   }
 
   get events(): Json[] {
