@@ -196,7 +196,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     file: "src/cli/maintenance/removal.ts",
     text: "if ((await sessionOwner(ports, home, doomed.id)).held) skipped",
     replacement: "if (home === null) skipped",
-    promise: "keep.md: rm removes no session that is in use",
+    promise: "cli.md: a session that another process writes is left to it",
     area: ["cli/disposal_test.ts"],
   },
 ];
