@@ -42,7 +42,7 @@ function reportOf({ newItems, rawResponses, finalOutput }: Result, heard: unknow
 
 function set(origin: Origin, change: Change) {
   const modelProvider = new OpenAIProvider(
-    origin === undefined ? {} : { baseURL: `${origin}/v1`, apiKey: "key-1" },
+    { baseURL: `${origin}/v1`, apiKey: "key-1" },
   );
   const add = tool({
     name: ADD.name,

@@ -50,7 +50,7 @@ function reportOf({ steps, text, totalUsage }: Result, heard: unknown): Json {
 }
 
 function callOf(origin: Origin, change: Change) {
-  const openai = createOpenAI(origin === undefined ? {} : { baseURL: `${origin}/v1`, apiKey: "key-1" });
+  const openai = createOpenAI({ baseURL: `${origin}/v1`, apiKey: "key-1" });
   return {
     model: openai(MODEL),
     system: change.instructions ?? INSTRUCTIONS,

@@ -13,7 +13,7 @@ const MODEL = "claude-opus-5-5";
 type Messages = Anthropic.MessageParam[];
 
 function clientAt(origin: Origin): Anthropic {
-  return new Anthropic(origin === undefined ? {} : { baseURL: origin, apiKey: "key-1" });
+  return new Anthropic({ baseURL: origin, apiKey: "key-1" });
 }
 
 /** The loop over `messages.stream`: the message is what the client's own stream object puts together. */

@@ -29,7 +29,7 @@ const NOISE = {
 } as const;
 
 function clientAt(origin: Origin): OpenAI {
-  return new OpenAI(origin === undefined ? {} : { baseURL: `${origin}/v1`, apiKey: "key-1" });
+  return new OpenAI({ baseURL: `${origin}/v1`, apiKey: "key-1" });
 }
 
 type Step = (

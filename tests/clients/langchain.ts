@@ -34,7 +34,8 @@ function modelAt(origin: Origin): ChatOpenAI {
     model: MODEL,
     useResponsesApi: true,
     zdrEnabled: true,
-    ...(origin === undefined ? {} : { apiKey: "key-1", configuration: { baseURL: `${origin}/v1` } }),
+    apiKey: "key-1",
+    configuration: { baseURL: `${origin}/v1` },
   });
 }
 
