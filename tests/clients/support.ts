@@ -8,9 +8,6 @@ import { exchangesOf, type ReadExchange } from "../doors/recordings/recording_fi
 import { Served } from "../doors/recordings/served.ts";
 import type { Json } from "../support/files.ts";
 
-/** Origin of an API. */
-export type Origin = string;
-
 /** Changes to a client's conversation since it was recorded. */
 export interface Change {
   readonly prompt?: string;
@@ -19,7 +16,6 @@ export interface Change {
   readonly tool?: string;
   /** Result of its tool, for any arguments. */
   readonly result?: string;
-  readonly noise?: true;
   /** A mistake with the history that it sends back; each client makes it in its own way. */
   readonly mistake?: Mistake;
 }
