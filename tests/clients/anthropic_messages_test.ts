@@ -23,20 +23,11 @@ async function recordedRun() {
     flags: ["--provider", "anthropic"],
   });
   Deno.writeTextFileSync(`${home.workspace}/schema.json`, JSON.stringify(SCHEMA));
-  const flags = [
-    "--effort",
-    "high",
-    "--summary",
-    "auto",
-    "--instructions",
-    "Be brief.",
-    "--output-schema",
-    "schema.json",
-  ];
+  const flags = ["--effort", "high", "--summary", "auto", "--instructions", "Be brief."];
   const { code, stdout, stderr } = await callHere({
     args: [
       ...["run", "--json", "--new", "-s", "one", "-p", "anthropic", "-m", "claude-opus-5", ...flags],
-      ...["--base-url", recorder.origin, "List files"],
+      ...["--output-schema", "schema.json", "--base-url", recorder.origin, "List files"],
     ],
     cwd: home.workspace,
     env: { ...home.environment(), ANTHROPIC_API_KEY: "key-1" },
