@@ -25,7 +25,7 @@ export function startSuiteApis(): SuiteApis {
   const said = (question: string) =>
     question !== "Is the job done?" ? `You asked: ${question}` : ++polls < 3 ? "Not yet." : "Done.";
   const responses = startResponsesServer({
-    script: ({ body }: RecordedRequest) => answer([message(said(String((body as Json).input)))]),
+    script: ({ body }: RecordedRequest) => answer([message(said(questionIn((body as Json).input)))]),
   });
   const messages = startMessagesServer({
     script: ({ body }: RecordedMessages) => says([text(said(questionIn((body as Json).messages)))]),
@@ -74,8 +74,9 @@ function learn(keys: Set<string>, { headers }: Request): void {
   }
 }
 
-/** Returns the text of the last message. */
+/** Returns the text, or that of the last message. */
 function questionIn(messages: unknown): string {
+  if (typeof messages === "string") return messages;
   const { content } = (messages as readonly Json[]).at(-1) ?? {};
   if (typeof content === "string") return content;
   return (content as readonly Json[]).map((part) => part.text).join("");
