@@ -1,7 +1,6 @@
-/** The gateway that the tests of this folder share, and its stores. */
-import { parseRemote } from "../../src/remote/address.ts";
+/** The gateway that the tests of this folder share, and its objects. */
+import { AwsClient } from "aws4fetch";
 import { type Lack } from "../support/needs.ts";
-import { S3Store } from "../../src/remote/s3.ts";
 import { ACCESS_KEY, Gateway, hasCeph, SECRET_KEY } from "../../scripts/remote/gateway.ts";
 
 /** Lack of a gateway. */
@@ -33,26 +32,56 @@ export function environmentOf(
   };
 }
 
-/** Opens `address` on a gateway. */
-export function storeOn(
-  { endpoint }: Pick<Gateway, "endpoint">,
-  address: string,
-  more: { readonly secret?: string; readonly timeoutMs?: number; readonly now?: () => number } = {},
-): S3Store {
-  return new S3Store(parseRemote(address), {
-    fetch,
-    clock: {
-      now: Date.now,
-      monotonic: () => performance.now(),
-      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-    },
-    settings: {
-      region: "us-east-1",
-      endpoint: new URL(endpoint),
-      accessKeyId: ACCESS_KEY,
-      secretAccessKey: more.secret ?? SECRET_KEY,
-      sessionToken: null,
-    },
-    timeoutMs: more.timeoutMs ?? 10_000,
+/** Objects on a gateway below a prefix of the bucket `tests`, read and written by code of its own. */
+export class Objects {
+  readonly #client = new AwsClient({
+    accessKeyId: ACCESS_KEY,
+    secretAccessKey: SECRET_KEY,
+    region: "us-east-1",
+    service: "s3",
   });
+  readonly #bucket: string;
+  readonly #prefix: string;
+
+  constructor({ endpoint }: Pick<Gateway, "endpoint">, prefix: string) {
+    this.#bucket = `${endpoint}/tests`;
+    this.#prefix = `${prefix}/`;
+  }
+
+  /** Keys below the prefix, in order. */
+  async keys(): Promise<string[]> {
+    const keys: string[] = [];
+    for (;;) {
+      const after = encodeURIComponent(this.#prefix + (keys.at(-1) ?? ""));
+      const query = `list-type=2&prefix=${encodeURIComponent(this.#prefix)}&start-after=${after}`;
+      const page = await (await this.#client.fetch(`${this.#bucket}?${query}`)).text();
+      const found = [...page.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
+      if (found.length === 0) return keys;
+      keys.push(...found.map((key) => key.slice(this.#prefix.length)));
+    }
+  }
+
+  /** The bytes of an object. */
+  async bytes(key: string): Promise<Uint8Array<ArrayBuffer>> {
+    return await (await this.#client.fetch(`${this.#bucket}/${this.#prefix}${key}`)).bytes();
+  }
+
+  async put(key: string, body: Uint8Array<ArrayBuffer>): Promise<void> {
+    const response = await this.#client.fetch(`${this.#bucket}/${this.#prefix}${key}`, {
+      method: "PUT",
+      body,
+    });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`Cannot put ${key}: status ${response.status}`);
+  }
+
+  /** The texts of a session's turns, by number. */
+  async turns(session: string): Promise<Map<number, string>> {
+    const there = new Map<number, string>();
+    for (const key of await this.keys()) {
+      if (!key.startsWith(`${session}/turns/`)) continue;
+      there.set(Number(key.slice(-11, -5)), new TextDecoder().decode(await this.bytes(key)));
+    }
+    return there;
+  }
 }
