@@ -15,7 +15,7 @@ import {
   startResponsesServer,
 } from "../support/responses_server.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
-import { assertOneHistory } from "./one_history.ts";
+import { assertOneHistory, turnsOn } from "./one_history.ts";
 import { environmentOf, LACKS_CEPH, Objects, withGateway } from "./place.ts";
 import { IS_SOAK } from "../support/scale.ts";
 
@@ -123,9 +123,7 @@ class Case {
     const copy = new Case(this.#place, new Map(this.acknowledged));
     const args = ["-r", "--preserve=mode,links", `${this.a.home}/.`, copy.a.home];
     assert.ok((await new Deno.Command("cp", { args }).output()).success);
-    for (const key of await this.#objects.keys()) {
-      await copy.#objects.put(key, await this.#objects.bytes(key));
-    }
+    for (const key of await this.#objects.keys()) await copy.#objects.put(key, await this.#objects.get(key));
     return copy;
   }
 
@@ -147,13 +145,13 @@ class Case {
 
   /** B continues, A comes back; then what both and the remote have is one history. */
   async judge(): Promise<void> {
-    const begun = await this.#objects.turns(SESSION);
+    const begun = await turnsOn(this.#objects, SESSION);
     const goOn = ["--take-over", "Go on"];
     const byB = await this.b.run(this.acknowledged, { args: begun.size > 0 ? goOn : ["--new", ...goOn] });
     assert.equal(byB.code, 0, `B: ${byB.stdout}${byB.stderr}`);
     const byA = await this.a.run(this.acknowledged, { args: ["--take-over", "Back"] });
     assert.equal(byA.code, 0, `A: ${byA.stdout}${byA.stderr}`);
-    const there = await this.#objects.turns(SESSION);
+    const there = await turnsOn(this.#objects, SESSION);
     assertOneHistory(this.acknowledged, [there, this.a.turns()]);
     for (const [number, text] of this.b.turns()) assert.equal(text, there.get(number), `turn ${number} of B`);
     assert.deepEqual([...this.a.turns("pending").keys()], [], "a turn still waits");

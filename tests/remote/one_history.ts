@@ -2,6 +2,16 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { Acknowledged } from "./machine.ts";
+import type { Objects } from "./place.ts";
+
+/** The texts of a session's turns on a remote, by number. */
+export async function turnsOn(objects: Objects, session: string): Promise<Map<number, string>> {
+  const there = new Map<number, string>();
+  for (const key of await objects.keys(`${session}/turns/`)) {
+    there.set(Number(key.slice(-11, -5)), new TextDecoder().decode(await objects.get(key)));
+  }
+  return there;
+}
 
 /** Requires equal copies of an unbroken chain, with every acknowledged turn. */
 export function assertOneHistory(

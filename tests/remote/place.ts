@@ -32,56 +32,45 @@ export function environmentOf(
   };
 }
 
-/** Objects on a gateway below a prefix of the bucket `tests`, read and written by code of its own. */
+/** The objects below a prefix of the bucket `tests`, with another client than the program's own. */
 export class Objects {
-  readonly #client = new AwsClient({
-    accessKeyId: ACCESS_KEY,
-    secretAccessKey: SECRET_KEY,
-    region: "us-east-1",
-    service: "s3",
-  });
-  readonly #bucket: string;
+  readonly #root: string;
   readonly #prefix: string;
+  readonly #client = new AwsClient({
+    ...{ accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY, service: "s3", region: "us-east-1" },
+  });
 
   constructor({ endpoint }: Pick<Gateway, "endpoint">, prefix: string) {
-    this.#bucket = `${endpoint}/tests`;
+    this.#root = `${endpoint}/tests`;
     this.#prefix = `${prefix}/`;
   }
 
-  /** Keys below the prefix, in order. */
-  async keys(): Promise<string[]> {
-    const keys: string[] = [];
-    for (;;) {
-      const after = encodeURIComponent(this.#prefix + (keys.at(-1) ?? ""));
-      const query = `list-type=2&prefix=${encodeURIComponent(this.#prefix)}&start-after=${after}`;
-      const page = await (await this.#client.fetch(`${this.#bucket}?${query}`)).text();
-      const found = [...page.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
-      if (found.length === 0) return keys;
-      keys.push(...found.map((key) => key.slice(this.#prefix.length)));
+  /** Keys below the prefix that begin so, in order. */
+  async keys(start = ""): Promise<string[]> {
+    const found: string[] = [];
+    for (let page: string[] | null = null; page === null || page.length === 1000;) {
+      const query = new URLSearchParams({ "list-type": "2", prefix: this.#prefix + start });
+      if (found.length > 0) query.set("start-after", this.#prefix + found.at(-1));
+      const text = await (await this.#fetch(`?${query}`)).text();
+      page = [...text.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = ""]) => key.slice(this.#prefix.length));
+      found.push(...page);
     }
+    return found;
   }
 
-  /** The bytes of an object. */
-  async bytes(key: string): Promise<Uint8Array<ArrayBuffer>> {
-    return await (await this.#client.fetch(`${this.#bucket}/${this.#prefix}${key}`)).bytes();
+  async get(key: string): Promise<Uint8Array<ArrayBuffer>> {
+    return await (await this.#fetch(`/${this.#prefix}${key}`)).bytes();
   }
 
   async put(key: string, body: Uint8Array<ArrayBuffer>): Promise<void> {
-    const response = await this.#client.fetch(`${this.#bucket}/${this.#prefix}${key}`, {
-      method: "PUT",
-      body,
-    });
-    await response.body?.cancel();
-    if (!response.ok) throw new Error(`Cannot put ${key}: status ${response.status}`);
+    await (await this.#fetch(`/${this.#prefix}${key}`, { method: "PUT", body })).body?.cancel();
   }
 
-  /** The texts of a session's turns, by number. */
-  async turns(session: string): Promise<Map<number, string>> {
-    const there = new Map<number, string>();
-    for (const key of await this.keys()) {
-      if (!key.startsWith(`${session}/turns/`)) continue;
-      there.set(Number(key.slice(-11, -5)), new TextDecoder().decode(await this.bytes(key)));
+  async #fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const answer = await this.#client.fetch(`${this.#root}${path}`, init);
+    if (!answer.ok) {
+      throw new Error(`${init.method ?? "GET"} ${path}: ${answer.status} ${await answer.text()}`);
     }
-    return there;
+    return answer;
   }
 }

@@ -5,7 +5,7 @@ import { Sandbox } from "../support/reprise.ts";
 import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
 import { startLossyProxy } from "./lossy_proxy.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
-import { assertOneHistory } from "./one_history.ts";
+import { assertOneHistory, turnsOn } from "./one_history.ts";
 import { environmentOf, LACKS_CEPH, Objects, withGateway } from "./place.ts";
 
 const ROUNDS = Deno.env.get("REPRISE_SOAK") === undefined ? 10 : 200;
@@ -69,7 +69,7 @@ Deno.test({
         await calm(a);
         // B gets the newest turns of A, and adds the last ones.
         await calm(b);
-        const there = await new Objects(gateway, "soak").turns(SESSION);
+        const there = await turnsOn(new Objects(gateway, "soak"), SESSION);
         assertOneHistory(acknowledged, [there, b.turns()]);
         for (const [number, text] of a.turns()) assert.equal(text, there.get(number), `turn ${number} of A`);
         for (const machine of [a, b]) {
