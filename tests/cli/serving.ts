@@ -51,6 +51,10 @@ export class Serving implements AsyncDisposable {
     return await this.ask(`/t/${test}/v1/responses`, input);
   }
 
+  get port(): number {
+    return Number(new URL(this.#origin).port);
+  }
+
   /** Ends the server by SIGTERM; returns how it ended and its events. */
   async end(): Promise<Called & { readonly events: Json[]; readonly ended: Json }> {
     this.#started.process.kill("SIGTERM");
