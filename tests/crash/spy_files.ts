@@ -2,8 +2,8 @@
  * A file port around the real one that reports each operation before it happens, so that a test can write the
  * order down or throw instead.
  */
-import type { Files, WritableFile } from "../../../src/domain/ports.ts";
-import { denoFiles } from "../../../src/store/deno_files.ts";
+import type { Files, WritableFile } from "../../src/domain/ports.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
 
 /** One operation of the file port, `write`, `sync` and `close` of an open file included. */
 export interface Operation {
@@ -12,22 +12,6 @@ export interface Operation {
   /** The second path of `link` and `rename`. */
   readonly to?: string;
 }
-
-/** The operations that change the disk. */
-export const CHANGING: ReadonlySet<Operation["name"]> = new Set(
-  [
-    "makeDirectory",
-    "createExclusive",
-    "write",
-    "sync",
-    "close",
-    "link",
-    "rename",
-    "unlink",
-    "setMode",
-    "syncDirectory",
-  ] as const,
-);
 
 /** Changes of a spy to one write. */
 export interface SpyOptions {

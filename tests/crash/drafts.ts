@@ -1,12 +1,10 @@
-/** Support for the store's tests: ports on the real disk with a fixed clock, temporary homes, and small drafts. */
-import type { EventDraft } from "../../../src/domain/event.ts";
-import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
-import { sha256Hex } from "../../../src/domain/hash.ts";
-import type { Files, Ports, ProcessFacts } from "../../../src/domain/ports.ts";
-import type { Pins, TurnDraft } from "../../../src/domain/turn.ts";
-import { denoFiles, hasOpenFile, processIdentity } from "../../../src/store/deno_files.ts";
-import { type Home, openHome } from "../../../src/store/home.ts";
-import { SessionWriter } from "../../../src/store/write/writer.ts";
+/** Ports on the real disk with a fixed clock, and small drafts of turns. */
+import type { EventDraft } from "../../src/domain/event.ts";
+import { sha256Hex } from "../../src/domain/hash.ts";
+import type { Files, Ports, ProcessFacts } from "../../src/domain/ports.ts";
+import type { Pins, TurnDraft } from "../../src/domain/turn.ts";
+import { denoFiles, hasOpenFile, processIdentity } from "../../src/store/deno_files.ts";
+import { SessionWriter } from "../../src/store/write/writer.ts";
 
 const encoder = new TextEncoder();
 
@@ -69,26 +67,6 @@ export function testPorts(overrides: Partial<Ports> = {}): Ports {
 /** Ports whose files go through `files`. */
 export function portsOn(files: Files): Ports {
   return testPorts({ files });
-}
-
-/** Runs `body` with a home in a new temporary directory, and removes it. */
-export async function withHome<T>(body: (home: Home, root: string) => T | Promise<T>): Promise<T> {
-  const root = await Deno.makeTempDir({ prefix: "reprise-store-" });
-  try {
-    return await body(openHome(testPorts(), `${root}/home`, { create: true }), root);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-}
-
-/** The id that most tests use. */
-export const ID: SessionId = parseSessionId("fix-ci-7k2m");
-
-/** A new session with the pinned blobs in place and no turn yet. */
-export async function newWriter(ports: Ports, home: Home, id: SessionId = ID): Promise<SessionWriter> {
-  const writer = await SessionWriter.create(ports, home, { id });
-  putPinned(writer);
-  return writer;
 }
 
 /** Puts the blobs that {@linkcode pinsFor} names. */
@@ -174,22 +152,4 @@ export function endDraft(run = 1): TurnDraft {
       usage: { input_tokens: 10, cached_tokens: 2, output_tokens: 5, reasoning_tokens: 3 },
     }],
   };
-}
-
-/** A run of five turns: user, model with two calls, tools, model with an answer, end. Seqs 1 to 10. */
-export function appendRun(writer: SessionWriter, run = 1): void {
-  const first = writer.end.seq + 1;
-  writer.append(userDraft("fix the failing test", run));
-  writer.append(modelDraft([reasoning("rs_1"), call("call_a"), call("call_b")], run));
-  writer.append({ kind: "tools", run, events: [result("call_a", first + 2), result("call_b", first + 3)] });
-  writer.append(modelDraft([answer("Done.")], run));
-  writer.append(endDraft(run));
-}
-
-/** A closed session with one run. */
-export async function newSession(ports: Ports, home: Home, id: SessionId = ID): Promise<SessionWriter> {
-  const writer = await newWriter(ports, home, id);
-  appendRun(writer);
-  writer.close();
-  return writer;
 }
