@@ -357,7 +357,9 @@ function lineAt(bytes: Uint8Array, start: number): SseLine {
   let end = start;
   while (end < bytes.length && bytes[end] !== LF && bytes[end] !== CR) end++;
   const next = bytes[end] === CR && bytes[end + 1] === LF ? end + 2 : Math.min(end + 1, bytes.length);
-  const text = decodeUtf8Leniently(bytes.subarray(start, end));
+  // Only the first line of a stream may begin with a mark.
+  const decode = start === 0 ? decodeUtf8Leniently : decodeUtf8WithMark;
+  const text = decode(bytes.subarray(start, end));
   const colon = text.indexOf(":");
   return {
     field: colon === -1 ? text : text.slice(0, colon),

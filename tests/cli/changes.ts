@@ -3,7 +3,7 @@
  * still runs.
  */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { answer, reasoning, type Script } from "../support/responses_server.ts";
 import type { ScriptedItem } from "../support/responses_server/script.ts";
 import { HELLO, type Place } from "./harness.ts";
@@ -19,10 +19,8 @@ export function calling(...items: readonly ScriptedItem[]): Script {
 export const NEW_RUN = ["run", "--json", "--new", "-s", "s"] as const;
 
 /** The events of one kind of a session, oldest first. */
-// deno-lint-ignore no-explicit-any
-export function eventsOf(place: Place, type: string, session = "s"): any[] {
-  // deno-lint-ignore no-explicit-any
-  return place.sandbox.turns(session).flatMap((turn): any[] => turn.events)
+export function eventsOf(place: Place, type: string, session = "s"): Json[] {
+  return place.sandbox.turns(session).flatMap((turn): Json[] => turn.events)
     .filter((event) => event.type === type);
 }
 
@@ -40,8 +38,8 @@ export function decisions(place: Place, session = "s"): string[] {
 
 /** Names of the tools that the request with this number offered, from 1. */
 export function offered(place: Place, number: number): string[] {
-  const body = place.server.requests[number - 1]?.body as { tools?: readonly JsonObject[] } | undefined;
-  return (body?.tools ?? []).map(({ name }) => String(name));
+  const body: Json = place.server.requests[number - 1]?.body;
+  return (body?.tools ?? []).map(({ name }: Json) => name);
 }
 
 /** Fails unless each call of a session has exactly one result on disk. */

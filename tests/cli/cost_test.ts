@@ -1,12 +1,11 @@
-/** Costs and budgets: computed when they are shown, `null` when unknown, and the ends of runs that spend too much. */
+/** Costs, budgets and counts: what was spent, `null` when unknown, the ends of runs that spend too much, and their nouns. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, message } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
-import { says, startMessagesServer, text } from "../support/messages_server.ts";
-import { type Called, ending, Sandbox } from "../support/reprise.ts";
-import { assertError, configure, KEY, Place, READS_A } from "./harness.ts";
+import type { Json } from "../support/files.ts";
+import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
+import { read } from "../support/calls.ts";
+import { ending, Sandbox } from "../support/reprise.ts";
+import { assertError, configure, HELLO, json, ok, Place, READS_A } from "./harness.ts";
 
 /** Counts of the first request in the recording test_openai_responses_prompt_cache_e2e, and of the second. */
 const WRITES = {
@@ -23,156 +22,141 @@ const READS_COST = 0.0017368;
 const BOTH_COST = 0.0219288;
 
 const TWO_REQUESTS = [
-  answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })], { usage: WRITES }),
+  answer([read("a.txt")], { usage: WRITES }),
   answer([message("Done.")], { usage: READS }),
 ];
-
-async function parsed(place: Place, ...args: readonly string[]) {
-  const called = await place.call([...args, "--json"]);
-  assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);
-  return JSON.parse(called.stdout);
-}
-
-function costOf(called: Called): number | null {
-  return ending(called).cost_usd;
-}
+const RUN = ["run", "--json", "--new", "-s", "s"];
 
 test("a run, show, stats and ls agree about the cost: by request, run, session, model and day", async () => {
   await using place = new Place(TWO_REQUESTS);
-  const called = await place.call(["run", "--json", "--new", "-s", "s", "Look"]);
-  assert.equal(called.code, 0, called.stdout);
-  assert.equal(costOf(called), BOTH_COST);
+  assert.equal(ending(await place.call([...RUN, "Look"])).cost_usd, BOTH_COST);
   const tokens = {
-    input_tokens: 8040,
-    cached_tokens: 4012,
-    cache_write_tokens: 4012,
-    output_tokens: 10,
-    reasoning_tokens: 0,
+    ...{ input_tokens: 8040, cached_tokens: 4012, cache_write_tokens: 4012 },
+    ...{ output_tokens: 10, reasoning_tokens: 0 },
   };
   const sum = { requests: 2, ...tokens, cost_usd: BOTH_COST, unpriced: 0 };
-  const { spending } = await parsed(place, "show", "s");
-  const { session, ...stats } = await parsed(place, "stats", "s");
-  assert.equal(session, "s");
-  assert.deepEqual(stats, spending);
+  const { spending } = await json(place, ["show", "s"]);
+  const { session, ...stats } = await json(place, ["stats", "s"]);
+  assert.deepEqual([session, stats], ["s", spending]);
   assert.deepEqual(stats.total, sum);
   assert.deepEqual(stats.runs, [{ run: 1, ...sum }]);
   assert.deepEqual(stats.models, [{ model: "gpt-5.6", ...sum }]);
   assert.deepEqual(stats.days.length, 1);
-  assert.deepEqual(stats.requests.map(({ turn, cost_usd }: JsonObject) => [turn, cost_usd]), [
-    [2, WRITES_COST],
-    [4, READS_COST],
-  ]);
-  const all = await parsed(place, "stats");
+  const requests = stats.requests.map(({ turn, cost_usd }: Json) => [turn, cost_usd]);
+  assert.deepEqual(requests, [[2, WRITES_COST], [4, READS_COST]]);
+  const all = await json(place, ["stats"]);
   assert.deepEqual([all.total, all.sessions], [sum, [{ session: "s", ...sum }]]);
-  const { stdout: transcript } = await place.call(["show", "s"]);
+  const transcript = await ok(place, ["show", "s"]);
   assert.match(transcript, /── 2 · run 1 · model · .* · gpt-5\.6 · \$0\.0202\n/);
   assert.match(transcript, /^cost +\$0\.0219$/m);
-  assert.match((await place.call(["show", "s", "--markdown"])).stdout, /\| Cost \| \$0\.0219 \|/);
-  assert.match((await place.call(["stats", "s"])).stdout, /8040 input \(4012 cached, 4012 written\)/);
+  assert.match(await ok(place, ["show", "s", "--markdown"]), /\| Cost \| \$0\.0219 \|/);
+  assert.match(await ok(place, ["stats", "s"]), /8040 input \(4012 cached, 4012 written\)/);
 });
 
 test("turns that a fork shares with its parent count once", async () => {
   await using place = new Place([...TWO_REQUESTS, answer([message("Again.")], { usage: READS })]);
-  await place.call(["run", "--json", "--new", "-s", "s", "Look"]);
-  const fork = JSON.parse((await place.call(["fork", "s", "--json"])).stdout).session;
-  const called = await place.call(["run", "--json", "-s", fork, "More"]);
-  assert.equal(called.code, 0, called.stdout);
-  const stats = await parsed(place, "stats", fork);
-  assert.equal(stats.total.cost_usd, READS_COST);
-  assert.equal(stats.shared.cost_usd, BOTH_COST);
-  const all = await parsed(place, "stats");
+  await place.session("s");
+  const fork = (await json(place, ["fork", "s"])).session;
+  await ok(place, ["run", "--json", "-s", fork, "More"]);
+  const stats = await json(place, ["stats", fork]);
+  assert.deepEqual([stats.total.cost_usd, stats.shared.cost_usd], [READS_COST, BOTH_COST]);
+  const all = await json(place, ["stats"]);
   assert.deepEqual([all.total.requests, all.total.cost_usd], [3, 0.0236656]);
-  const costs = Object.fromEntries(
-    all.sessions.map(({ session, cost_usd }: JsonObject) => [session, cost_usd]),
-  );
-  assert.deepEqual(costs, { s: BOTH_COST, [fork]: READS_COST });
+  const costs = all.sessions.map(({ session, cost_usd }: Json) => [session, cost_usd]);
+  assert.deepEqual(Object.fromEntries(costs), { s: BOTH_COST, [fork]: READS_COST });
 });
 
-test("an unknown price is null, and the configuration sets one", async () => {
+test("an unknown price is null, --max-cost needs one, and the configuration sets it", async () => {
   await using place = new Place(() => answer([message("Hi.")], { usage: READS }));
-  const run = ["run", "--json", "--new", "-m", "my-model", "Hi"];
-  assert.equal(costOf(await place.call(run)), null);
-  const unpriced = await parsed(place, "stats");
-  assert.deepEqual([unpriced.total.cost_usd, unpriced.total.unpriced], [null, 1]);
+  const limited = ["run", "--json", "--new", "-m", "my-model", "--max-cost", "1", "Hi"];
+  const hint = /prices.*--max-tokens/;
+  const unknown = { code: "unknown_price", exit: 2, says: /"my-model"/, hint };
+  const error = assertError(await place.call(limited), unknown);
+  assert.deepEqual(error.details, { provider: "openai", model: "my-model" });
+  assert.deepEqual((await json(place, ["ls"])).sessions, [], "nothing was sent or created");
+  const run = limited.filter((word) => !["--max-cost", "1"].includes(word));
+  assert.equal(ending(await place.call(run)).cost_usd, null);
+  const { total } = await json(place, ["stats"]);
+  assert.deepEqual([total.cost_usd, total.unpriced], [null, 1]);
   configure(place.sandbox, { prices: { "my-model": { input: 1, cached: 0.5, output: 100 } } });
-  assert.equal(costOf(await place.call(run)), (8 + 4012 * 0.5 + 500) / 1e6);
+  assert.equal(ending(await place.call(limited)).cost_usd, (8 + 4012 * 0.5 + 500) / 1e6);
   configure(place.sandbox, { prices: { "my-model": { input: "1" } } });
-  assertError(await place.call(run), { code: "bad_configuration", exit: 2, says: /"prices" of "my-model"/ });
-});
-
-test("the cost of the Messages API counts its cache reads and writes", async () => {
-  await using sandbox = new Sandbox();
-  const usage = {
-    input_tokens: 1000,
-    cache_creation_input_tokens: 3000,
-    cache_read_input_tokens: 6000,
-    output_tokens: 500,
-  };
-  await using server = startMessagesServer({ script: () => says([text("Hi.")], { usage }), key: KEY });
-  const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.baseUrl };
-  const called = await sandbox.call(
-    ["run", "--json", "-p", "anthropic", "-m", "claude-sonnet-4-5", "--max-cost", "1", "Hi"],
-    { env },
-  );
-  assert.equal(called.code, 0, called.stdout);
-  assert.equal(costOf(called), (1000 * 3 + 6000 * 0.3 + 3000 * 3.75 + 500 * 15) / 1e6);
-  assert.equal(ending(called).usage.cache_write_tokens, 3000);
-});
-
-test("--max-cost with an unknown price exits with 2 before the first request, and creates no session", async () => {
-  await using place = new Place([]);
-  const error = assertError(
-    await place.call(["run", "--json", "--new", "-m", "no-such-model", "--max-cost", "1", "Hi"]),
-    { code: "unknown_price", exit: 2, says: /"no-such-model"/, hint: /prices.*--max-tokens/ },
-  );
-  assert.deepEqual(error.details, { provider: "openai", model: "no-such-model" });
-  assert.equal(place.server.requests.length, 0);
-  assert.deepEqual((await parsed(place, "ls")).sessions, []);
+  const wrong = { code: "bad_configuration", exit: 2, says: /"prices" of "my-model"/ };
+  assertError(await place.call(run), wrong);
 });
 
 test("--max-cost clamps the output of each request to what is left, and ends the run with what was spent", async () => {
   await using place = new Place(() => READS_A);
   // The usage of each response: 120 input and 40 output tokens, $0.00128.
-  const called = await place.call(["run", "--json", "--new", "--max-cost", "0.002", "Look"]);
-  const error = assertError(called, {
-    code: "over_budget",
-    exit: 4,
-    says:
-      /\$0\.0026 of \$0\.0020 is spent \(--max-cost\); the run spent 240 input tokens and 80 output tokens, \$0\.0026/,
-  });
-  assert.deepEqual(place.server.requests.map(({ body }) => (body as JsonObject).max_output_tokens), [
-    100,
-    36,
-  ]);
-  assert.equal((error.details as JsonObject).cost_usd, 0.00256);
-  assert.equal(costOf(called), 0.00256);
+  const called = await place.call([...RUN, "--max-cost", "0.002", "Look"]);
+  const says =
+    /\$0\.0026 of \$0\.0020 is spent \(--max-cost\); the run spent 240 input tokens and 80 output tokens, \$0\.0026/;
+  const { details } = assertError(called, { code: "over_budget", exit: 4, says });
+  const limits = place.server.requests.map(({ body }) => (body as Json).max_output_tokens);
+  assert.deepEqual(limits, [100, 36]);
+  assert.deepEqual([details.cost_usd, ending(called).cost_usd], [0.00256, 0.00256]);
 });
 
 test("a played fixture costs nothing that is known: the cost is null, and --max-cost has no effect", async () => {
   await using sandbox = new Sandbox();
   const fixture = new URL("../../fixtures/demo/first", import.meta.url).pathname;
-  const called = await sandbox.call([
-    ...["run", "--json", "--new", "-s", "demo", "--fixture", fixture, "--match", "sequence"],
-    ...["--max-cost", "0.0001", "Look"],
-  ]);
-  assert.equal(costOf(called), null);
-  const stats = JSON.parse((await sandbox.call(["stats", "demo", "--json"])).stdout);
-  assert.equal(stats.total.cost_usd, null);
-  assert.ok(stats.total.input_tokens > 0);
+  const play = ["--fixture", fixture, "--match", "sequence", "--max-cost", "0.0001", "Look"];
+  assert.equal(ending(await sandbox.call([...RUN, ...play])).cost_usd, null);
+  const { total } = JSON.parse((await sandbox.call(["stats", "s", "--json"])).stdout);
+  assert.equal(total.cost_usd, null);
+  assert.ok(total.input_tokens > 0);
 });
 
-test("--record and --max-cost exclude each other: a replay would send other requests", async () => {
-  await using place = new Place([]);
-  assertError(
-    await place.call([
-      "run",
-      "--json",
-      "--record",
-      `${place.sandbox.directory}/kept`,
-      "--max-cost",
-      "1",
-      "Hi",
-    ]),
-    { code: "usage", exit: 2, says: /--record and --max-cost/ },
-  );
+/** An answer that reads a.txt, for a given number of input tokens and 40 output tokens. */
+const readsFor = (input: number): Script => () =>
+  answer([read("a.txt")], {
+    usage: { input_tokens: input, output_tokens: 40, total_tokens: input + 40 },
+  });
+
+/** Answers, the limit that they exceed, and how the message begins. */
+const SPENT: readonly (readonly [script: Script, flags: readonly string[], says: string])[] = [
+  [() => READS_A, ["--max-steps", "1"], "Budget exhausted: 1 request was sent (--max-steps)"],
+  [() => READS_A, ["--max-steps", "2"], "Budget exhausted: 2 requests were sent (--max-steps)"],
+  [
+    readsFor(200),
+    ["--max-tokens", "200"],
+    "Budget exhausted: 240 tokens were used, 40 more than 200 (--max-tokens)",
+  ],
+  [
+    readsFor(200),
+    ["--max-tokens", "14"],
+    "The budget of 14 tokens is too small: a response needs at least 16 tokens (--max-tokens)",
+  ],
+  [readsFor(159), ["--max-tokens", "200"], "Budget exhausted: 1 of 200 tokens is left (--max-tokens)"],
+];
+
+test("the message about a used-up budget has matching numbers", async () => {
+  for (const [script, flags, says] of SPENT) {
+    await using place = new Place(script);
+    const { message } = assertError(await place.call([...RUN, ...flags, "Look"]), {
+      code: "over_budget",
+      exit: 4,
+    });
+    assert.equal(message.split("; the run spent ")[0], says);
+  }
+});
+
+test("no verb counts one thing in the plural: of a session with one request, one item, one finding and one repair", async () => {
+  await using place = new Place([answer([reasoning("Hm."), message("Done.")]), HELLO]);
+  await place.session("s");
+  const exported = `${place.sandbox.directory}/s.jsonl`;
+  const nouns = "blobs|bytes|calls|events|findings|items|repairs|requests|sessions|tokens|turns";
+  const said = async (call: string) => {
+    const { stdout, stderr } = await place.call(call.split(" "));
+    assert.doesNotMatch(stdout + stderr, new RegExp(`\\b1 (?:[a-z]+ )?(?:${nouns})\\b|-\\d+ of `), call);
+    return stdout + stderr;
+  };
+  assert.match(await said("fsck s --requests"), /^s: \d turns, ok, 1 request$/m);
+  assert.match(await said("doctor"), /1 session\b/);
+  await said(`export s -o ${exported}`);
+  const calls = ["explain s", "show s", "ls", "run --dry-run -m m Hi", "rm --older-than 0d --dry-run"];
+  for (const call of [...calls, "compact s --dry-run --tail-events 1"]) await said(call);
+  Deno.removeSync(place.turnPath("s", 3));
+  await Deno.remove(`${place.path("s")}/manifest.json`);
+  for (const call of ["fsck s", "repair s --dry-run", "repair s"]) await said(call);
 });

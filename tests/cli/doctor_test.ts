@@ -1,98 +1,85 @@
-/** doctor: its exit code says whether a run could start, and no broken setting hides the rest. */
+/** doctor: its exit code says whether a run could start, no broken setting hides the rest, and --live asks the API. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
+import type { Json } from "../support/files.ts";
 import { lacksBinary, lacksLinux, needing } from "../support/needs.ts";
 import { PROGRAM } from "../support/reprise.ts";
-import { LACKS_MODES, Place, readsThenAnswers, WITH_MODES } from "./harness.ts";
+import { answer, message, reasoning } from "../support/responses_server.ts";
+import type { ScriptedResponse } from "../support/responses_server/script.ts";
+import { httpError } from "../support/responses_server/faults.ts";
+import { configure, HELLO, KEY, LACKS_MODES, ok, Place, WITH_MODES } from "./harness.ts";
 
-interface Report {
-  readonly ok: boolean;
-  readonly exit_code: number;
-  readonly checks: readonly { readonly name: string; readonly level: string; readonly detail: string }[];
+interface Options {
+  readonly env?: Record<string, string>;
+  readonly through?: readonly string[];
 }
 
-async function report(
-  place: Place,
-  { env = {}, through = [] }: {
-    readonly env?: Record<string, string>;
-    readonly through?: readonly string[];
-  },
-) {
-  const called = await place.call(["doctor", "--json"], { env, through });
-  const parsed: Report = JSON.parse(called.stdout);
-  assert.equal(called.code, parsed.exit_code);
-  assert.equal(parsed.ok, called.code === 0);
-  const wrong = parsed.checks.filter(({ level }) => level !== "ok").map(({ name }) => name);
-  return { code: called.code, wrong, checks: parsed.checks };
+/** Runs doctor: its exit code, its checks by their names, and the names of those that failed. */
+async function report(place: Place, flags: readonly string[] = [], options: Options = {}) {
+  const called = await place.call(["doctor", ...flags, "--json"], options);
+  const { exit_code, ok, checks } = JSON.parse(called.stdout);
+  assert.deepEqual([called.code, ok], [exit_code, called.code === 0]);
+  assert.ok(!`${called.stdout}${called.stderr}`.includes(KEY), "the key is never shown");
+  const wrong: string[] = checks.filter(({ level }: Json) => level !== "ok").map(({ name }: Json) => name);
+  const byName = new Map<string, Json>(checks.map((check: Json) => [check.name, check]));
+  return { code: called.code, wrong, byName };
 }
 
-/** Fails unless doctor and a run of the same settings end with the same code. */
-async function assertSameAsRun(
-  place: Place,
-  expected: { readonly code: number; readonly wrong: readonly string[] },
-  env: Record<string, string>,
-): Promise<void> {
-  const { code, wrong } = await report(place, { env });
-  assert.deepEqual({ code, wrong }, expected);
-  const run = await place.call(["run", "--json", "Hi"], { env });
-  assert.equal(run.code, code, run.stdout);
-}
+/** Checks that every report has. */
+const ALWAYS = ["home", "endpoint", "model", "permissions", "key", "network"];
 
-test("doctor exits with 0 if a run could start", async () => {
-  await using place = new Place(readsThenAnswers);
-  await assertSameAsRun(place, { code: 0, wrong: [] }, {});
-  assert.match((await place.call(["doctor"])).stdout, /\nA run could start\n$/);
+/** Variables, or a configuration, without which no run starts, and the checks that fail. */
+const BROKEN: readonly (readonly [env: Record<string, string>, config: string, wrong: readonly string[]])[] =
+  [
+    [{ OPENAI_API_KEY: "" }, "{}", ["key"]],
+    [{ REPRISE_MODEL: "" }, "{}", ["model"]],
+    [{ OPENAI_BASE_URL: "", REPRISE_PROVIDER: "compatible" }, "{}", ["endpoint"]],
+    [{ OPENAI_BASE_URL: "http://far.example/v1" }, "{}", ["key"]],
+    [{ REPRISE_REASONING_REPLAY: "maybe" }, "{}", ["reasoning"]],
+    [{ REPRISE_RESPONSE_TIMEOUT: "abc", OPENAI_BASE_URL: "no url" }, "{}", ["endpoint", "settings"]],
+    [{}, "{", ["configuration"]],
+    [{}, '{"profile":"gone"}', ["configuration"]],
+    [{}, '{"allow":["nonsense"]}', ["permissions"]],
+  ];
+
+test("doctor exits as a run would: with 0, or as the run that could not start, and with all other checks", async () => {
+  await using place = new Place(() => HELLO);
+  const { code, wrong } = await report(place);
+  assert.deepEqual({ code, wrong }, { code: 0, wrong: [] });
+  assert.match(await ok(place, ["doctor"]), /\nA run could start\n$/);
+  await ok(place, ["run", "--json", "Hi"]);
+  for (const [env, config, expected] of BROKEN) {
+    configure(place.sandbox, {});
+    Deno.writeTextFileSync(`${place.sandbox.directory}/.config/reprise/config.json`, config);
+    const { code, wrong, byName } = await report(place, [], { env });
+    assert.deepEqual([code, wrong], [2, expected], config);
+    assert.deepEqual(ALWAYS.filter((name) => !byName.has(name)), []);
+    assert.equal((await place.call(["run", "--json", "Hi"], { env })).code, 2, config);
+  }
+  const { stdout } = await place.call(["doctor"]);
+  assert.match(stdout, /\nA run could not start: permissions\n$/);
 });
 
 test.process({
   ...needing("doctor reports an executable that differs from what was built", lacksBinary(), lacksLinux()),
   fn: async () => {
     await using place = new Place([]);
-    const [program = ""] = PROGRAM;
     const path = `${place.sandbox.directory}/reprise`;
-    const bytes = Deno.readFileSync(program);
+    const bytes = Deno.readFileSync(PROGRAM[0] ?? "");
     const checked = async () => {
       Deno.writeFileSync(path, bytes, { mode: 0o755 });
       // The harness starts the program as the last arguments of this one.
-      const { checks, code } = await report(place, {
-        through: ["/bin/sh", "-c", `shift; exec ${path} "$@"`, "sh"],
-      });
-      return { code, level: checks.find(({ name }) => name === "executable")?.level };
+      const through = ["/bin/sh", "-c", `shift; exec ${path} "$@"`, "sh"];
+      const { byName, code } = await report(place, [], { through });
+      return [code, byName.get("executable")?.level];
     };
-    assert.deepEqual(await checked(), { code: 0, level: "ok" });
+    assert.deepEqual(await checked(), [0, "ok"]);
     // Blank at the end of the index: only the checksum knows it.
     const mark = new TextEncoder().encode("reprise-parts 1\n{");
     const index = bytes.findIndex((_, at) => mark.every((byte, offset) => bytes[at + offset] === byte));
     bytes[index + 1023] = 0x21;
-    assert.deepEqual(await checked(), { code: 1, level: "failed" });
+    assert.deepEqual(await checked(), [1, "failed"]);
   },
-});
-
-test("doctor exits as the run that could not start: without a key, a model, a base URL", async () => {
-  await using place = new Place([]);
-  await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_API_KEY: "" });
-  await assertSameAsRun(place, { code: 2, wrong: ["model"] }, { REPRISE_MODEL: "" });
-  await assertSameAsRun(place, { code: 2, wrong: ["endpoint"] }, {
-    OPENAI_BASE_URL: "",
-    REPRISE_PROVIDER: "compatible",
-  });
-  await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_BASE_URL: "http://far.example/v1" });
-  const { stdout } = await place.call(["doctor"], { env: { OPENAI_API_KEY: "" } });
-  assert.match(stdout, /\nA run could not start: key\n$/);
-});
-
-test("doctor reports a broken configuration and all other checks", async () => {
-  await using place = new Place([]);
-  Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
-  const file = `${place.sandbox.directory}/.config/reprise/config.json`;
-  for (const content of ["{", "[]", '{"api_key":"x"}', '{"profile":"gone"}', '{"allow":["nonsense"]}']) {
-    Deno.writeTextFileSync(file, content);
-    const { code, wrong, checks } = await report(place, {});
-    assert.equal(code, 2, content);
-    assert.deepEqual(wrong, [content.includes("allow") ? "permissions" : "configuration"], content);
-    assert.ok(checks.some(({ name, level }) => name === "key" && level === "ok"), content);
-    assert.equal((await place.call(["run", "--json", "Hi"])).code, 2, content);
-  }
 });
 
 test.process(needing("doctor reports a home that cannot be written", LACKS_MODES), async () => {
@@ -100,7 +87,51 @@ test.process(needing("doctor reports a home that cannot be written", LACKS_MODES
   const home = `${place.sandbox.directory}/closed`;
   Deno.mkdirSync(home, { mode: 0o500 });
   for (const REPRISE_HOME of [home, `${home}/below`]) {
-    const { code, wrong } = await report(place, { env: { REPRISE_HOME }, through: WITH_MODES });
+    const { code, wrong } = await report(place, [], { env: { REPRISE_HOME }, through: WITH_MODES });
     assert.deepEqual({ code, wrong }, { code: 14, wrong: ["home"] });
   }
+});
+
+/** Answers, variables, and what becomes of the check: the exit code, the detail, the requests sent. */
+const LIVE: readonly (readonly [
+  answer: ScriptedResponse,
+  env: Record<string, string>,
+  exit: number,
+  detail: RegExp,
+  requests?: number,
+])[] = [
+  [
+    answer([reasoning(), message("ready")]),
+    {},
+    0,
+    /^gpt-5\.6 answered \(completed\) in \d+\.\d s, 1 reasoning item, account named$/,
+  ],
+  // Answered only in part, which is enough to know.
+  [answer([reasoning()], { end: { kind: "incomplete", reason: "max_output_tokens" } }), {}, 0, /answered/],
+  [HELLO, { OPENAI_API_KEY: "sk-other" }, 8, /refused the key/],
+  [httpError(404, { message: "No such model.", code: "model_not_found" }), {}, 13, /./],
+  [HELLO, { OPENAI_API_KEY: "" }, 2, /no key is set \(Set OPENAI_API_KEY/, 0],
+  [
+    answer([], { end: { kind: "failed", error: { code: "insufficient_quota", message: "Pay first" } } }),
+    {},
+    9,
+    /./,
+  ],
+];
+
+test("doctor --live sends one tiny request, keeps nothing, and says how it went", async () => {
+  for (const [answered, env, exit, detail, requests = 1] of LIVE) {
+    await using place = new Place([answered]);
+    const { code, byName } = await report(place, ["--live"], { env });
+    const live = byName.get("live");
+    assert.deepEqual([live.level, code], [exit === 0 ? "ok" : "failed", exit]);
+    assert.match(live.detail, detail);
+    assert.equal(place.server.requests.length, requests);
+    assert.deepEqual(place.server.requests.filter(({ text }) => text.length > 500), []);
+    assert.throws(() => Deno.statSync(`${place.sandbox.home}/sessions`), Deno.errors.NotFound);
+  }
+  await using place = new Place([HELLO]);
+  assert.match(await ok(place, ["doctor", "--live"]), /^ok {7}live: gpt-5\.6 answered/m);
+  assert.ok(!(await ok(place, ["doctor"])).includes("live"));
+  assert.equal(place.server.requests.length, 1);
 });

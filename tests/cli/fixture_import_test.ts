@@ -1,55 +1,48 @@
-/** `reprise fixture import` of files and folders, as a user calls it. */
+/** `reprise fixture import` of folders; tests/doors/recordings has the formats. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
+import { cassette, STREAM } from "../doors/recordings/importing.ts";
+import { write } from "../doors/recordings/recording_files.ts";
+import type { Json } from "../support/files.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { assertError } from "./harness.ts";
 
-const STREAM = 'event: response.created\ndata: {"type":"response.created"}\n\n' +
-  'event: response.completed\ndata: {"type":"response.completed"}\n\n';
 const KEY = "canary-of-another-form";
 
-/** A cassette whose request has a key. */
-function cassette(uri = "https://api.openai.com/v1/responses", body = STREAM): string {
+/** A cassette whose requests have a key, with one exchange at each URL. */
+function recorded(body = STREAM, ...uris: readonly string[]): string {
   const headers = { "content-type": ["text/event-stream"], authorization: [`Bearer ${KEY}`] };
-  const request = { method: "POST", uri, headers, body: `{"model":"gpt-5.6","input":"${KEY}"}` };
-  return JSON.stringify({
-    interactions: [{ request, response: { status: { code: 200 }, headers, body: { string: body } } }],
-    version: 1,
-  });
+  return cassette(...(uris.length === 0 ? ["https://api.openai.com/v1/responses"] : uris).map((uri) => ({
+    request: { uri, headers, body: `{"model":"gpt-5.6","input":"${KEY}"}` },
+    response: { headers, body: { string: body } },
+  })));
 }
 
-/** Files of a folder: most are recordings. */
-const FILES: Readonly<Record<string, string>> = {
-  "chat.yaml": cassette(),
-  "chat.json": cassette(),
-  "sub/test_it[1].yml": cassette(),
-  "sub/-dots-.sse": STREAM,
-  "chat/two hosts.json": cassette().replace(
-    /"interactions":\[(.*)\],"version"/,
-    (_, one: string) =>
-      `"interactions":[${one},${one.replaceAll("api.openai.com", "api.example.com")}],"version"`,
-  ),
-  "cut.yaml": cassette(undefined, STREAM.slice(0, -20)),
-  "host.yaml": cassette("<BASE>/responses"),
-  "broken.har": '{"log":',
-  "stubs.json": '{"mappings":[]}',
-  "README.md": "Recordings.",
-  "handlers.ts": "",
-  ".hidden/a.yaml": cassette(),
-};
-
-function written(sandbox: Sandbox): void {
-  for (const [name, content] of Object.entries(FILES)) {
-    const path = `${sandbox.directory}/from/${name}`;
-    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-    Deno.writeTextFileSync(path, content);
-  }
-  Deno.writeTextFileSync(`${sandbox.directory}/outside.yaml`, cassette());
-  Deno.symlinkSync(`${sandbox.directory}/outside.yaml`, `${sandbox.directory}/from/link.yaml`);
-  Deno.symlinkSync(`${sandbox.directory}/from`, `${sandbox.directory}/from/loop`);
-  Deno.writeTextFileSync(`${sandbox.directory}/from/huge.sse`, STREAM);
-  Deno.truncateSync(`${sandbox.directory}/from/huge.sse`, 256 * 1024 * 1024 + 1);
-}
+/** Files of a folder, with the fixtures that they become or the reason why they are refused. */
+const FILES: Readonly<Record<string, readonly [content: string, ...becomes: readonly (string | RegExp)[]]>> =
+  {
+    "chat.yaml": [recorded(), "chat-3"],
+    "chat.sse": [STREAM, "chat-2"],
+    "sub/test_it[1].yml": [recorded(), "sub/test_it-1"],
+    "sub/-dots-.sse": [STREAM, "sub/dots"],
+    "chat/two hosts.yaml": [
+      recorded(STREAM, ...["openai", "example"].map((host) => `https://api.${host}.com/v1/responses`)),
+      ...["chat/two-hosts/api.example.com", "chat/two-hosts/api.openai.com"],
+    ],
+    "broken.har": ['{"log":', /line 1 is not JSON$/],
+    "cut.yaml": [recorded(STREAM.slice(0, -20)), /the stream of exchange 1 has no terminal event$/],
+    "host.yaml": [
+      recorded(STREAM, "<BASE>/responses"),
+      /has a placeholder for the server: "<BASE>\/responses"$/,
+    ],
+    "huge.sse": [STREAM, /it has more than 268435456 bytes$/],
+    "link.yaml": ["", /it is a link$/],
+    "stubs.json": ['{"mappings":[]}', /it is of WireMock: /],
+    // No recordings.
+    "README.md": ["Recordings."],
+    "handlers.ts": [""],
+    ".hidden/a.yaml": [recorded()],
+  };
 
 /** Folders of fixtures below a directory. */
 function fixturesIn(root: string, prefix = ""): string[] {
@@ -59,71 +52,52 @@ function fixturesIn(root: string, prefix = ""): string[] {
   }).sort();
 }
 
-/** The place of each recording of the folder, and the reasons for the others. */
-const IMPORTED = ["chat-2", "chat-3", "chat/two-hosts/api.example.com", "chat/two-hosts/api.openai.com"]
-  .concat(["sub/dots", "sub/test_it-1"]);
-const REFUSED: Readonly<Record<string, RegExp>> = {
-  "broken.har": /line 1 is not JSON$/,
-  "cut.yaml": /the stream of exchange 1 has no terminal event$/,
-  "host.yaml": /has a placeholder for the server: "<BASE>\/responses"$/,
-  "huge.sse": /it has more than 268435456 bytes$/,
-  "link.yaml": /it is a link$/,
-  "stubs.json": /it is of WireMock: /,
-};
-
 test("a folder of recordings becomes one fixture each, and those that are refused are named: exit 2", async () => {
   await using sandbox = new Sandbox();
-  written(sandbox);
-  const call = (...args: string[]) =>
-    sandbox.call(["fixture", "import", "from/", ...args], { cwd: sandbox.directory });
+  const { workspace } = sandbox;
+  for (const [name, [content]] of Object.entries(FILES)) write(`${workspace}/from/${name}`, content);
+  Deno.truncateSync(`${workspace}/from/huge.sse`, 256 * 1024 * 1024 + 1);
+  Deno.renameSync(`${workspace}/from/link.yaml`, `${workspace}/outside.yaml`);
+  Deno.symlinkSync(`${workspace}/outside.yaml`, `${workspace}/from/link.yaml`);
+  Deno.symlinkSync(`${workspace}/from`, `${workspace}/from/loop`);
+  const call = (...args: string[]) => sandbox.call(["fixture", "import", "from/", ...args]);
+
   const tried = await call("to", "--dry-run", "--json");
   assert.deepEqual([tried.code, JSON.parse(tried.stdout).changes.length], [2, 6]);
-  assert.throws(() => Deno.statSync(`${sandbox.directory}/to`), Deno.errors.NotFound);
-
+  assert.throws(() => Deno.statSync(`${workspace}/to`), Deno.errors.NotFound);
   const told = await call("to");
   assert.equal(told.code, 2);
   assert.match(told.stderr, /imported 5 recordings \(6 exchanges\), refused 6, ignored 3 other files$/m);
-  assert.match(
-    told.stdout,
-    /^to\/sub\/test_it-1: openai at https:\/\/api\.openai\.com\/v1, 1 exchange of from\/sub\//m,
-  );
+  assert.match(told.stdout, /^to\/sub\/test_it-1: openai at https:\/\/api\.openai\.com\/v1, 1 exchange of /m);
   assert.match(told.stdout, /^refused: Cannot import "cut\.yaml": the stream /m);
   assert.match(told.stderr, /--keep-cut/);
-  assert.deepEqual(fixturesIn(`${sandbox.directory}/to`), IMPORTED);
-  for (const folder of IMPORTED) {
+  const folders = Object.values(FILES).flatMap(([, ...becomes]) =>
+    becomes.filter((each) => typeof each === "string")
+  );
+  assert.deepEqual(fixturesIn(`${workspace}/to`), folders.sort());
+  for (const folder of folders) {
     for (const file of ["fixture.json", "exchanges/0001/request.json", "exchanges/0001/body"]) {
-      assert(!Deno.readTextFileSync(`${sandbox.directory}/to/${folder}/${file}`).includes(KEY), folder);
+      assert.ok(!Deno.readTextFileSync(`${workspace}/to/${folder}/${file}`).includes(KEY), folder);
     }
   }
 
-  const { code, stdout } = await call(
-    "again",
-    "--json",
-    "--keep-cut",
-    "--upstream",
-    "https://api.example.com/v1",
-  );
-  const { imported, refused, exit_code, ignored } = JSON.parse(stdout);
-  assert.deepEqual([code, exit_code, ignored], [2, 2, 3]);
-  assert.equal(imported.length, 7);
-  const { "cut.yaml": _cut, "host.yaml": _host, ...left } = REFUSED;
-  assert.deepEqual(
-    refused.map(({ file }: { file: string }) => file),
-    Object.keys(left).map((file) => `from/${file}`),
-  );
-  for (const { file, code, message } of refused) {
+  const more = ["--keep-cut", "--upstream", "https://api.example.com/v1"];
+  const { imported, refused, ignored } = JSON.parse((await call("again", "--json", ...more)).stdout);
+  assert.deepEqual([imported.length, ignored], [7, 3]);
+  const left = ["broken.har", "huge.sse", "link.yaml", "stubs.json"];
+  assert.deepEqual(refused.map(({ file }: Json) => file), left.map((file) => `from/${file}`));
+  for (const [index, { code, message }] of refused.entries()) {
     assert.equal(code, "bad_import");
-    assert.match(message, REFUSED[file.slice("from/".length)] ?? assert.fail(file));
+    assert.match(message, FILES[left[index] ?? ""]?.[1] as RegExp);
   }
 });
 
 test("a folder in which every recording is imported ends with 0, and one without recordings with 2", async () => {
   await using sandbox = new Sandbox();
-  Deno.mkdirSync(`${sandbox.directory}/from/sub`, { recursive: true });
-  const call = (to: string) =>
-    sandbox.call(["fixture", "import", "from", to, "--json"], { cwd: sandbox.directory });
-  assertError(await call("to"), { code: "usage", exit: 2, says: /it holds no recording/ });
-  Deno.writeTextFileSync(`${sandbox.directory}/from/sub/a.sse`, STREAM);
-  assert.equal((await call("to")).code, 0);
-  assertError(await call("to"), { code: "usage", exit: 2, says: /it is not empty/ });
+  Deno.mkdirSync(`${sandbox.workspace}/from/sub`, { recursive: true });
+  const call = () => sandbox.call(["fixture", "import", "from", "to", "--json"]);
+  assertError(await call(), { code: "usage", exit: 2, says: /it holds no recording/ });
+  write(`${sandbox.workspace}/from/sub/a.sse`, STREAM);
+  assert.equal((await call()).code, 0);
+  assertError(await call(), { code: "usage", exit: 2, says: /it is not empty/ });
 });

@@ -1,19 +1,20 @@
+/** `run --fixture`: the same files anywhere without a network, and a miss for any other call. */
 import assert from "node:assert/strict";
 import { test } from "../support/test.ts";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
-import { denoCache, ending, Sandbox, SOURCES } from "../support/reprise.ts";
-import { textsBelow } from "../support/files.ts";
+import { denoCache, ending, events, PROGRAM, Sandbox, SOURCES } from "../support/reprise.ts";
+import { answer } from "../support/responses_server.ts";
+import { shellLine } from "../support/calls.ts";
+import { type Json, textsBelow } from "../support/files.ts";
+import { assertError, HELLO, ok, Place, readsThenAnswers } from "./harness.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const FIRST = `${root}fixtures/demo/first`;
 const SECOND = `${root}fixtures/demo/second`;
 
-async function playBoth(
-  sandbox: Sandbox,
-  env: Record<string, string>,
-  cwd: string,
-): Promise<Map<string, string>> {
+/** Plays both runs of the demo; returns the files of their session. */
+async function playBoth(sandbox: Sandbox, env: Record<string, string>, cwd: string) {
   const workspace = `${sandbox.directory}/scratch`;
   await copyWorkspace(workspace);
   for (const [index, prompt] of DEMO_PROMPTS.entries()) {
@@ -30,9 +31,7 @@ test.process("the same fixture gives byte-identical files in another directory, 
   await using there = new Sandbox();
   const one = await playBoth(here, {}, here.workspace);
   const other = await playBoth(there, {
-    TZ: "Pacific/Chatham",
-    LANG: "tr_TR.UTF-8",
-    LC_ALL: "tr_TR.UTF-8",
+    ...{ TZ: "Pacific/Chatham", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" },
     // None of these may reach a played run.
     OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
     OPENAI_API_KEY: "sk-not-used",
@@ -40,14 +39,11 @@ test.process("the same fixture gives byte-identical files in another directory, 
     REPRISE_EFFORT: "high",
     REPRISE_REASONING_REPLAY: "0",
   }, there.directory);
-  assert.deepEqual([...other.keys()].sort(), [...one.keys()].sort());
-  for (const [name, text] of one) assert.equal(other.get(name), text, name);
+  assert.deepEqual(other, one);
   // The same on every runtime and platform: this sum covers every byte of all turns.
   assert.deepEqual(JSON.parse(one.get("manifest.json") ?? "").head, head);
-  assert.ok(one.size >= 16, `${one.size} files`);
   for (const text of one.values()) {
-    assert.ok(!text.includes(here.directory), "a path of this machine is in a file");
-    assert.ok(!text.includes(root), "a path of this machine is in a file");
+    assert.ok(!text.includes(here.directory) && !text.includes(root), "a path of this machine is in a file");
   }
 });
 
@@ -58,24 +54,91 @@ test.process("a played fixture needs no network: it runs with the network denied
   const [command = "", ...before] = SOURCES.flatMap((word) =>
     word === "-A" ? [...allowed, "--deny-net", "--no-prompt"] : [word]
   );
-  const { code, stderr } = await new Deno.Command(command, {
+  const { code, stdout, stderr } = await new Deno.Command(command, {
     args: [...before, "run", "--fixture", FIRST, "--match", "sequence", "--json", "Go"],
     cwd: sandbox.workspace,
     clearEnv: true,
     env: { ...sandbox.environment(), ...denoCache() },
     stdin: "null",
   }).output();
-  assert.equal(code, 0, new TextDecoder().decode(stderr));
+  assert.equal(code, 0, [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join(""));
 });
 
 test("a seeded session id that exists gets -2, then -3", async () => {
   await using sandbox = new Sandbox();
   const ids: string[] = [];
   for (let run = 0; run < 3; run++) {
-    const called = await sandbox.call(["run", "--json", "--fixture", FIRST, "Why, though?"]);
-    ids.push(ending(called).session);
+    ids.push(ending(await sandbox.call(["run", "--json", "--fixture", FIRST, "Why, though?"])).session);
   }
   const [first] = ids;
   assert.match(String(first), /^why-though-[a-z0-9]{4}$/);
   assert.deepEqual(ids, [first, `${first}-2`, `${first}-3`]);
+});
+
+const PROMPT = "Today's date is 2026-01-02. Look at a.txt";
+const TEXT = "input[0].content[0].text";
+
+/** Calls that were not recorded: the prompt, flags, and the paths of the differences. */
+const OTHERS: readonly (readonly [prompt: string, flags: readonly string[], paths: readonly string[]])[] = [
+  ["Delete everything in a.txt", [], [TEXT]],
+  [PROMPT, ["-m", "gpt-5.6-mini"], ["model"]],
+  [PROMPT, ["--instructions", "Be brief."], ["instructions"]],
+  [PROMPT, ["--allow", "write"], ["tools"]],
+  ["Another", ["--effort", "high", "-m", "gpt-5.6-mini"], ["model", "reasoning", TEXT]],
+];
+
+test.long("run --fixture refuses each other prompt, model, instructions, set of tools and effort as a miss with all differences", async () => {
+  await using place = new Place(readsThenAnswers);
+  const folder = `${place.sandbox.directory}/kept`;
+  await ok(place, ["run", "--json", "--new", "-s", "s", "--record", folder, PROMPT]);
+  await using other = new Sandbox();
+  const play = (...args: string[]) => other.call(["run", "--json", "--new", "--fixture", folder, ...args]);
+  for (const [prompt, flags, paths] of OTHERS) {
+    const called = await play(...flags, prompt);
+    const { details, message } = assertError(called, {
+      ...{ code: "fixture_miss", exit: 7, hint: /--match sequence/, says: /recorded "?.*received/s },
+    });
+    const found = details.differences.map(({ path }: Json) => path);
+    for (const path of paths) assert.ok(found.some((each: string) => each.startsWith(path)), found.join());
+    assert.equal(/, and at \d other places?$/.test(message), found.length > 1, message);
+    assert.equal(details.cure, undefined, "no rule explains another prompt");
+    assert.equal(
+      events(called).filter(({ type }) => type === "request").length,
+      1,
+      "a miss is not sent again",
+    );
+    const played = await play(...flags, "--match", "sequence", prompt);
+    assert.equal(played.code, 0, played.stdout);
+  }
+  const later = PROMPT.replace("2026-01-02", "2027-11-30");
+  const cure = "add date to match.normalize in fixture.json";
+  const hint = new RegExp(`^To match it: ${cure.replaceAll(".", "\\.")}\\. Or: `);
+  const helped = assertError(await play(later), { code: "fixture_miss", exit: 7, hint });
+  assert.deepEqual(helped.details, {
+    request: 1,
+    exchange: 1,
+    differences: [{ path: TEXT, recorded: JSON.stringify(PROMPT), received: JSON.stringify(later) }],
+    cure,
+  });
+});
+
+test.process("run --fixture ends with a miss if a real tool returns other output, and --match conversation reports it", async () => {
+  const command = "cat a.txt";
+  await using place = new Place(({ input }) =>
+    input.at(-1)?.type === "message" ? answer([shellLine(command)]) : HELLO
+  );
+  // Recorded as any other client is, so that its tools run again.
+  const folder = `${place.sandbox.directory}/kept`;
+  const run = [...PROGRAM, "run", "--new", "--allow", `shell:${command}`, PROMPT];
+  await ok(place, ["record", "--out", folder, "--", ...run]);
+  await using other = new Sandbox();
+  Deno.writeTextFileSync(`${other.workspace}/a.txt`, "gamma\n");
+  const args = ["run", "--json", "--new", "--fixture", folder, "--allow", `shell:${command}`, PROMPT];
+  const says = /request 2 .*differs at input\[\d\]\.output: recorded .*beta.*received .*gamma/;
+  assertError(await other.call(args), { code: "fixture_miss", exit: 7, says });
+  const called = await other.call([...args, "--match", "conversation"]);
+  assert.equal(called.code, 0, called.stdout);
+  const warnings = events(called).filter((event: Json) => event.kind === "match_warning") as Json[];
+  assert.deepEqual(warnings.map(({ rule }) => rule), ["tool_output_differs"]);
+  assert.match(warnings[0].message, /recorded .*beta.*received .*gamma/);
 });

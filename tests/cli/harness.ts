@@ -1,9 +1,8 @@
 /** Support for the command line tests: a home with a server for its calls, and one way to check an error. */
 import assert from "node:assert/strict";
 import { type Lack, lacksCommand } from "../support/needs.ts";
-import { seal } from "../../src/domain/seal.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { bytesBelow } from "../support/files.ts";
+import { sealed } from "../doors/sessions/session_files.ts";
+import { bytesBelow, type Json } from "../support/files.ts";
 import { type Called, type CallOptions, events, Sandbox, type Started } from "../support/reprise.ts";
 import {
   answer,
@@ -91,6 +90,15 @@ export async function ok(
   return stdout;
 }
 
+/** Runs the program with `--json`, which must succeed; returns the document that it printed. */
+export async function json(
+  place: Place,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Json> {
+  return JSON.parse(await ok(place, [...args, "--json"], env));
+}
+
 /** Writes the user's configuration. */
 export function configure({ directory }: Sandbox, config: object): void {
   Deno.mkdirSync(`${directory}/.config/reprise`, { recursive: true });
@@ -146,10 +154,10 @@ export interface ExpectedError {
  * Checks a failed `--json` call: exit code, the error object where it belongs, and that it says what to do.
  * Returns the error object.
  */
-export function assertError(called: Called, expected: ExpectedError): JsonObject {
+export function assertError(called: Called, expected: ExpectedError): Json {
   const shown = `${called.stdout}${called.stderr}`;
   assert.equal(called.code, expected.exit, shown);
-  const lines = events(called) as JsonObject[];
+  const lines: Json[] = events(called);
   const ended = lines.filter(({ type }) => type === "run.ended").length;
   const began = lines.some(({ type }) => type === "run.started");
   assert.equal(ended, began ? 1 : 0, `run.ended exactly once after run.started: ${shown}`);
@@ -183,7 +191,7 @@ export function reseal(path: string, edit: (text: string) => string): void {
   const open = text.slice(0, text.lastIndexOf('"sum":"'));
   const edited = edit(open);
   assert.notEqual(edited, open, `the edit found nothing to change in ${path}`);
-  Deno.writeFileSync(path, seal(edited).bytes);
+  Deno.writeTextFileSync(path, sealed(edited));
 }
 
 /** An owner line of this host that names `pid`. */

@@ -47,7 +47,7 @@ async function remoteOf(env: Readonly<Record<string, string>>): Promise<string> 
   });
   assert.doesNotMatch(
     stdout,
-    /secret-1|secret-of|secret=of|pass-word|token-of|id-1|secret 1|tok\u00e9n|id of odd/,
+    /AKIA123|SECRET@|secret-1|secret-of|secret=of|pass-word|token-of|id-1|secret 1|tok\u00e9n|id of odd/,
   );
   const check = JSON.parse(stdout).checks.find(({ name }: { name: string }) => name === "remote");
   return `${check.level}: ${check.detail}`;
@@ -65,9 +65,7 @@ const ROWS: readonly (readonly [env: Readonly<Record<string, string>>, says: Reg
   [{ ...KEYS, AWS_ENDPOINT_URL: "https://a.test" }, /^ok: .* at https:\/\/a\.test\/?, region us-east-1/],
   [OF_FILES, /^ok: .*region eu-west-1; keys are set$/],
   [{ AWS_PROFILE: "other" }, /^ok: .* at https:\/\/s3\.example\.com\/base, region eu-west-2/],
-  ...["127.0.0.1:9000", "localhost:9000", "[::1]:9000"].map((host) =>
-    [{ ...KEYS, AWS_ENDPOINT_URL: `http://${host}` }, /^ok: .* at http:/] as const
-  ),
+  [{ ...KEYS, AWS_ENDPOINT_URL: "http://[::1]:9000" }, /^ok: .* at http:/],
   [{}, /^failed: .*no keys/],
   [{ AWS_ACCESS_KEY_ID: "id-1", AWS_REGION: "a" }, /^failed: .*AWS_SECRET_ACCESS_KEY is not set/],
   [KEYS, /^failed: .*no region/],
@@ -77,11 +75,7 @@ const ROWS: readonly (readonly [env: Readonly<Record<string, string>>, says: Reg
   [{ AWS_PROFILE: "half" }, /^failed: .*no aws_secret_access_key/],
   [{ AWS_PROFILE: "odd" }, /^failed: .*aws_access_key_id/],
   [{ ...KEYS, AWS_CONFIG_FILE: "/nowhere" }, /^failed: .*cannot read "\/nowhere"/],
-  [{ ...KEYS, AWS_ENDPOINT_URL: "http://s3.example.com" }, /^failed: .*http is allowed on loopback only/],
-  [
-    { ...KEYS, AWS_ENDPOINT_URL: "http://127.0.0.1.example.com" },
-    /^failed: .*http is allowed on loopback only/,
-  ],
+  [{ ...KEYS, AWS_ENDPOINT_URL: "http://127.0.0.1.example.com" }, /^failed: .*on loopback only/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "ftp://s3.example.com" }, /^failed: .*neither http nor https/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "https://me:pass-word@s3.example.com" }, /^failed: .*user name or password/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "https://s3.example.com/?a=b" }, /^failed: .*query/],
@@ -89,20 +83,12 @@ const ROWS: readonly (readonly [env: Readonly<Record<string, string>>, says: Reg
   [{ ...HERE, AWS_ACCESS_KEY_ID: "id-1\n" }, /^failed: .*AWS_ACCESS_KEY_ID/],
   [{ ...HERE, AWS_SECRET_ACCESS_KEY: "secret 1" }, /^failed: .*AWS_SECRET_ACCESS_KEY/],
   [{ ...HERE, AWS_SESSION_TOKEN: "tok\u00e9n" }, /^failed: .*AWS_SESSION_TOKEN/],
-  ...["s3://my-bucket", "s3://my-bucket/", "s3://b.1/a/b_c/"].map((name) =>
+  ...["s3://my-bucket/", "s3://b.1/a/b_c/"].map((name) =>
     [{ ...HERE, REPRISE_REMOTE: name }, new RegExp(`^ok: ${name.replace(/\/$/, "")} `)] as const
   ),
   ...[
-    ...[
-      "my-bucket",
-      "https://my-bucket",
-      "s3://",
-      "s3://ab",
-      "s3://My-Bucket",
-      "s3://a..b",
-      "s3://bucket//a",
-    ],
-    ...["s3://bucket/a//b", "s3://bucket/../a", "s3://bucket/.", "s3://bucket/a b", "s3://bucket/ä"],
+    ...["my-bucket", "https://my-bucket", "s3://", "s3://ab", "s3://My-Bucket", "s3://a..b"],
+    ...["s3://AKIA123:SECRET@bucket/p", "s3://bucket//a", "s3://bucket/../a", "s3://bucket/a b"],
     ...["s3://bucket/a?b", "s3://bucket/a%2fb", `s3://bucket/${"a".repeat(501)}`],
   ].map((name) => [{ ...HERE, REPRISE_REMOTE: name }, /^failed: /] as const),
 ];

@@ -1,146 +1,125 @@
-/** Members of a request, by flag, and the output of `input`, `explain` and `--dry-run` about it. */
+/** Members of a request by flag, session and environment; switches of reasoning replay; and what --dry-run refuses. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { answer, message } from "../support/responses_server.ts";
 import { events } from "../support/reprise.ts";
-import { assertError, HELLO, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, begun, HELLO, ok, Place, readsThenAnswers } from "./harness.ts";
 
-const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
+const NEXT = ["run", "-s", "s", "And now?"];
 
-/** The body of request `number`. */
-function body(place: Place, number: number): JsonObject {
-  return place.server.requests[number - 1]?.body as JsonObject;
-}
+/** A place with the session `s`, whose run left two reasoning items. */
+const one = begun(readsThenAnswers, (place) => place.session("s"));
 
-function reasoningSent(place: Place, number: number): number {
-  return place.server.requests[number - 1]?.input.filter(({ type }) => type === "reasoning").length ?? 0;
-}
+/** The body of the newest request. */
+const body = (place: Place): Json => place.server.requests.at(-1)?.body;
 
-test("the request is shaped by flags, then what the session has, then the environment: effort and summary", async () => {
+test("effort, summary and instructions come from flags, then from the session, then from the environment", async () => {
   await using place = new Place(() => HELLO);
   const env = { REPRISE_EFFORT: "low", REPRISE_SUMMARY: "detailed" };
-  assert.equal((await place.call(RUN, { env })).code, 0);
-  assert.deepEqual(body(place, 1).reasoning, { effort: "low", summary: "detailed" });
-  const flags = ["--effort", "high", "--summary", "auto"];
-  assert.equal((await place.call(["run", "--json", "-c", "Hi", ...flags], { env })).code, 0);
-  assert.deepEqual(body(place, 2).reasoning, { effort: "high", summary: "auto" });
-  assert.equal((await place.call(["run", "--json", "-c", "Hi"])).code, 0);
-  assert.deepEqual(body(place, 3).reasoning, { effort: "high", summary: "auto" });
-});
-
-test("the request is shaped by flags, then what the session has, then the environment: instructions come from a text or a file, and a session keeps them", async () => {
-  await using place = new Place(() => HELLO);
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/rules.md`, "Answer in rhymes.\n");
-  const instructed = async (args: readonly string[]) => {
-    const called = await place.call(["run", "--json", ...args, "Hi"]);
+  const rules = `${place.sandbox.workspace}/rules.md`;
+  Deno.writeTextFileSync(rules, "Answer in rhymes.\n");
+  const run = async (...args: readonly string[]) => {
+    const called = await place.call(["run", "--json", ...args, "Hi"], { env });
     assert.equal(called.code, 0, called.stdout);
+    const { reasoning: { effort, summary }, instructions } = body(place);
     const started = events(called).find((event) => event.type === "run.started");
-    return [body(place, place.server.requests.length).instructions, started?.drift.map(({ pin }) => pin)];
+    return [effort, summary, instructions, ...started?.drift.map(({ pin }) => pin) ?? []];
   };
   const rhymes = "Answer in rhymes.\n";
-  assert.deepEqual(await instructed(["--new", "-s", "s", "--instructions", "@rules.md"]), [rhymes, []]);
-  Deno.removeSync(`${place.sandbox.workspace}/rules.md`);
-  assert.deepEqual(await instructed(["-s", "s"]), [rhymes, []]);
-  assert.deepEqual(await instructed(["-s", "s", "--instructions", "Be brief."]), [
-    "Be brief.",
-    ["instructions"],
-  ]);
-  assert.deepEqual(await instructed(["-s", "s"]), ["Be brief.", []]);
+  assert.deepEqual(await run("--new", "-s", "s", "--instructions", "@rules.md"), ["low", "detailed", rhymes]);
+  Deno.removeSync(rules);
+  const flags = ["--effort", "high", "--summary", "auto", "--instructions", "Be brief."];
+  const changed = await run("-s", "s", ...flags);
+  assert.deepEqual(changed, ["high", "auto", "Be brief.", "effort", "summary", "instructions"]);
+  assert.deepEqual(await run("-s", "s"), ["high", "auto", "Be brief."]);
 });
 
-test("the request is shaped by flags, then what the session has, then the environment: --output-schema names the shape of the answer", async () => {
+test("--output-schema takes a schema, or a schema with a name", async () => {
   await using place = new Place(() => answer([message("{}")]));
   const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/plain.json`, JSON.stringify(schema));
-  const named = { name: "verdict", schema, strict: true };
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/named.json`, JSON.stringify(named));
-  for (const file of ["plain.json", "named.json"]) {
-    assert.equal((await place.call(["run", "--json", "--output-schema", file, "Hi"])).code, 0);
-  }
-  const text = { format: { type: "json_schema", name: "answer", schema, strict: true } };
-  assert.deepEqual(body(place, 1).text, text);
-  assert.deepEqual(body(place, 2).text, { format: { ...text.format, name: "verdict" } });
-});
-
-test("the request is shaped by flags, then what the session has, then the environment: -o is the answer alone, written only when the run completes", async () => {
-  await using place = new Place([HELLO, answer([message("Half")], { end: { kind: "cut" } })]);
-  const path = `${place.sandbox.workspace}/answer.txt`;
-  assert.equal((await place.call([...RUN, "-o", "answer.txt"])).code, 0);
-  assert.equal(Deno.readTextFileSync(path), "Hello.");
-  assert.equal((await place.call(["run", "--json", "-c", "Hi", "-o", "answer.txt"])).code, 10);
-  assert.equal(Deno.readTextFileSync(path), "Hello.");
-});
-
-test("reasoning goes back where it fits, and explain says why not where it does not: another model, another base URL, and where replay is off", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  const explained = async (...flags: readonly string[]) => {
-    const { next, reasoning: items } = JSON.parse(
-      (await place.call(["explain", "s", "--json", ...flags])).stdout,
-    );
-    return [next.fingerprint, ...items.map(({ sent, reason }: JsonObject) => sent || reason)];
-  };
-  const [fingerprint, ...sent] = await explained();
-  assert.match(fingerprint, /^openai:gpt-5\.6:/);
-  assert.deepEqual(sent, [true, true]);
+  const path = `${place.sandbox.workspace}/schema.json`;
   for (
-    const [flags, reason] of [
-      [["-m", "gpt-5.6-mini"], "other_model"],
-      [["--base-url", `${place.server.baseUrl}/other`], "other_endpoint"],
-      [["--replay", "none"], "replay_off"],
-    ] as const
-  ) assert.deepEqual((await explained(...flags)).slice(1), [reason, reason]);
-
-  const called = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.6-mini", "And now?"]);
-  assert.equal(called.code, 0, called.stdout);
-  assert.equal(reasoningSent(place, 3), 0);
-  const notice = events(called).find((event) => event.type === "notice" && event.kind === "replay_dropped");
-  assert.deepEqual((notice as unknown as { items: JsonObject[] }).items.map((item) => item.reason), [
-    "other_model",
-    "other_model",
-  ]);
-  assert.match(
-    (await place.call(["explain", "s", "-m", "gpt-5.6"])).stdout,
-    /Reasoning: 2 sent, 2 left out/,
-  );
-  assert.deepEqual(place.server.refusals, []);
+    const [name, content] of [["answer", schema], ["verdict", { name: "verdict", schema, strict: true }]]
+  ) {
+    Deno.writeTextFileSync(path, JSON.stringify(content));
+    await ok(place, ["run", "--output-schema", "schema.json", "Hi"]);
+    assert.deepEqual(body(place).text, { format: { type: "json_schema", name, schema, strict: true } });
+  }
 });
 
-test("--dry-run says what would happen, and changes and sends nothing: for a new session", async () => {
+test("--dry-run says what would happen, needs no key, and creates and sends nothing", async () => {
   await using place = new Place([]);
-  const called = await place.call(["run", "--dry-run", "--json", "Hi"]);
-  assert.equal(called.code, 0, called.stdout);
-  const said = JSON.parse(called.stdout);
+  const said = JSON.parse(await ok(place, ["run", "--dry-run", "--json", "Hi"], { OPENAI_API_KEY: "" }));
   assert.deepEqual([said.new, said.run, said.continues, said.items], [true, 1, false, 1]);
   assert.equal(said.url, `${place.server.baseUrl}/responses`);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
   assert.equal(place.server.requests.length, 0);
 });
 
-test("--dry-run says what would happen, and changes and sends nothing: for the next run of a session, with the checksum of the exact bytes", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  const before = place.sandbox.turnNames("s");
-  const called = await place.call(["run", "--dry-run", "--json", "-s", "s", "And now?"]);
-  const said = JSON.parse(called.stdout);
-  assert.deepEqual([said.session, said.new, said.run, said.reasoning_sent], ["s", false, 2, 2]);
-  assert.deepEqual(place.sandbox.turnNames("s"), before);
-  assert.equal(place.server.requests.length, 2);
-  await place.call(["run", "--json", "-s", "s", "And now?"]);
-  const sent = place.sandbox.turns("s").filter(({ kind }) => kind === "model")[2];
-  assert.equal(said.body_sha256, sent.request.body_sha256);
+test("--dry-run refuses what a run would refuse", async () => {
+  await using place = await one();
+  for (
+    const [args, code] of [
+      [["-s", "s"], "nothing_to_continue"],
+      [["--new", "-s", "s", "Hi"], "session_exists"],
+      [["--new", "-s", "../s", "Hi"], "bad_session_id"],
+    ] as const
+  ) {
+    assertError(await place.call(["run", "--dry-run", "--json", ...args]), { code, exit: 2 });
+  }
 });
 
-test("--dry-run says what would happen, and changes and sends nothing: it needs no key, and refuses what a run would refuse", async () => {
+/** Flags and switches of a run, and whether its request has the reasoning of the run before. */
+const SWITCHES:
+  readonly (readonly [flags: readonly string[], env: Record<string, string>, isSent: boolean])[] = [
+    ...["0", "false", "off", "no", "OFF"].map((value) =>
+      [[], { REPRISE_REASONING_REPLAY: value }, false] as const
+    ),
+    ...["1", "true", "yes", ""].map((value) => [[], { REPRISE_REASONING_REPLAY: value }, true] as const),
+    [[], { LLM_REASONING_REPLAY: "0" }, false],
+    [[], { LLM_REASONING_REPLAY: "0", REPRISE_REASONING_REPLAY: "1" }, true],
+    [["--replay", "none"], {}, false],
+    [["--replay", "none"], { REPRISE_REASONING_REPLAY: "on" }, false],
+    [["--replay", "exact"], { REPRISE_REASONING_REPLAY: "off" }, true],
+    [["--replay", "family"], { REPRISE_REASONING_REPLAY: "off" }, true],
+    [[], {}, true],
+  ];
+
+test("reasoning of a resumed session is sent unless a flag, or else the environment, switches replay off for this call", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
-  const env = { OPENAI_API_KEY: "" };
-  assert.equal((await place.call(["run", "--dry-run", "Hi"], { env })).code, 0);
-  const done = await place.call(["run", "--dry-run", "--json", "-s", "s"], { env });
-  assertError(done, { code: "nothing_to_continue", exit: 2 });
-  const taken = await place.call(["run", "--dry-run", "--json", "--new", "-s", "s", "Hi"], { env });
-  assertError(taken, { code: "session_exists", exit: 2 });
-  const bad = await place.call(["run", "--dry-run", "--json", "--new", "-s", "../s", "Hi"], { env });
-  assertError(bad, { code: "bad_session_id", exit: 2 });
+  for (const [flags, env, isSent] of SWITCHES) {
+    const said = JSON.parse(await ok(place, [...NEXT, ...flags, "--dry-run", "--json"], env));
+    assert.equal(said.reasoning_sent, isSent ? 2 : 0, JSON.stringify([flags, env]));
+  }
+  const called = await place.call([...NEXT, "--json"], { env: { REPRISE_REASONING_REPLAY: "0" } });
+  assert.equal(called.code, 0, called.stdout);
+  assert.ok(!JSON.stringify(place.server.requests[2]?.input).includes("encrypted_content"));
+});
+
+test("a switch in the environment that is neither on nor off is refused before anything is sent", async () => {
+  await using place = await one();
+  for (const name of ["REPRISE_REASONING_REPLAY", "LLM_REASONING_REPLAY", "REPRISE_STRICT_DRIFT"]) {
+    for (const value of ["2", "none", " 0"]) {
+      const called = await place.call([...NEXT, "--json"], { env: { [name]: value } });
+      const says = new RegExp(`${name}=${JSON.stringify(value)}.*neither on nor off`);
+      assertError(called, { code: "usage", exit: 2, says, hint: /1, true, on, yes, 0, false, off, no/ });
+    }
+  }
+  assert.equal((await place.call(["explain", "s"], { env: { LLM_REASONING_REPLAY: "maybe" } })).code, 2);
+  assert.deepEqual([place.server.requests.length, place.sandbox.turnNames("s").length], [0, 5]);
+});
+
+test("--verbose says on stderr what goes back: one line for each request, in a shape that scripts can match; nothing without it", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const called = await place.call([...NEXT, "--verbose"]);
+  const lines = called.stderr.split("\n").filter((line) => line.includes("reasoning replay"));
+  assert.deepEqual(lines.map((line) => line.replace(/[0-9a-f]{8}$/, "HASH")), [
+    "reasoning replay items=2 fingerprint=openai:gpt-5.6:HASH",
+    "reasoning replay items=3 fingerprint=openai:gpt-5.6:HASH",
+  ]);
+  assert.equal(called.stdout, "Hello.\n");
+  assert.ok(!(await place.call(NEXT)).stderr.includes("reasoning replay"));
 });

@@ -3,7 +3,7 @@
  * `serve -- CMD`, or both by themselves with a client that knows their port.
  */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { type Called, Sandbox } from "../support/reprise.ts";
 import { type Packages, pathWith } from "./npm_packages.ts";
 import { type Rewrite, startRewritingProxy } from "./rewriting_proxy.ts";
@@ -82,9 +82,9 @@ export interface Replayed {
   /** `serve` itself; the same call as `client` where it ran the client. */
   readonly server: Called;
   /** The events of `serve` about each request. */
-  readonly events: readonly JsonObject[];
+  readonly events: readonly Json[];
   /** `serve.ended`. */
-  readonly ended: JsonObject;
+  readonly ended: Json;
 }
 
 /** Differences from an ordinary recording or replay. */
@@ -273,7 +273,7 @@ export class AgentSandbox extends Sandbox {
 }
 
 function replayed(client: Called, server: Called, lines: string): Replayed {
-  const events = lines.split("\n").filter((line) => line !== "").map((line): JsonObject => JSON.parse(line));
+  const events = lines.split("\n").filter((line) => line !== "").map((line): Json => JSON.parse(line));
   const ended = events.at(-1);
   assert(ended?.type === "serve.ended", lines);
   return { client, server, events: events.filter(({ request }) => request !== undefined), ended };

@@ -1,7 +1,7 @@
 /** Sessions of real agents: imported, continued under the API's rules, exported and resumed. */
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { Sandbox } from "../support/reprise.ts";
 import {
   type AgentProgram,
@@ -46,7 +46,7 @@ class Place implements AsyncDisposable {
     assert.match(await this.ok("fsck", session), /ok/);
   }
 
-  async json(...args: readonly string[]): Promise<JsonObject> {
+  async json(...args: readonly string[]): Promise<Json> {
     return JSON.parse(await this.ok(...args, "--json"));
   }
 
@@ -78,10 +78,10 @@ for (const agent of AGENTS) {
       const [path = ""] = sessionFiles(agent, home);
       const before = Deno.readTextFileSync(path);
 
-      const { session, from } = await place.json("import", path) as { session: string; from: JsonObject };
+      const { session, from } = await place.json("import", path) as { session: string; from: Json };
       assert.equal(Deno.readTextFileSync(path), before);
       assert.equal(from.agent, agent.name);
-      const kept = from.kept as JsonObject;
+      const kept = from.kept as Json;
       assert.equal(kept.messages, 1);
       for (const kind of ["responses", "reasoning", "calls", "results"]) {
         assert.ok(Number(kept[kind]) >= 3, `${kind}: ${JSON.stringify(kept)}`);
@@ -108,8 +108,8 @@ for (const agent of AGENTS) {
       assert.match(sent, /greeting\.txt/);
 
       // The agent's own continuation of the exported file is imported again.
-      const again = await place.json("import", at) as { session: string; from: JsonObject };
-      assert.deepEqual((again.from.kept as JsonObject).messages, 3);
+      const again = await place.json("import", at) as { session: string; from: Json };
+      assert.deepEqual((again.from.kept as Json).messages, 3);
       await place.continued(agent, { session: again.session, rules });
       const last = JSON.stringify(rules.requests.at(-1));
       for (const each of [FIRST, CONTINUED, "After the export"]) assert.ok(last.includes(each), last);

@@ -4,7 +4,6 @@
  */
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
-import { isJsonObject, objectMember } from "../../src/domain/json.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
 import { type Agent, AgentSandbox, CHANGED, ELSEWHERE, HERE, PROMPTS, type Replayed } from "./agent_run.ts";
 import { onAnotherDay, tampered } from "./rewriting_proxy.ts";
@@ -66,9 +65,7 @@ export function agentTests(
     const replayed = await sandbox.replay(ELSEWHERE);
     assertReplayed(replayed, requests);
     // Each request names the rules that it needed, and the end counts them.
-    const [tiers, rules] = [replayed.ended.tiers, replayed.ended.rules].map((counts) =>
-      isJsonObject(counts) ? counts : {}
-    );
+    const { tiers, rules } = replayed.ended;
     const ruledRequests = REQUESTS + retries;
     assert.deepEqual([rules?.cwd, rules?.date], [ruledRequests, ruledRequests]);
     // Warm-ups hold instructions and tools only, which need fewer rules or none.
@@ -96,7 +93,7 @@ export function agentTests(
     assert.deepEqual(types, retries === 0 ? [...played, "miss"] : []);
     const missed = events[before] ?? {};
     assert.equal(missed.status, 400, client.stderr);
-    assert.equal(objectMember(missed, "nearest")?.path, prompt, server.stdout);
+    assert.equal(missed?.nearest.path, prompt, server.stdout);
   });
 
   test("a tampered blob gets the API's error and exit code 7", async (sandbox) => {

@@ -8,12 +8,12 @@ import {
   tool,
 } from "@openai/agents";
 import { APIError } from "openai";
-import type { JsonValue } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { ADD, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
 import { altered, type Change, type Mistake, type Origin, reported, type Thrown } from "./support.ts";
 
 /** A run whose answers are streamed. */
-export async function streamed(origin: Origin, change: Change = {}): Promise<JsonValue> {
+export async function streamed(origin: Origin, change: Change = {}): Promise<Json> {
   const { runner, agent } = set(origin, change);
   const result = await runner.run(agent, change.prompt ?? PROMPT, { stream: true });
   const heard: unknown[] = [];
@@ -25,7 +25,7 @@ export async function streamed(origin: Origin, change: Change = {}): Promise<Jso
 }
 
 /** A run whose answers come whole. */
-export async function whole(origin: Origin, change: Change = {}): Promise<JsonValue> {
+export async function whole(origin: Origin, change: Change = {}): Promise<Json> {
   const { runner, agent } = set(origin, change);
   return reportOf(await runner.run(agent, change.prompt ?? PROMPT), null);
 }
@@ -36,7 +36,7 @@ interface Result {
   readonly finalOutput?: unknown;
 }
 
-function reportOf({ newItems, rawResponses, finalOutput }: Result, heard: unknown): JsonValue {
+function reportOf({ newItems, rawResponses, finalOutput }: Result, heard: unknown): Json {
   return reported({ items: newItems.map(({ rawItem }) => rawItem), rawResponses, text: finalOutput, heard });
 }
 

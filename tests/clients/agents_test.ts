@@ -12,7 +12,7 @@ for (const [name, client] of RUNS) {
     api: responsesApi,
     requests: 3,
     read: agentsError,
-    refusals: (fixture) => refusals(fixture, (words) => `400 ${words}`),
+    refusals: (recorded) => refusals(recorded, (words) => `400 ${words}`),
     misses: MISSES,
   });
 }

@@ -1,12 +1,12 @@
 /** `ai` with `@ai-sdk/openai` as its users use it: a text made in steps, whose loop and history the package keeps. */
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from "ai";
-import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { ADD, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
 import { altered, type Change, type Mistake, type Origin, reported, type Thrown } from "./support.ts";
 
 /** `streamText`. */
-export async function streamed(origin: Origin, change: Change = {}): Promise<JsonValue> {
+export async function streamed(origin: Origin, change: Change = {}): Promise<Json> {
   const result = streamText({ ...callOf(origin, change), onError: () => {/* thrown below */} });
   const heard: unknown[] = [];
   for await (const part of result.fullStream) {
@@ -20,7 +20,7 @@ export async function streamed(origin: Origin, change: Change = {}): Promise<Jso
 }
 
 /** `generateText`. */
-export async function generated(origin: Origin, change: Change = {}): Promise<JsonValue> {
+export async function generated(origin: Origin, change: Change = {}): Promise<Json> {
   return reportOf(await generateText(callOf(origin, change)), null);
 }
 
@@ -44,7 +44,7 @@ interface Result {
   readonly totalUsage: unknown;
 }
 
-function reportOf({ steps, text, totalUsage }: Result, heard: unknown): JsonValue {
+function reportOf({ steps, text, totalUsage }: Result, heard: unknown): Json {
   const items = steps.map(({ content, usage, finishReason }) => ({ content, usage, finishReason }));
   return reported({ items, text, usage: totalUsage, heard });
 }
@@ -118,6 +118,6 @@ function withParts(messages: ModelMessage[], keep: (part: Part) => boolean): Mod
 /** Converts the package's own error; the members of the API's error are in its `data`. */
 export function aiError(error: unknown): Thrown {
   if (!APICallError.isInstance(error)) throw error;
-  const { error: { type, code, param } } = error.data as { readonly error: JsonObject };
+  const { error: { type, code, param } } = error.data as { readonly error: Json };
   return { status: error.statusCode, type, code, param, message: error.message };
 }

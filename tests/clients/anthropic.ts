@@ -3,7 +3,7 @@
  * own tool runner.
  */
 import Anthropic from "@anthropic-ai/sdk";
-import type { JsonValue } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { ADD, INSTRUCTIONS, PROMPT, sumOf } from "./script.ts";
 import { altered, type Change, type Mistake, type Origin, reported, type Thrown } from "./support.ts";
 
@@ -36,7 +36,7 @@ type Step = (
 ) => Promise<{ message: Anthropic.Message; heard: unknown }>;
 
 function loop(step: Step) {
-  return async (origin: Origin, change: Change = {}): Promise<JsonValue> => {
+  return async (origin: Origin, change: Change = {}): Promise<Json> => {
     const client = clientAt(origin);
     const report: unknown[] = [];
     let messages: Messages = [{ role: "user", content: change.prompt ?? PROMPT }];
@@ -124,14 +124,14 @@ export const running = runner({});
 export const runningWithoutThread = runner({ thread: false });
 
 function runner(mode: { readonly thread?: false }) {
-  return (origin: Origin, change: Change = {}): Promise<JsonValue> => run(origin, change, mode);
+  return (origin: Origin, change: Change = {}): Promise<Json> => run(origin, change, mode);
 }
 
 async function run(
   origin: Origin,
   change: Change,
   mode: { readonly thread?: false },
-): Promise<JsonValue> {
+): Promise<Json> {
   const { tools, messages, ...body } = bodyOf([{ role: "user", content: change.prompt ?? PROMPT }], change);
   const runner = clientAt(origin).beta.messages.toolRunner({
     ...body,

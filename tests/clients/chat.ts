@@ -15,7 +15,7 @@ import type {
   ChatCompletionMessage,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
-import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { CHAT_MODEL } from "./chat_script.ts";
 import { ADD, INSTRUCTIONS, PROMPT, sumOf } from "./script.ts";
 import { type Change, type Client, type Mistake, type Origin, reported } from "./support.ts";
@@ -59,7 +59,7 @@ export const creating = loop(async (client, body) => {
 });
 
 function loop(step: Step): Client {
-  return async (origin: Origin, change: Change = {}): Promise<JsonValue> => {
+  return async (origin: Origin, change: Change = {}): Promise<Json> => {
     const client = clientAt(origin);
     const report: unknown[] = [];
     let messages: ChatCompletionMessageParam[] = [
@@ -117,7 +117,7 @@ function mistaken(messages: ChatCompletionMessageParam[], mistake: Mistake | und
 }
 
 /** `streamText` of the AI SDK with its package for compatible servers. */
-export async function aiStreamed(origin: Origin, change: Change = {}): Promise<JsonValue> {
+export async function aiStreamed(origin: Origin, change: Change = {}): Promise<Json> {
   const result = streamText({ ...aiCall(origin, change), onError: () => {/* thrown below */} });
   const heard: unknown[] = [];
   for await (const part of result.fullStream) {
@@ -128,7 +128,7 @@ export async function aiStreamed(origin: Origin, change: Change = {}): Promise<J
 }
 
 /** `generateText` of the AI SDK. */
-export async function aiGenerated(origin: Origin, change: Change = {}): Promise<JsonValue> {
+export async function aiGenerated(origin: Origin, change: Change = {}): Promise<Json> {
   return reportOf((await generateText(aiCall(origin, change))).steps, null);
 }
 
@@ -144,7 +144,7 @@ function withoutClocks(part: unknown): unknown {
 function reportOf(
   steps: readonly { readonly content: unknown; readonly usage: unknown; readonly finishReason: unknown }[],
   heard: unknown,
-): JsonValue {
+): Json {
   return reported({
     steps: steps.map(({ content, usage, finishReason }) => ({ content, usage, finishReason })),
     heard,
@@ -203,7 +203,7 @@ function chained(
     messages: BaseMessage[],
   ) => Promise<{ readonly message: AIMessage; readonly heard: unknown }>,
 ): Client {
-  return async (origin: Origin, change: Change = {}): Promise<JsonValue> => {
+  return async (origin: Origin, change: Change = {}): Promise<Json> => {
     const model = new ChatOpenAI({
       model: CHAT_MODEL,
       apiKey: "key-1",
@@ -244,7 +244,7 @@ function plain(
 /** The API's error in an error of any of the packages. */
 export function chatError(error: unknown) {
   const { status, statusCode, message, data, type, code, param } = error as Record<string, unknown>;
-  const inner = (data as { readonly error?: JsonObject } | undefined)?.error;
+  const inner = (data as { readonly error?: Json } | undefined)?.error;
   if (inner !== undefined) {
     return {
       status: statusCode,

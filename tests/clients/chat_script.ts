@@ -1,9 +1,8 @@
 /** The same sums with Chat Completions: parallel calls first. */
-import type { Fixture } from "../../src/fixture/read.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { type ScriptedMessage, startChatServer } from "../support/chat_server.ts";
 import { ADD, INSTRUCTIONS, PROMPT } from "./script.ts";
-import type { Conversation, Mistake, Thrown } from "./support.ts";
+import type { Conversation, Mistake, Recorded, Thrown } from "./support.ts";
 
 /** The model of every request; one that clients do not take for a reasoning model. */
 export const CHAT_MODEL = "gpt-4o";
@@ -18,7 +17,7 @@ export function reasoningChatApi() {
   return startChatServer((messages) => ({ reasoning: "Let me think it over.", ...chatStep(messages) }));
 }
 
-function chatStep(messages: readonly JsonObject[]): ScriptedMessage {
+function chatStep(messages: readonly Json[]): ScriptedMessage {
   const results = messages.filter(({ role }) => role === "tool").length;
   if (results === 0) {
     return {
@@ -32,11 +31,10 @@ function chatStep(messages: readonly JsonObject[]): ScriptedMessage {
 
 /** The API's words for each mistake (protocol §15.6); `worded` makes of them what a client's error says. */
 export function chatRefusals(
-  { exchanges }: Fixture,
+  { exchanges }: Recorded,
   worded: (message: string) => string = (words) => words,
 ): readonly (readonly [Mistake, Thrown])[] {
-  const first = new TextDecoder().decode(exchanges[0]?.response.body);
-  const id = /call_[0-9]{24}/.exec(first)?.[0];
+  const id = /call_[0-9]{24}/.exec(exchanges[0]?.text ?? "")?.[0];
   const error = (words: string, param: string): Thrown => ({
     status: 400,
     type: "invalid_request_error",

@@ -10,7 +10,7 @@ import {
   streaming,
 } from "./chat.ts";
 import { chatApi, chatMisses, chatRefusals, reasoningChatApi } from "./chat_script.ts";
-import { type Client, conversationTests, record, Replay } from "./support.ts";
+import { assertEnded, assertReplays, type Client, conversationTests, record, serving } from "./support.ts";
 
 const CLIENTS: readonly (readonly [name: string, client: Client, api: typeof chatApi, isRaw: boolean])[] = [
   ["openai, chat.completions streamed", streaming, chatApi, true],
@@ -35,18 +35,16 @@ for (const [name, client, api, isRaw] of CLIENTS) {
 
   Deno.test(`${name}: other users, metadata and cache keys, and requests without usage replay the same objects`, async () => {
     const recorded = await record(api, client, "openai");
-    await using replay = new Replay(recorded.fixture);
-    assert.deepEqual(await client(replay.origin, { noise: true }), recorded.report);
-    const { served, missed, refused, warned, unused } = replay.replayer.summary;
-    assert.deepEqual([served, missed, refused, warned, unused], [3, 0, 0, 0, []]);
+    await using server = await serving(recorded.path);
+    assert.deepEqual(await client(server.origin, { noise: true }), recorded.report);
+    await assertEnded(server, [3], { warned: 0, unused: [] });
   });
 
   Deno.test(`${name}: the objects of a recorded and a replayed conversation equal those of the API itself`, async () => {
     await using upstream = api();
     const raw = await client(new URL(upstream.baseUrl).origin);
-    const { fixture, report } = await record(api, client, "openai");
-    assert.deepEqual(report, raw);
-    await using replay = new Replay(fixture);
-    assert.deepEqual(await client(replay.origin), raw);
+    const recorded = await record(api, client, "openai");
+    assert.deepEqual(recorded.report, raw);
+    await assertReplays(recorded, client);
   });
 }

@@ -1,8 +1,8 @@
 /** `replay()` of the npm package: outcomes of single tests, played and recorded. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import process from "node:process";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
+import { exchangesOf, headerOf } from "../doors/recordings/recording_files.ts";
 import { Sandbox, SHELL_PROGRAM } from "../support/reprise.ts";
 import { answering, RawUpstream, write } from "../support/raw_upstream.ts";
 import { until } from "../cli/harness.ts";
@@ -59,14 +59,11 @@ class Case extends Sandbox {
 
   /** Inputs of the recording of a test. */
   inputs(recording: string): unknown[] {
-    return readFixture(denoFiles, recording).exchanges.map(({ request }) =>
-      (request.json as { input: unknown }).input
-    );
+    return exchangesOf(recording).map(({ request }) => request.body.input);
   }
 
   /** Numbers of the obsolete exchanges of a recording. */
-  readonly obsolete = (recording: string): readonly number[] =>
-    readFixture(denoFiles, recording).header.obsolete ?? [];
+  readonly obsolete = (recording: string): readonly number[] => headerOf(recording).obsolete ?? [];
 
   override async [Symbol.asyncDispose](): Promise<void> {
     for (const name of Object.keys(process.env)) if (!(name in this.#before)) delete process.env[name];
@@ -174,14 +171,14 @@ test("all replaces a recording when it is complete, and keeps the old one otherw
   assert.deepEqual(place.inputs(api.recording), [3]);
   assert.notEqual(await place.run("a", []), null);
   assert.deepEqual(place.inputs(api.recording), [3]);
-  assert.deepEqual(denoFiles.list(`${place.directory}/fixtures`), ["chat"]);
+  assert.deepEqual([...Deno.readDirSync(`${place.directory}/fixtures`)].map(({ name }) => name), ["chat"]);
 });
 
 test("without REPRISE_RECORD nothing is sent or written, whether or not a key is set", async (place) => {
   const error = await place.run("a", [1]);
   assert.match(error?.message ?? "", /To record it: run the test with REPRISE_RECORD=new/);
   assert.equal(place.upstream.requests.length, 0);
-  assert.equal(denoFiles.facts(place.folder), null);
+  assert.equal(existsSync(place.folder), false);
 });
 
 test("a test that sends nothing fails, unless it may leave exchanges unused", async (place) => {
@@ -199,7 +196,7 @@ test(
   async (place) => {
     const error = await place.mode("new").run("a", [1]);
     assert.match(error?.message ?? "", /not recorded: request 1.* 401: the API answered with an error/);
-    assert.equal(denoFiles.facts(`${place.folder}/${error?.report.test}`), null);
+    assert.equal(existsSync(`${place.folder}/${error?.report.test}`), false);
     for (const mode of ["new", null] as const) {
       const api = await place.mode(mode).begin("a", { record: ["--keep-errors"] });
       assert.equal((await ask(api, 1)).status, 401);
@@ -218,7 +215,7 @@ test(
     const error = await failure(api);
     assert.match(error?.message ?? "", /not recorded: request 1.*still running/);
     assert.equal(await asked, "broken off");
-    assert.equal(denoFiles.facts(api.recording), null);
+    assert.equal(existsSync(api.recording), false);
   },
   () =>
     new RawUpstream(async (connection) => {

@@ -2,8 +2,7 @@
  * A project whose tests use the helpers of the npm package or the plugin for pytest, and the APIs that it records from.
  */
 import { dirname } from "node:path";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
+import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import { textsBelow } from "../support/files.ts";
 import { type Block, blocksOf, sectionOf } from "../support/page.ts";
 import { installed, type Packages, pathWith } from "./npm_packages.ts";
@@ -115,7 +114,7 @@ export class HelperProject extends Project {
   recordings(folder: string): Record<string, number> {
     const names = [...Deno.readDirSync(`${this.root}/${folder}`)].map(({ name }) => name).sort();
     return Object.fromEntries(
-      names.map((name) => [name, readFixture(denoFiles, `${this.root}/${folder}/${name}`).exchanges.length]),
+      names.map((name) => [name, exchangesOf(`${this.root}/${folder}/${name}`).length]),
     );
   }
 

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { lacksPython, needing } from "../support/needs.ts";
-import { sha256Hex } from "../../src/domain/hash.ts";
+import { sha256 } from "../support/files.ts";
 import { textsBelow } from "../support/files.ts";
 import { BLOCKS, HelperProject, KEY, PACKAGES } from "./helper_project.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
@@ -169,7 +169,7 @@ for (const suite of SUITES) {
       assert.equal(requests.length, 0, "a test without REPRISE_RECORD sent a request");
 
       await passes("REPRISE_RECORD=new ");
-      const names = recorded.map(([slug, id]) => `${slug}-${sha256Hex(id).slice(0, 8)}`);
+      const names = recorded.map(([slug, id]) => `${slug}-${sha256(id).slice(0, 8)}`);
       assert.deepEqual(Object.keys(project.recordings(folder)), names);
       assert.equal(requests.length, recorded.length);
       for (const [name, text] of textsBelow(`${project.root}/${folder}`)) assert(!text.includes(KEY), name);

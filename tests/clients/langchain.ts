@@ -1,12 +1,12 @@
 /** `@langchain/openai` as its users use it: a chat model with a tool, whose messages the user keeps. */
 import { type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
-import type { JsonValue } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { ADD, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
 import { type Change, type Origin, reported, type Thrown } from "./support.ts";
 
 /** The loop over `invoke`. */
-export async function invoking(origin: Origin, change: Change = {}): Promise<JsonValue> {
+export async function invoking(origin: Origin, change: Change = {}): Promise<Json> {
   const model = modelAt(origin).bindTools([{
     type: "function",
     function: { ...ADD, description: change.tool ?? ADD.description },

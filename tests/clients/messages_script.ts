@@ -1,8 +1,7 @@
 /** The same sums with the Messages API: thinking before the uses of the tool. */
-import type { Fixture } from "../../src/fixture/read.ts";
 import { type RecordedMessages, startMessagesServer, text } from "../support/messages_server.ts";
 import { says, type ScriptedAnswer, thinking, toolUse } from "../support/messages_server/script.ts";
-import type { Mistake, Thrown } from "./support.ts";
+import type { Mistake, Recorded, Thrown } from "./support.ts";
 
 /** The Messages API in three steps: by how many results it was given. */
 export function messagesApi() {
@@ -24,9 +23,8 @@ function messagesStep({ blocks }: RecordedMessages): ScriptedAnswer {
 }
 
 /** The API's words for each mistake (protocol §11). */
-export function messagesRefusals({ exchanges }: Fixture): readonly (readonly [Mistake, Thrown])[] {
-  const first = new TextDecoder().decode(exchanges[0]?.response.body);
-  const id = /toolu_[0-9A-Za-z]+/.exec(first)?.[0];
+export function messagesRefusals({ exchanges }: Recorded): readonly (readonly [Mistake, Thrown])[] {
+  const id = /toolu_[0-9A-Za-z]+/.exec(exchanges[0]?.text ?? "")?.[0];
   const error = (message: string): Thrown => ({ status: 400, type: "invalid_request_error", message });
   return [
     ["blob_altered", error("messages.1.content.0: Invalid `signature` in `thinking` block")],

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { type Lack } from "../support/needs.ts";
 import { exists, installPackages } from "../../scripts/npm_packages.ts";
 import { outputOf, run } from "../../scripts/process.ts";
-import { sha256Hex } from "../../src/domain/hash.ts";
+import { sha256 } from "../support/files.ts";
 
 /** Packages that are installed together, each with its exact version, such as `@openai/codex@0.169.0`. */
 export type Packages = readonly string[];
@@ -46,7 +46,7 @@ export async function installed(pinned: Packages): Promise<string> {
   const day = Deno.env.get(NEWEST) === undefined ? null : new Date().toISOString().slice(0, 10);
   const packages = day === null ? pinned : pinned.map((name) => name.replace(/@[^@]+$/, "@latest"));
   const cache = `${cacheDirectory()}/reprise-clients`;
-  const directory = `${cache}/${sha256Hex([...packages, day ?? ""].join(" ").trim()).slice(0, 16)}`;
+  const directory = `${cache}/${sha256([...packages, day ?? ""].join(" ").trim()).slice(0, 16)}`;
   const modules = `${directory}/node_modules`;
   if (exists(modules)) return modules;
   Deno.mkdirSync(cache, { recursive: true });

@@ -8,7 +8,7 @@ import type {
   ResponseInputItem,
   ResponseStreamEvent,
 } from "openai/resources/responses/responses";
-import type { JsonValue } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { altered, type Change, type Mistake, type Origin, reported, type Thrown } from "./support.ts";
 import { ADD, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
 
@@ -46,7 +46,7 @@ export const creating = loop(async (client, body) => ({
 }));
 
 function loop(step: Step) {
-  return async (origin: Origin, change: Change = {}): Promise<JsonValue> => {
+  return async (origin: Origin, change: Change = {}): Promise<Json> => {
     const client = clientAt(origin);
     const report: unknown[] = [];
     let input: ResponseInput = [{ role: "user", content: change.prompt ?? PROMPT }];
@@ -100,7 +100,7 @@ export function mistaken(input: ResponseInput, mistake: Mistake | undefined): Re
 }
 
 /** A conversation that is compacted and continues from there. */
-export async function compacting(origin: Origin, change: Change = {}): Promise<JsonValue> {
+export async function compacting(origin: Origin, change: Change = {}): Promise<Json> {
   const client = clientAt(origin);
   const base = { model: MODEL, store: false };
   const said: ResponseInput = [{ role: "user", content: change.prompt ?? "Remember the word heron" }];

@@ -8,7 +8,7 @@ import type {
   ResponsesClientEvent,
   ResponsesServerEvent,
 } from "openai/resources/responses/responses";
-import type { JsonValue } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { bodyOf, clientAt, mistaken } from "./openai.ts";
 import { PROMPT, sumOf } from "./script.ts";
 import { type Change, type Client, type Origin, reported } from "./support.ts";
@@ -35,7 +35,7 @@ export const whole = client({ continues: false });
 export const lanes = client({ continues: true, lanes: ["first", "second.lane"] });
 
 function client(use: Use): Client {
-  return async (origin: Origin, change: Change = {}): Promise<JsonValue> => {
+  return async (origin: Origin, change: Change = {}): Promise<Json> => {
     using connection = new Connection(origin);
     const loops = (use.lanes ?? [undefined]).map((lane) => loop(connection, use, change, lane));
     const reports = await Promise.all(loops);

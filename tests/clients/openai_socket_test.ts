@@ -1,6 +1,6 @@
 /** The WebSocket client of the `openai` package, recorded by `record` and replayed by `serve`. */
 import assert from "node:assert/strict";
-import { type JsonObject, type JsonValue } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { type ResponsesSocket, startResponsesSocket } from "../support/responses_socket.ts";
 import { commandOf, Place } from "./client_command.ts";
 import { responsesStep } from "./script.ts";
@@ -10,7 +10,7 @@ interface Recorded {
   /** Folder of the recording. */
   readonly out: string;
   /** The client's report. */
-  readonly report: readonly JsonObject[];
+  readonly report: readonly Json[];
   readonly upstream: Pick<ResponsesSocket, "requests" | "refusals">;
 }
 
@@ -35,17 +35,17 @@ async function replay(place: Place, { out }: Recorded, name: string, exitCode = 
   Deno.removeSync(events);
   const shown = `${called.stderr}\n${called.stdout.slice(0, 1000)}`;
   assert.equal(called.code, exitCode, shown);
-  return { ...called, shown, events: lines.map((line): JsonObject => JSON.parse(line)) };
+  return { ...called, shown, events: lines.map((line): Json => JSON.parse(line)) };
 }
 
-function reportIn(stdout: string): JsonObject[] {
+function reportIn(stdout: string): Json[] {
   const parsed: unknown = JSON.parse(stdout);
   assert(Array.isArray(parsed), stdout);
   return parsed;
 }
 
 /** The transport of each exchange of a recording. */
-function transportsOf(out: string): JsonValue[] {
+function transportsOf(out: string): Json[] {
   const folders = [...Deno.readDirSync(`${out}/exchanges`)].map(({ name }) => name).sort();
   return folders.map((name) =>
     JSON.parse(Deno.readTextFileSync(`${out}/exchanges/${name}/request.json`)).transport ?? "http"
@@ -53,7 +53,7 @@ function transportsOf(out: string): JsonValue[] {
 }
 
 /** The items and the usage of each answer. Whether `output_text` is there depends on the use of the package. */
-function answersIn(report: readonly JsonObject[]): JsonValue {
+function answersIn(report: readonly Json[]): Json {
   return report.map(({ items, usage }) => ({ items: items ?? null, usage: usage ?? null }));
 }
 
@@ -125,7 +125,7 @@ Deno.test("openai over WebSocket: recordings replay across transports", async (t
     await t.step(`from HTTP to ${name}`, async () => {
       const { stdout } = await replay(place, overHttp, name);
       assert.deepEqual(answersIn(reportIn(stdout)), answersIn(overHttp.report));
-      const heard = (report: readonly JsonObject[]) => report.map((step) => step.heard);
+      const heard = (report: readonly Json[]) => report.map((step) => step.heard);
       assert.deepEqual(heard(reportIn(stdout)), heard(overHttp.report));
     });
   }

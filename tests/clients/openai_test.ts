@@ -24,14 +24,14 @@ for (const [name, client] of LOOPS) {
     api: responsesApi,
     requests: 3,
     read: openaiError,
-    refusals: (fixture) => refusals(fixture, (words) => `400 ${words}`),
+    refusals: (recorded) => refusals(recorded, (words) => `400 ${words}`),
     misses: MISSES,
   });
 }
 
 Deno.test("openai: a conversation that responses.compact shortened replays as it was recorded", async () => {
   const recorded = await record(responsesApi, compacting, "openai");
-  assert.deepEqual(recorded.fixture.exchanges.map(({ request }) => request.path), [
+  assert.deepEqual(recorded.exchanges.map(({ request }) => request.path), [
     "/v1/responses",
     "/v1/responses/compact",
     "/v1/responses",
@@ -48,7 +48,7 @@ Deno.test("openai: a conversation that responses.compact shortened replays as it
 
 Deno.test("openai: an altered compaction item gets the API's own error", async () => {
   const recorded = await record(responsesApi, compacting, "openai");
-  const { compaction } = idsOf(recorded.fixture);
+  const { compaction } = idsOf(recorded);
   const expected = {
     status: 400,
     type: "invalid_request_error",

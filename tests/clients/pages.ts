@@ -1,8 +1,5 @@
 /** Pages in headless Chromium, driven by playwright-core. */
 import { outputOf, run } from "../../scripts/process.ts";
-import { turnFileName } from "../../src/domain/turn.ts";
-import type { History } from "../support/history.ts";
-import type { Sandbox } from "../support/reprise.ts";
 import { installed } from "./npm_packages.ts";
 
 const PLAYWRIGHT = ["playwright-core@1.65.1"];
@@ -65,15 +62,4 @@ export async function browse(plan: PagePlan): Promise<SeenPage> {
   const finished = await run("node", args, { timeout: 120_000 });
   if (finished.code !== 0) throw new Error(`Cannot open the page: ${outputOf(finished)}`);
   return JSON.parse(finished.stdout);
-}
-
-/** Writes a history into the home of a sandbox, as session `s`. */
-export function writeSession(sandbox: Sandbox, history: History): void {
-  const turns = `${sandbox.home}/sessions/s/turns`;
-  for (const part of ["", "/sessions", "/sessions/s", "/sessions/s/turns", "/sessions/s/blobs"]) {
-    Deno.mkdirSync(`${sandbox.home}${part}`, { recursive: true, mode: 0o700 });
-  }
-  for (const [index, bytes] of history.files.entries()) {
-    Deno.writeFileSync(`${turns}/${turnFileName(index + 1)}`, bytes, { mode: 0o600 });
-  }
 }

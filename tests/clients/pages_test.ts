@@ -1,11 +1,10 @@
 /** Pages in headless Chromium: they draw without errors, send no requests, and run no content. */
 import assert from "node:assert/strict";
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
-import type { Item } from "../../src/domain/event.ts";
-import { NO_USAGE } from "../../src/domain/usage.ts";
-import { call, History, message, reasoning } from "../support/history.ts";
-import { Sandbox } from "../support/reprise.ts";
-import { browse, CHROMIUM, NO_CHROMIUM, type PagePlan, type SeenPage, writeSession } from "./pages.ts";
+import { SessionHome } from "../doors/sessions/home.ts";
+import { call, ended, message, model, reasoning, results, user } from "../doors/sessions/session_files.ts";
+import { bytesBelow } from "../support/files.ts";
+import { browse, CHROMIUM, NO_CHROMIUM, type PagePlan, type SeenPage } from "./pages.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -14,12 +13,12 @@ const PICTURES = Deno.env.get("REPRISE_PAGE_PICTURES");
 const picture = (name: string) =>
   PICTURES === undefined ? [] : [{ picture: `${PICTURES}/${name}.png`, whole: name.endsWith("whole") }];
 
-function test(promise: string, fn: (sandbox: Sandbox) => Promise<void>): void {
+function test(promise: string, fn: (sandbox: SessionHome) => Promise<void>): void {
   Deno.test({
     name: `${promise}${NO_CHROMIUM}`,
     ignore: CHROMIUM === null,
     async fn() {
-      await using sandbox = new Sandbox();
+      await using sandbox = new SessionHome();
       await fn(sandbox);
     },
   });
@@ -34,7 +33,7 @@ async function quietly(plan: PagePlan): Promise<SeenPage> {
   return page;
 }
 
-async function pageOf(sandbox: Sandbox, ...args: readonly string[]): Promise<string> {
+async function pageOf(sandbox: SessionHome, ...args: readonly string[]): Promise<string> {
   const file = `${sandbox.directory}/page.html`;
   const called = await sandbox.call([...args, "--force", "--html", file]);
   assert.equal(called.code, 0, called.stderr);
@@ -109,17 +108,19 @@ test("the page of the demo shows both runs, the edit, its result and the fate of
 });
 
 test("2,000 turns are shown in a moment, and a link and a search lead to one of them", async (sandbox) => {
-  const history = new History();
-  for (let run = 1; run <= 500; run++) {
-    history.run = run;
+  // Each run has seven events; its call is the third.
+  const turns = Array.from({ length: 500 }, (_, index) => index + 1).flatMap((run) => {
     const id = `call_${run}`;
-    history.user(`Question ${run}: what is in the file?`)
-      .model([reasoning(`rs_${run}`, "g".repeat(800)), call(id, "read_file", `{"path":"file${run}.txt"}`)])
-      .results().model([message(`msg_${run}`, `Answer ${run}: **nothing** but \`line ${run}\`.`)]);
-  }
-  writeSession(sandbox, history);
+    return [
+      user(`Question ${run}: what is in the file?`, run),
+      model([reasoning(`rs_${run}`, "g".repeat(800)), call(id)], run),
+      results({ [id]: 7 * run - 4 }, run),
+      model([message(`msg_${run}`, `Answer ${run}: **nothing** but \`line ${run}\`.`)], run),
+    ];
+  });
+  const { path } = sandbox.session(turns, "s");
   const file = await pageOf(sandbox, "show", "s");
-  const text = history.files.reduce((sum, bytes) => sum + bytes.length, 0);
+  const text = [...bytesBelow(`${path}/turns`).values()].reduce((sum, bytes) => sum + bytes.length, 0);
   const { size } = Deno.statSync(file);
   assert.ok(size < 1.5 * text, `${size} bytes of page for ${text} bytes of turns`);
   const { seen, first_view_ms } = await quietly({
@@ -166,48 +167,36 @@ const MARKUP = [
 ].join("\n\n");
 
 test("markup in any field of a session is inert, and is shown as text", async (sandbox) => {
-  const history = new History();
   const [text, name] = [MARKUP, MARKUP.replace(/\n+/g, " ")];
-  const thought: Item = { ...reasoning("rs_1", text), summary: [{ type: "summary_text", text }] };
-  history.user(text).model([
-    thought,
-    message("m", text, name),
-    call("c1", name, JSON.stringify({ [text]: text })),
-    call("c2", "edit_file", JSON.stringify({ path: text, old_text: text, new_text: `${text}x` })),
-    call("c3", "shell", text),
-    { type: name, text, [name]: text },
-  ], { answered: name, status: name });
-  history.results(["c1", "c2"]);
-  history.add({
-    kind: "harness",
-    run: 1,
-    events: [
-      {
-        type: "permission_decision",
-        call_id: text,
-        call_seq: 99,
-        tool: text,
-        decision: "denied",
-        reason: name,
-        rule: text,
-      },
-      {
-        type: "replay_notice",
-        reason: "unknown_field",
-        items: [],
-        error: { code: "unexpected", message: text },
-      },
-      {
-        type: "run_ended",
-        run: 1,
-        state: "failed",
-        exit_code: 1,
-        usage: NO_USAGE,
-        error: { code: "unexpected", message: text },
-      },
-    ],
-  });
-  writeSession(sandbox, history);
+  const harmful = (id: string, tool: string, args: string) => ({ ...call(id), name: tool, arguments: args });
+  const error = { code: "unexpected", message: text };
+  sandbox.session([
+    user(text),
+    model(
+      [
+        { ...reasoning("rs_1", text), summary: [{ type: "summary_text", text }] },
+        { ...message("m", text), phase: name },
+        harmful("c1", name, JSON.stringify({ [text]: text })),
+        harmful("c2", "edit_file", JSON.stringify({ path: text, old_text: text, new_text: `${text}x` })),
+        harmful("c3", "shell", text),
+        { type: name, text, [name]: text },
+      ],
+      1,
+      { model: { asked: "gpt-5.6", answered: name }, response: { id: "resp_1", status: name } },
+    ),
+    results({ c1: 4, c2: 5 }),
+    {
+      kind: "harness",
+      events: [
+        {
+          ...{ type: "permission_decision", call_id: text, call_seq: 99, tool: text },
+          ...{ decision: "denied", reason: name, rule: text },
+        },
+        { type: "replay_notice", reason: "unknown_field", items: [], error },
+        { ...ended(1, "failed", 1).events[0], error },
+      ],
+    },
+  ], "s");
   const file = await pageOf(sandbox, "show", "s");
   const { seen } = await quietly({
     file,

@@ -7,8 +7,7 @@ import {
   startResponsesServer,
 } from "../support/responses_server.ts";
 import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
-import type { Fixture } from "../../src/fixture/read.ts";
-import type { Conversation, Mistake, Thrown } from "./support.ts";
+import type { Conversation, Mistake, Recorded, Thrown } from "./support.ts";
 
 /** The model of every request to the Responses API; one that clients know to reason. */
 export const MODEL = "gpt-5.6";
@@ -42,8 +41,8 @@ export interface Ids {
 }
 
 /** Finds the first item of each type that a recording issued. */
-export function idsOf({ exchanges }: Fixture): Ids {
-  const texts = exchanges.map(({ response }) => new TextDecoder().decode(response.body)).join("\n");
+export function idsOf({ exchanges }: Recorded): Ids {
+  const texts = exchanges.map(({ text }) => text).join("\n");
   const first = (pattern: RegExp) => pattern.exec(texts)?.[0] ?? "";
   return {
     reasoning: first(/rs_[0-9a-f]+/),
@@ -55,10 +54,10 @@ export function idsOf({ exchanges }: Fixture): Ids {
 
 /** The API's words for each mistake (protocol §6.2); `worded` makes of them what a client's error says. */
 export function refusals(
-  fixture: Fixture,
+  recorded: Recorded,
   worded: (message: string) => string = (words) => words,
 ): readonly (readonly [Mistake, Thrown])[] {
-  const { reasoning, message, call_id } = idsOf(fixture);
+  const { reasoning, message, call_id } = idsOf(recorded);
   const error = (words: string, param: string | null, code: string | null): Thrown => ({
     status: 400,
     type: "invalid_request_error",

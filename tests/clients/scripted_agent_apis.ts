@@ -10,7 +10,7 @@ import { says, type ScriptedAnswer, thinking, toolUse } from "../support/message
 import { answer, message, reasoning, type RecordedRequest } from "../support/responses_server.ts";
 import { startResponsesSocket } from "../support/responses_socket.ts";
 import { startChatServer } from "../support/chat_server.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
 
 /** The last text of the first prompt. */
@@ -44,7 +44,7 @@ export function claudeCodeApi() {
 }
 
 /** The Chat Completions API for an agent that prints the directory with this tool. */
-export function chatAgentApi(name: string, args: JsonObject) {
+export function chatAgentApi(name: string, args: Json) {
   return startChatServer((messages) =>
     messages.some(({ role }) => role === "tool") ? { text: FIRST_TEXT } : { calls: [{ name, args }] }
   );

@@ -2,7 +2,7 @@
  * The APIs of the suites in `suites/`: OpenAI's two and Anthropic's, each with its own address, with the answer to a
  * question in the question.
  */
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "../support/files.ts";
 import { type ScriptedMessage, startChatServer } from "../support/chat_server.ts";
 import { type RecordedMessages, startMessagesServer, text } from "../support/messages_server.ts";
 import { says } from "../support/messages_server/script.ts";
@@ -25,10 +25,10 @@ export function startSuiteApis(): SuiteApis {
   const said = (question: string) =>
     question !== "Is the job done?" ? `You asked: ${question}` : ++polls < 3 ? "Not yet." : "Done.";
   const responses = startResponsesServer({
-    script: ({ body }: RecordedRequest) => answer([message(said(String((body as JsonObject).input)))]),
+    script: ({ body }: RecordedRequest) => answer([message(said(String((body as Json).input)))]),
   });
   const messages = startMessagesServer({
-    script: ({ body }: RecordedMessages) => says([text(said(questionIn((body as JsonObject).messages)))]),
+    script: ({ body }: RecordedMessages) => says([text(said(questionIn((body as Json).messages)))]),
   });
   const chat = startChatServer(chatStep);
   const requests: string[] = [];
@@ -57,7 +57,7 @@ export function startSuiteApis(): SuiteApis {
     },
   };
 
-  function chatStep(sent: readonly JsonObject[]): ScriptedMessage {
+  function chatStep(sent: readonly Json[]): ScriptedMessage {
     const results = sent.filter(({ role }) => role === "tool").map(({ content }) => content);
     if (results.length > 0) return { text: `The sums are ${results.join(" and ")}.` };
     const question = questionIn(sent);
@@ -76,7 +76,7 @@ function learn(keys: Set<string>, { headers }: Request): void {
 
 /** Returns the text of the last message. */
 function questionIn(messages: unknown): string {
-  const { content } = (messages as readonly JsonObject[]).at(-1) ?? {};
+  const { content } = (messages as readonly Json[]).at(-1) ?? {};
   if (typeof content === "string") return content;
-  return (content as readonly JsonObject[]).map((part) => part.text).join("");
+  return (content as readonly Json[]).map((part) => part.text).join("");
 }

@@ -1,8 +1,7 @@
 /** docs/recording.md does what it says, with a suite of pytest: recorded, grown, run again and pruned. */
 import assert from "node:assert/strict";
 import { lacksPython, needing } from "../support/needs.ts";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
+import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import { textsBelow } from "../support/files.ts";
 import { type Block, blocksOf, sectionOf } from "../support/page.ts";
 import { Project } from "./project.ts";
@@ -84,11 +83,7 @@ class SuiteProject extends Project {
   /** Names of the recordings, with the number of their exchanges. */
   recordings(): Record<string, number> {
     const names = [...Deno.readDirSync(`${this.root}/${OUT}`)].map(({ name }) => name).sort();
-    return Object.fromEntries(names.map((name) => [name, this.fixture(name).exchanges.length]));
-  }
-
-  fixture(name: string) {
-    return readFixture(denoFiles, `${this.root}/${OUT}/${name}`);
+    return Object.fromEntries(names.map((name) => [name, exchangesOf(`${this.root}/${OUT}/${name}`).length]));
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
@@ -124,8 +119,7 @@ Deno.test({
     assert.equal(requests.length, total(RECORDED));
     assert(requests.every((request) => !request.includes("/t/")), requests.join("\n"));
     for (const test of Object.keys(RECORDED)) {
-      const { exchanges } = project.fixture(test);
-      for (const { request } of exchanges) {
+      for (const { request } of exchangesOf(`${project.root}/${OUT}/${test}`)) {
         assert.match(request.path, /^\/v1\/(?:responses|messages|chat\/completions)$/);
       }
     }

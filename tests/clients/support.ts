@@ -3,15 +3,10 @@
  * here in front of a rules server through the recorder, and then in front of what was recorded.
  */
 import assert from "node:assert/strict";
-import type { ProviderKind } from "../../src/domain/fingerprint.ts";
-import type { JsonValue } from "../../src/domain/json.ts";
-import { type Fixture, readFixture } from "../../src/fixture/read.ts";
-import { createReplayer, type Replayer } from "../../src/fixture/serve/replayer.ts";
-import type { ServeEvent } from "../../src/fixture/serve/serve_event.ts";
-import { startReplayServer } from "../support/replay_server.ts";
-import { livePorts } from "../../src/cli/live_ports.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
 import { RecordingHome } from "../doors/recordings/home.ts";
+import { exchangesOf, type ReadExchange } from "../doors/recordings/recording_files.ts";
+import { Served } from "../doors/recordings/served.ts";
+import type { Json } from "../support/files.ts";
 
 /** Origin of an API: `http://127.0.0.1:PORT`; `undefined` if the client's own environment names it. */
 export type Origin = string | undefined;
@@ -34,73 +29,75 @@ export interface Change {
 export type Mistake = "reasoning_dropped" | "blob_altered" | "output_forgotten" | "call_forgotten";
 
 /** A whole conversation of a client; gives all that its own objects report, as JSON, or throws its own error. */
-export type Client = (origin: Origin, change?: Change) => Promise<JsonValue>;
+export type Client = (origin: Origin, change?: Change) => Promise<Json>;
 
 /** An API of ours with rules; each is new, so that the same conversation gets the same ids and blobs. */
 export type Api = () => AsyncDisposable & { readonly baseUrl: string };
 
 /** A client's report as JSON: without members that are `undefined`, as every comparison wants it. */
-export function reported(report: unknown): JsonValue {
+export function reported(report: unknown): Json {
   return JSON.parse(JSON.stringify(report));
 }
 
 /** A recorded conversation. */
 export interface Recorded {
-  readonly fixture: Fixture;
+  /** Folder of the recording. */
+  readonly path: string;
+  readonly exchanges: readonly ReadExchange[];
   /** Report of the client about the conversation. */
-  readonly report: JsonValue;
+  readonly report: Json;
+}
+
+let home: RecordingHome | undefined;
+let recordings = 0;
+
+/** Home of all recordings of this process, which is gone with it. */
+export function homeOfRecordings(): RecordingHome {
+  if (home !== undefined) return home;
+  const made = home = new RecordingHome();
+  globalThis.addEventListener("unload", () => Deno.removeSync(made.directory, { recursive: true }));
+  return made;
 }
 
 /** Runs the client in front of an API, with the recorder between them. */
-export async function record(api: Api, client: Client, provider: ProviderKind): Promise<Recorded> {
+export async function record(api: Api, client: Client, provider: string): Promise<Recorded> {
   await using upstream = api();
-  await using home = new RecordingHome();
-  await using recorder = await home.record(originOf(upstream), { flags: ["--provider", provider] });
+  const out = `recorded-${++recordings}`;
+  const flags = ["--provider", provider];
+  await using recorder = await homeOfRecordings().record(originOf(upstream), { out, flags });
   const report = await client(recorder.origin);
   await recorder.end(0);
   assert.deepEqual(recorder.exchanges.filter(({ state }) => state !== "published"), []);
-  return { fixture: readFixture(denoFiles, recorder.out), report };
+  return { path: recorder.out, exchanges: exchangesOf(recorder.out), report };
 }
 
-/** A replay server as `serve` runs it, and what it said of each request. */
-export class Replay implements AsyncDisposable {
-  readonly events: ServeEvent[] = [];
-  readonly replayer: Replayer;
-  readonly origin: string;
-  readonly #stop: () => Promise<void>;
+/** Asserts what `serve` counted at its end: played, missed and refused requests. */
+export async function assertEnded(
+  server: Served,
+  [served, missed = 0, refused = 0]: readonly [served: number, missed?: number, refused?: number],
+  more: Json = {},
+): Promise<Json> {
+  const ended = await server.end();
+  const expected = { served, missed, refused, ...more };
+  assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, ended[name]])), expected);
+  return ended;
+}
 
-  constructor(...fixtures: readonly Fixture[]) {
-    this.replayer = createReplayer(fixtures, { match: "semantic", rules: null });
-    const { clock } = livePorts();
-    const onEvent = (event: ServeEvent) => void this.events.push(event);
-    const server = startReplayServer({ replayer: this.replayer, pace: Infinity, clock, port: 0, onEvent });
-    this.origin = server.origin;
-    this.#stop = server.stop;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#stop();
-  }
+/** Serves recordings as `serve` does. */
+export function serving(...paths: readonly string[]): Promise<Served> {
+  return Served.start(homeOfRecordings(), paths);
 }
 
 /** Asserts that the client reports in front of the recording what it reported then, and that all of it was used. */
 export async function assertReplays(
-  { fixture, report }: Recorded,
+  { path, exchanges: { length }, report }: Recorded,
   client: Client,
   warned = 0,
 ): Promise<void> {
-  await using replay = new Replay(fixture);
-  assert.deepEqual(await client(replay.origin), report);
-  const { served, missed, refused, warned: warnings, tiers, unused } = replay.replayer.summary;
-  const { length } = fixture.exchanges;
-  assert.deepEqual([served, missed, refused, warnings, tiers.exact, unused], [
-    length,
-    0,
-    0,
-    warned,
-    length,
-    [],
-  ]);
+  await using server = await serving(path);
+  assert.deepEqual(await client(server.origin), report);
+  const { tiers } = await assertEnded(server, [length], { warned, unused: [] });
+  assert.equal(tiers.exact, length);
 }
 
 /** Error that a client throws, or reports as thrown, in its own terms. */
@@ -149,17 +146,16 @@ export interface Mistaken {
  * first attempt, and that the replay counts it: that is exit code 7.
  */
 export async function assertRefused(
-  { fixture }: Recorded,
+  { path }: Recorded,
   mistake: Mistake,
   { api, client, read, expected, served = 1 }: Mistaken,
 ): Promise<void> {
-  await using replay = new Replay(fixture);
+  await using server = await serving(path);
   await using upstream = api();
-  const thrown = await thrownBy(client, replay.origin, { mistake }, read);
+  const thrown = await thrownBy(client, server.origin, { mistake }, read);
   assert.deepEqual(thrown, expected);
   assert.deepEqual(thrown, await thrownBy(client, originOf(upstream), { mistake }, read));
-  const { summary } = replay.replayer;
-  assert.deepEqual([summary.served, summary.refused, summary.missed], [served, 1, 0]);
+  await assertEnded(server, [served, 0, 1]);
 }
 
 /** A change, and the miss that it must get. */
@@ -175,24 +171,23 @@ export interface Missing {
 
 /** Asserts that a changed request gets the miss that says where and how, at the first and only attempt. */
 export async function assertMissed(
-  { fixture }: Recorded,
+  { path: recording }: Pick<Recorded, "path">,
   change: Change,
   { client, read, path, recorded, received }: Missing,
 ): Promise<void> {
-  await using replay = new Replay(fixture);
-  const thrown = await thrownBy(client, replay.origin, change, read);
+  await using server = await serving(recording);
+  const thrown = await thrownBy(client, server.origin, change, read);
   assert.equal(thrown.status, 400);
   assert.equal(thrown.type, "fixture_miss");
-  const last = replay.events.findLast(({ type }) => type === "miss");
-  assert(last?.type === "miss");
-  assert.equal(last.nearest?.path, path);
-  assert(last.nearest.recorded.includes(recorded), last.nearest.recorded);
-  assert(last.nearest.received.includes(received), last.nearest.received);
+  const { nearest } = server.events.findLast(({ type }) => type === "miss");
+  assert.equal(nearest.path, path);
+  assert(nearest.recorded.includes(recorded), nearest.recorded);
+  assert(nearest.received.includes(received), nearest.received);
   assert.match(
     thrown.message,
     /differs from the nearest, exchange \d+, at [a-z*][\w*.[\]]*?(?:\. To (?:match|record) it: .*)?$/,
   );
-  const { missed, refused } = replay.replayer.summary;
+  const { missed, refused } = await server.end();
   assert.deepEqual([missed, refused], [1, 0], "the client asked again");
 }
 
@@ -211,7 +206,7 @@ export interface Conversation {
   /** The package, and how it is used. */
   readonly name: string;
   readonly client: Client;
-  readonly provider: ProviderKind;
+  readonly provider: string;
   readonly api: Api;
   readonly read: (error: unknown) => Thrown;
   /** Number of requests that it sends. */
@@ -223,7 +218,7 @@ export interface Conversation {
    */
   readonly warned?: number;
   /** The API's errors for mistakes, by the issued items of the recording; none if it leaves no room for mistakes. */
-  readonly refusals?: (fixture: Fixture) => readonly (readonly [Mistake, Thrown])[];
+  readonly refusals?: (recorded: Recorded) => readonly (readonly [Mistake, Thrown])[];
   /** Changes of the request, and the differences that a miss reports. */
   readonly misses: readonly (readonly [Change, path: string, recorded: string, received: string])[];
 }
@@ -236,14 +231,14 @@ export function conversationTests(conversation: Conversation): void {
 
   Deno.test(`${name}: what was recorded replays with the same items, text and usage`, async () => {
     const recorded = await recording();
-    assert.equal(recorded.fixture.exchanges.length, requests);
+    assert.equal(recorded.exchanges.length, requests);
     await assertReplays(recorded, client, warned);
   });
 
   if (refusals !== undefined) {
     Deno.test(`${name}: a mistake with the history gets the API's own error, at once`, async (t) => {
       const recorded = await recording();
-      for (const [mistake, expected] of refusals(recorded.fixture)) {
+      for (const [mistake, expected] of refusals(recorded)) {
         await t.step(mistake, () => assertRefused(recorded, mistake, { api, client, read, expected }));
       }
     });

@@ -15,7 +15,7 @@ const HELD_PER_ANSWER = 200;
 const body = (index: number) => ({ model: "gpt-5.6", input: [{ role: "user", content: `Go ${index}` }] });
 const answer = `event: ping\ndata: ${JSON.stringify({ type: "ping", text: "word ".repeat(400) })}\n\n`;
 
-for (const pace of ["Infinity", "1000"]) {
+for (const pace of ["fast", "1000"]) {
   Deno.test(`at pace ${pace} a replay server holds nothing more after hundreds of answers`, async () => {
     await using sandbox = new Sandbox();
     const chunks: [number, number][] = [[0, 0], [700, 400], [1400, 900]];

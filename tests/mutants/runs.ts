@@ -8,21 +8,21 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: 'const answers = messages.filter((item) => item.phase !== "commentary");',
     replacement: "const answers = messages;",
     promise: "run.md: run prints only the final answer",
-    area: ["unit/cli/run", "doors/wire"],
+    area: ["doors/wire"],
   },
   {
     file: "src/run/outcome.ts",
     text: "const tokens = usage.input_tokens + usage.output_tokens;",
     replacement: "const tokens = usage.output_tokens;",
     promise: "run.md: --max-tokens counts input and output",
-    area: ["unit/cli/run", "doors/wire"],
+    area: ["doors/wire"],
   },
   {
     file: "src/run/tool_batch.ts",
     text: 'decision.allowed && tool.group === "read" ? null : decisionEvent',
     replacement: "decision.allowed ? null : decisionEvent",
     promise: "guarantees.md: every decision is on disk before a call that changes something starts",
-    area: ["unit/cli/run", "doors/wire"],
+    area: ["doors/wire"],
   },
   {
     file: "src/run/permission_gate.ts",
@@ -37,7 +37,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: 'action: guilty.includes(item) ? "quarantined" : "left_out",',
     replacement: 'action: guilty.length > 0 ? "quarantined" : "left_out",',
     promise: "reasoning.md: an item that is not accepted at its place is quarantined alone",
-    area: ["doors/wire", "unit/cli/run"],
+    area: ["doors/wire"],
   },
   {
     file: "src/run/recover.ts",
@@ -58,7 +58,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: 'redirect: "manual",',
     replacement: 'redirect: "follow",',
     promise: "guarantees.md: redirects are not followed",
-    area: ["unit/transport"],
+    area: ["cli/bad_network_test.ts"],
   },
   {
     file: "src/transport/exchange.ts",
@@ -142,7 +142,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "fixture === null ? remoteSetting(ports, flags.remote, config) : null",
     replacement: "remoteSetting(ports, flags.remote, config)",
     promise: "keep.md: a call that plays a fixture uses no remote",
-    area: ["unit/cli/run"],
+    area: ["doors/wire/outcomes_test.ts"],
   },
   {
     file: "src/cli/terminal.ts",

@@ -1,7 +1,7 @@
 /** Releases on a server of 127.0.0.1, with the layout of a GitHub releases page. */
 import { gzipSync } from "node:zlib";
 import { outputOf, run } from "../../scripts/process.ts";
-import { sha256Hex } from "../../src/domain/hash.ts";
+import { sha256 } from "../support/files.ts";
 
 /** Archive for this machine, without its `.tar.gz`. */
 export const NAME = Deno.build.arch === "aarch64" ? "reprise-linux-arm64" : "reprise-linux-x64";
@@ -39,7 +39,7 @@ export class Mirror implements AsyncDisposable {
   async publish(version: string, program: string | Uint8Array, name = NAME): Promise<void> {
     const archive = await archiveOf(name, program);
     this.add(version, `${name}.tar.gz`, archive);
-    this.addSums(version, `${sha256Hex(archive)}  ${name}.tar.gz\n${"0".repeat(64)}  other.tar.gz\n`);
+    this.addSums(version, `${sha256(archive)}  ${name}.tar.gz\n${"0".repeat(64)}  other.tar.gz\n`);
   }
 
   /** Adds the text of SHA256SUMS. */

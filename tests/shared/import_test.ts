@@ -1,7 +1,6 @@
 /** Imports every file of ../shared, and compares the bodies with those that Python extracts from the same files. */
 import assert from "node:assert/strict";
-import { type Fixture, type FixtureExchange, readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
+import { exchangesOf, headerOf, type ReadExchange } from "../doors/recordings/recording_files.ts";
 import { lacksProgram, lacksPython, needing } from "../support/needs.ts";
 import { Sandbox } from "../support/reprise.ts";
 
@@ -67,8 +66,7 @@ for (const [folder, least] of [["recordings", 114], ["cases", 12]] as const) {
       assert(imported.length >= least, `${imported.length} were imported`);
       const extracted = await extractedFrom(imported.map(({ file }) => file));
       for (const [index, { file, fixtures }] of imported.entries()) {
-        const read = fixtures.map(({ path }) => readFixture(denoFiles, path));
-        await compare(extracted[index] ?? assert.fail(file), read, file);
+        await compare(extracted[index] ?? assert.fail(file), fixtures.map(({ path }) => path), file);
       }
     },
   });
@@ -84,40 +82,35 @@ async function extractedFrom(files: readonly string[]): Promise<(readonly Extrac
 /** Compares in the order of the source; the exchanges of one host are in one fixture. */
 async function compare(
   extracted: readonly Extracted[],
-  fixtures: readonly Fixture[],
+  fixtures: readonly string[],
   file: string,
 ): Promise<void> {
-  const waiting = fixtures.map(({ baseUrl, exchanges }) => ({
-    origin: new URL(baseUrl).origin,
-    exchanges: [...exchanges],
+  const waiting = fixtures.map((path) => ({
+    origin: new URL(headerOf(path).base_url).origin,
+    exchanges: exchangesOf(path),
   }));
-  const next = (origin: string | null): FixtureExchange =>
+  const next = (origin: string | null): ReadExchange =>
     waiting.find((fixture) => origin === null || fixture.origin === origin)?.exchanges.shift() ??
       assert.fail(file);
   for (const each of extracted) {
     if ("lines" in each) {
       const bodies = waiting.flatMap(({ exchanges }) => exchanges.splice(0));
-      const text = bodies.map(({ response }) => new TextDecoder().decode(response.body)).join("");
+      const text = bodies.map(({ text }) => text).join("");
       assert.deepEqual([...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data), each.lines, file);
       continue;
     }
     const url = each.url === null
       ? null
       : new URL(each.url.replace(/^[^/]*<[^>]+>|^https:\/\/[^/]*<[^/]*/, "https://placeholder.example"));
-    const { request, response } = next(url?.origin ?? null);
+    const { request, response, body, sent } = next(url?.origin ?? null);
     assert.equal(request.method, each.method, file);
     if (url !== null) {
       assert(request.path.endsWith(`${url.pathname}${url.search}`), `${file}: ${request.path}`);
     }
     if (each.status !== undefined) assert.equal(response.status, each.status, file);
-    await same(response.body, each.response, each.encoding, file);
+    await same(body, each.response, each.encoding, file);
     if (each.request !== null && !("base64" in each.request && each.request.base64 === "")) {
-      await same(
-        request.body ?? new TextEncoder().encode(JSON.stringify(request.json)),
-        each.request,
-        "",
-        file,
-      );
+      await same(new TextEncoder().encode(sent ?? ""), each.request, "", file);
     }
   }
   assert(

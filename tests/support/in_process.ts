@@ -16,6 +16,8 @@ export interface HereCall {
   readonly stdin: Uint8Array<ArrayBuffer>;
   /** Changes the file system of the call. */
   readonly disk?: (files: ProgramPorts["files"]) => ProgramPorts["files"];
+  /** Makes the clock of the call run that many times as fast. @default {1} */
+  readonly speed?: number;
 }
 
 const HERE = Deno.cwd();
@@ -45,11 +47,12 @@ export class HereRun {
     this.ended = this.#run(call);
   }
 
-  async #run({ args, cwd, env, stdin, disk = (files) => files }: HereCall): Promise<HereEnded> {
+  async #run({ args, cwd, env, stdin, disk = (files) => files, speed = 1 }: HereCall): Promise<HereEnded> {
     const live = livePorts(() => import("../../src/prices/table.ts"));
     const ports: ProgramPorts = {
       ...live,
       files: disk(live.files),
+      clock: speed === 1 ? live.clock : hurried(live.clock, speed),
       env: (name) => env[name],
       workingDirectory: () => cwd,
       stdin: stdinOf(stdin),
@@ -93,6 +96,15 @@ export class HereRun {
   stop(): void {
     this.#stop?.("SIGTERM", 143);
   }
+}
+
+function hurried(clock: ProgramPorts["clock"], speed: number): ProgramPorts["clock"] {
+  const [now, monotonic] = [clock.now(), clock.monotonic()];
+  return {
+    now: () => now + Math.round((clock.now() - now) * speed),
+    monotonic: () => monotonic + (clock.monotonic() - monotonic) * speed,
+    sleep: (milliseconds, signal) => clock.sleep(milliseconds / speed, signal),
+  };
 }
 
 /** Gives this process an environment: some code asks for all variables, to know the secrets among them. */

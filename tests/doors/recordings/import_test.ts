@@ -108,6 +108,7 @@ const SINGLE: readonly (readonly [Json, string, string, number])[] = [
   [error("invalid_request_error", "invalid_api_key"), "openai", "/v1/responses", 401],
   [error("invalid_request_error", null), "openai", "/v1/responses", 400],
   [{ type: "error", error: { type: "overloaded_error", message: "no" } }, "anthropic", "/v1/messages", 529],
+  [{ error: { message: "no", param: "messages.[3].role" } }, "compatible", "/v1/chat/completions", 400],
 ];
 
 withHome("the kind of a single body follows from its content, and its status from its kind", async (home) => {

@@ -91,6 +91,7 @@ export interface ServeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** @default {the workspace of the home} */
   readonly cwd?: string;
+  readonly speed?: number;
 }
 
 /** A running `serve`. */
@@ -106,10 +107,16 @@ export class Served implements AsyncDisposable {
   static async start(
     home: RecordingHome,
     folders: readonly string[],
-    { flags = [], env = {}, cwd = home.workspace }: ServeOptions = {},
+    { flags = [], env = {}, cwd = home.workspace, speed = 1 }: ServeOptions = {},
   ): Promise<Served> {
     const args = ["serve", "--json", ...flags, ...folders];
-    const run = new HereRun({ args, cwd, env: { ...home.environment(), ...env }, stdin: new Uint8Array(0) });
+    const run = new HereRun({
+      args,
+      cwd,
+      env: { ...home.environment(), ...env },
+      stdin: new Uint8Array(0),
+      speed,
+    });
     await run.printed((stdout) => stdout.includes('"type":"ready"'));
     const server = new Served(run);
     if (server.events[0]?.type !== "ready") throw new Error(JSON.stringify(await run.ended));

@@ -59,15 +59,22 @@ withHome("show joins the deltas of an item, and reads well", async (home) => {
 withHome("show keeps apart the deltas of items that mingle, and shows what is no event", async (home) => {
   const type = "response.output_text.delta";
   const delta = (output_index: number, delta: string) => ({ type, output_index, delta });
-  const deltas = framed([delta(0, "a"), delta(0, "b"), delta(1, "c"), delta(0, "d")]);
+  const command = {
+    type: "response.shell_call_command.delta",
+    output_index: 1,
+    command_index: 1,
+    delta: "ls",
+  };
+  const deltas = framed([delta(0, "a"), delta(0, "b"), delta(1, "c"), delta(0, "d"), command]);
   const body = `: hello\n\n: again\n\n${deltas}data: <html>\n\ndata: [DONE]\n\n`;
   const [{ events }] = await timelines(home, { body });
   assert.deepEqual(events.map(({ kind, count, item, text }: Json) => [kind, count, item, text]), [
     ["comment", 2, null, null],
-    ...[[type, 2, 0, "ab"], [type, 1, 1, "c"], [type, 1, 0, "d"]],
+    ...[[type, 2, 0, "ab"], [type, 1, 1, "c"], [type, 1, 0, "d"], [command.type, 1, 1, "ls"]],
     ["unreadable data", 1, null, "<html>"],
     ["[DONE]", 1, null, null],
   ]);
+  assert.equal(events[4].about, "part 2");
 });
 
 withHome(

@@ -90,6 +90,30 @@ Deno.test("a denied path is hidden from a list and from a search of what is abov
   assert.match(searched?.output ?? "", /^open\.txt:1:canary\n\[Not searched: .*1 denied/);
 });
 
+const [READING, WRITING] = ["read_file list_files search_text", "write_file edit_file"];
+/** The tools that a run offers, by its flags. */
+const OFFERED: Readonly<Record<string, string>> = {
+  "": READING,
+  "--allow write": `${READING} ${WRITING}`,
+  "--allow edit_file": `${READING} edit_file`,
+  "--allow shell:true --allow write:src/**": `${READING} ${WRITING} shell`,
+  "--allow write --deny edit_file --deny write:secret/**": `${READING} write_file`,
+  "--deny read:a.txt": READING,
+  "--deny read": "",
+  "--ask": `${READING} ${WRITING} shell`,
+  "--ask --deny shell": `${READING} ${WRITING}`,
+};
+
+Deno.test("a run offers the tools that its flags may allow, and no tool that they deny wholly", async () => {
+  await using place = new Workplace(WORKSPACE);
+  for (const [flags, offered] of Object.entries(OFFERED)) {
+    const { args } = place.script([], [...wordsOf(flags), "--dry-run", "--body"]);
+    const { stdout } = await place.call(args.filter((arg) => arg !== "--json"));
+    const { tools = [] } = JSON.parse(stdout);
+    assert.equal(tools.map(({ name }: { readonly name: string }) => name).join(" "), offered, flags);
+  }
+});
+
 /** Values of `--allow` and `--deny` that cannot mean anything. */
 const UNUSABLE: readonly (readonly [string, RegExp])[] = [
   ["", /"" is neither a tool nor a group/],

@@ -19,6 +19,8 @@ import {
 } from "../../support/messages_server.ts";
 import { historyOf } from "./rules.ts";
 import type { GivenRun, Row } from "./runs.ts";
+import { asks, ends, gets, says as recorded, tell } from "./story.ts";
+import { call } from "../sessions/session_files.ts";
 
 type ClaudeRow = Omit<Row<MessagesServerOptions>, "server"> & { readonly script: () => MessagesScript } & {
   /** @default {a model whose thinking is bound to what precedes it} */
@@ -56,10 +58,31 @@ const oneLine = (body: Json) =>
 const LOUD = ["--instructions", "Be thorough."];
 const sends = (...sent: readonly string[]): GivenRun[] => sent.map((each) => ({ sent: each }));
 
+/** An id that the API does not take, and the one that it gets instead. */
+const [ODD_ID, WIRE_ID] = ["functions.ls:0", "call_dd50e5a0d88a2b9758e1a5f1"];
 const PAIRS = {
   "`tool_use` ids were found without `tool_result` blocks immediately after": "tool_use",
   "unexpected `tool_use_id` found in `tool_result` blocks": "tool_result",
 };
+
+/** Refusals that leaving something out cannot cure. */
+const ELSEWHERE = [
+  "Your credit balance is too low",
+  "Blocked by content filtering policy",
+  "`max_tokens` must be greater than `thinking.budget_tokens`",
+  "thinking.budget_tokens: Input should be greater than 1024",
+  "`temperature` may only be set to 1 when thinking is enabled",
+  "model: claude-thinking-1",
+];
+const BOUND =
+  "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different " +
+  'conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
+/** Refusals of the wish to drop what is bound elsewhere. */
+const NO_DROP = [
+  "thinking.adaptive.block_binding: Extra inputs are not permitted",
+  "thinking.block_binding: Input should be a boolean",
+  "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the `anthropic-beta` header.",
+];
 
 /** By a sentence. */
 export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
@@ -118,14 +141,11 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
     show: thoughts,
     runs: sends("-", "First -", "Later"),
   },
-  "billing and policy refusals of a request with thinking are not tried again": {
-    script: () => ({ number }) =>
-      number === 1 ? HM : invalidRequest(
-        number === 2 ? "Your credit balance is too low" : "Blocked by content filtering policy",
-      ),
+  "a refusal about something else than the history is not tried again": {
+    script: () => ({ number }) => number === 1 ? HM : invalidRequest(ELSEWHERE[number - 2] ?? ""),
     model: UNBOUND,
     show: thoughts,
-    runs: [{ sent: "-" }, { sent: "Hm", exit: 13 }, { sent: "Hm", exit: 13 }],
+    runs: [{ sent: "-" }, ...ELSEWHERE.map(() => ({ sent: "Hm", exit: 13 }))],
     notices: "",
   },
   "on a bound model a quarantined thought takes no later run down: the server drops what it was part of": {
@@ -157,6 +177,37 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
     legacyBinding: true,
     show: asked,
     runs: [{ sent: "-" }, { sent: "Hm drop:Hm Hm -", flags: LOUD }, { sent: "Hm", flags: LOUD }],
+  },
+  ...Object.fromEntries(
+    NO_DROP.map((words): [string, ClaudeRow] => [
+      `a server that refuses drop_block is not asked for it again (${words})`,
+      {
+        script: () => (request) =>
+          thoughtsIn(request) === ""
+            ? HM
+            : invalidRequest(asked(request.body).startsWith("drop:") ? words : BOUND),
+        show: asked,
+        runs: [{ sent: "-" }, { sent: "Hm drop:Hm Hm -" }, { sent: "Hm -" }],
+      },
+    ]),
+  ),
+  "a refusal names a block by its place or its id in the request, which are others than in the session": {
+    turns: tell(asks("x"), recorded(["rs_1", call(ODD_ID)]), gets(ODD_ID), ends()),
+    // The request of the turn that was written here was never sent.
+    differing: 1,
+    script: () => [
+      says([text(" "), rawBlock({ type: "container_upload", file_id: "file_1", extra: 1 }), text("Up.")]),
+      invalidRequest(`messages.1: ${Object.keys(PAIRS)[0]}: ${WIRE_ID}.`),
+      DONE,
+    ],
+    model: UNBOUND,
+    show: (body) => blocksOf(body).map(({ type, extra = "" }: Json) => `${type}${extra}`).join(),
+    runs: sends(
+      "text,tool_use,tool_result,text",
+      "text,tool_use,tool_result,text,container_upload1,text,text " +
+        "text,tool_use,tool_result,text,container_upload,text,text text,text,container_upload,text,text",
+    ),
+    notices: "unknown_field: stripped extra; call_refused: left_out",
   },
   ...Object.fromEntries(
     Object.entries(PAIRS).map(([words, type]): [string, ClaudeRow] => [

@@ -1,6 +1,7 @@
 /** Answers that fail before their first event: which are tried again, after which wait, and how the run ends. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { recordedErrors } from "../../support/recorded_streams.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { printed, writeFixture } from "../recordings/recording_files.ts";
 import { answerText, responseStream } from "./streams_answers.ts";
@@ -35,6 +36,12 @@ const waiting = (milliseconds: number, headers: Readonly<Record<string, string>>
 const again = (answer: Answer): Row => ({ answers: [answer, OK], waits: [FIRST] });
 const never = (error: string, answer: Answer, says = /./): Row => ({ answers: [answer], error, says });
 
+/** Exit codes by error. */
+const EXITS: Readonly<Record<string, number>> = {
+  ...{ unauthorized: 8, quota_exhausted: 9, context_overflow: 11, request_refused: 13 },
+  ...{ provider_failed: 10, bad_stream: 10, redirected: 10 },
+};
+
 const ROWS: Readonly<Record<string, Row>> = {
   "the wait is the one in milliseconds": waiting(125, { "retry-after-ms": "125", "retry-after": "5" }),
   "a fraction of a second is waited": waiting(50, { "retry-after": "0.05" }),
@@ -44,8 +51,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a date that is past is ignored": again(limited({ "retry-after": "Sat, 21 Nov 2020 00:00:00 GMT" })),
   "a wait that is no number is ignored": again(limited({ "retry-after": "soon" })),
   "without advice the wait doubles": { answers: [limited(), limited(), OK], waits: [FIRST, SECOND] },
-  "500 is tried again": again([500, "<h1>oops</h1>"]),
-  "409 is tried again": again([409, { error: { message: "Conflict" } }]),
   "an empty stream is tried again": again([200, "", events]),
   "a stream of comments is tried again": again([200, ": OPENROUTER PROCESSING\n\n", events]),
   "a refusal is tried again if the server says so": again([400, { error: { message: "x" } }, {
@@ -57,13 +62,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     error: "provider_failed",
     says: /HTTP 503.*attempt 2$/,
   },
-  "401 is not tried again": never("unauthorized", [401, {
-    error: { code: "invalid_api_key", message: "No" },
-  }]),
-  "400 is not tried again": never("request_refused", [400, { error: { message: "Unknown parameter" } }]),
-  "a context overflow is not tried again": never("context_overflow", [400, {
-    error: { code: "context_length_exceeded", message: "x" },
-  }]),
   "500 is not tried again if the server says so": never("provider_failed", [
     500,
     { error: { message: "x" } },
@@ -91,7 +89,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     },
   ])),
   "a web page is no stream": never("bad_stream", [200, "<h1>Log in</h1>", { "content-type": "text/html" }]),
-  "JSON with status 200 is no stream": never("bad_stream", [200, rate]),
   "bytes that are no UTF-8 are no stream": never("bad_stream", [200, "d\xff", events]),
   "a redirect is not followed, and only the origin of its target is named": never(
     "redirected",
@@ -100,35 +97,42 @@ const ROWS: Readonly<Record<string, Row>> = {
   ),
 };
 
+/** Runs against these answers; returns its error, its retries and all that it printed. */
+async function run(
+  answers: readonly Answer[],
+): Promise<{ code: number; failure: Json; retries: Json[]; stdout: string }> {
+  await using home = new Sandbox();
+  const fixture = writeFixture(
+    `${home.directory}/fixture`,
+    answers.map(([status, body, headers = {}]) => ({
+      response: {
+        status,
+        headers: {
+          "content-type": typeof body === "string" ? events["content-type"] : "application/json",
+          ...headers,
+        },
+      },
+      body: typeof body === "string"
+        ? Uint8Array.from(body, (letter) => letter.charCodeAt(0))
+        : printed(body),
+    })),
+  );
+  const args = ["--fixture", fixture, "--match", "sequence", "-m", "gpt-5.6", "Go"];
+  const { code, stdout } = await home.call(["run", "--json", "--new", "-s", "s", ...args]);
+  const lines: Json[] = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  const retries = lines.filter(({ type, kind }) => type === "notice" && kind === "retry");
+  return { code, failure: lines.find(({ type }) => type === "error"), retries, stdout };
+}
+
 for (const [name, { answers, waits = [], error = null, says = /^$/, details }] of Object.entries(ROWS)) {
   Deno.test(`before the first event: ${name}`, async () => {
-    await using home = new Sandbox();
-    const fixture = writeFixture(
-      `${home.directory}/fixture`,
-      answers.map(([status, body, headers = {}]) => ({
-        response: {
-          status,
-          headers: {
-            "content-type": typeof body === "string" ? events["content-type"] : "application/json",
-            ...headers,
-          },
-        },
-        body: typeof body === "string"
-          ? Uint8Array.from(body, (letter) => letter.charCodeAt(0))
-          : printed(body),
-      })),
-    );
-    const args = ["--fixture", fixture, "--match", "sequence", "-m", "gpt-5.6", "Go"];
-    const { stdout } = await home.call(["run", "--json", "--new", "-s", "s", ...args]);
-    const lines: Json[] = stdout.trim().split("\n").map((line) => JSON.parse(line));
-    const failure = lines.find(({ type }) => type === "error");
-    assert.equal(failure?.code ?? null, error, stdout);
+    const { code, failure, retries, stdout } = await run(answers);
+    assert.deepEqual([failure?.code ?? null, code], [error, error === null ? 0 : EXITS[error]], stdout);
     assert.match(failure?.message ?? "", says);
     for (const [member, value] of Object.entries(details ?? {})) {
       assert.deepEqual(failure.details[member], value);
     }
     assert.ok(!stdout.includes("canary"));
-    const retries = lines.filter(({ type, kind }) => type === "notice" && kind === "retry");
     assert.equal(retries.length, waits.length, stdout);
     for (const [index, [least, most]] of waits.entries()) {
       const { delay_ms } = retries[index];
@@ -136,6 +140,86 @@ for (const [name, { answers, waits = [], error = null, says = /^$/, details }] o
     }
   });
 }
+
+const of = (error: Json): Json => ({ error });
+/** Status, body, code of the failure, and the server's own text in its message. */
+const JUDGED: readonly (readonly [number, Json, string, RegExp?])[] = [
+  [404, of({ message: "no such model", code: "model_not_found" }), "request_refused"],
+  [408, of({ message: "slow" }), "request_refused, tried again"],
+  [409, of({ message: "Conflict" }), "request_refused, tried again"],
+  [413, of({ message: "x", type: "request_too_large" }), "request_refused"],
+  [401, of({ message: "No", code: "invalid_api_key" }), "unauthorized"],
+  [403, of({ message: "no", code: "unsupported_country" }), "unauthorized"],
+  [429, of({ code: 429, message: "Slow" }), "rate_limited, tried again", /"429"\): Slow$/],
+  [429, of("Too many requests"), "rate_limited, tried again", /: Too many requests$/],
+  [429, of({ message: "spent", type: "insufficient_quota", code: null }), "quota_exhausted"],
+  [429, of({ message: "x", code: "organization_spend_limit_exceeded" }), "quota_exhausted"],
+  [402, of({ message: "Insufficient Balance" }), "quota_exhausted"],
+  [400, of({ message: "x", code: "context_length_exceeded" }), "context_overflow"],
+  [400, of("maximum context length is 8192 tokens"), "context_overflow"],
+  [400, of({ message: "prompt is too long: 210000 tokens > 200000 maximum" }), "context_overflow"],
+  [500, of({ message: "context window lookup failed" }), "provider_failed, tried again"],
+  [529, of({ message: "x", type: "overloaded_error" }), "provider_failed, tried again"],
+  [
+    400,
+    of({
+      message: "Unsupported:\n 'a'.",
+      type: "t",
+      param: "reasoning.effort",
+      code: "unsupported_parameter",
+    }),
+    "request_refused",
+    /^The API .* \(HTTP 400, "unsupported_parameter", parameter "reasoning.effort"\): Unsupported: 'a'$/,
+  ],
+  // Bodies of other servers.
+  [404, { detail: "Not Found" }, "request_refused", /: Not Found$/],
+  [
+    400,
+    { detail: [{ loc: ["body", "input", 1, "id"], msg: "Expired" }, { loc: ["body"], msg: "Bad" }] },
+    "request_refused",
+    /parameter "input\[1\]\.id"\): Expired \(input\[1\]\.id\); Bad$/,
+  ],
+  [401, { statusCode: 401, message: "Access denied." }, "unauthorized", /: Access denied$/],
+  [404, { error: { message: 17 } }, "request_refused", /: "\{ \\"error\\"/],
+  [500, "", "provider_failed, tried again", /: an empty body$/],
+  [400, null, "request_refused", /: "null"$/],
+  [
+    502,
+    `<html><title>502 Bad Gateway</title>\n<body>\x1b[31mnginx ${"x".repeat(5000)}`,
+    "provider_failed, tried again",
+    /^[ -~]{0,90}: "502 Bad Gateway \[31mnginx x{1,200}…"$/,
+  ],
+  [401, of({ message: "Incorrect API key: sk-proj-abcdefghijkl." }), "unauthorized", /^(?!.*abcdef)/],
+  [
+    200,
+    of({ message: "Provider error", code: 429 }),
+    "bad_stream",
+    /"application\/json" .*: Provider error$/,
+  ],
+];
+
+for (const [status, body, judged, says = /./] of JUDGED) {
+  Deno.test(`HTTP ${status} with ${JSON.stringify(body).slice(0, 90)} is ${judged}`, async () => {
+    const { failure, retries: [retry], stdout } = await run([[status, body], OK]);
+    const { code, message } = retry ?? failure;
+    assert.equal(`${code}${retry === undefined ? "" : ", tried again"}`, judged, stdout);
+    assert.match(message, says);
+  });
+}
+
+Deno.test("each recorded error is told by what it says", async () => {
+  const codes = [];
+  for (const { name, status, headers, body } of recordedErrors()) {
+    const type = headers.get("content-type") ?? "";
+    const { retries: [retry], failure } = await run([[status, body, { "content-type": type }], OK]);
+    codes.push(`${name} ${(retry ?? failure).code}`);
+  }
+  assert.ok(codes.length >= 9);
+  assert.deepEqual(codes.filter((code) => !code.endsWith(" request_refused")), [
+    "responses/quota_error.json quota_exhausted",
+    ...Array.from({ length: 3 }, () => "responses/rate_limited.yaml rate_limited"),
+  ]);
+});
 
 Deno.test("no message shows a key that a server repeats", async () => {
   await using home = new Sandbox();

@@ -165,6 +165,12 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     // An error evicts the response that the request continued.
     sent: "-:1 resp_1:1 -:3",
   },
+  "a flat error with a status is such an answer too": {
+    reactions: [(socket) => sendAll(socket, [{ type: "error", status: 404, code: "gone", message: "No." }])],
+    sent: "-:1",
+    exit: 13,
+    says: /HTTP 404, \\"gone\\"\): No"/,
+  },
   "an error inside an answer ends it": {
     reactions: [begins(1, refuses({ code: "server_error", message: "Oops." }, 500)), ends],
     sent: "-:1 -:1",

@@ -1,6 +1,5 @@
 /** Streams of the Responses API, each with what a run leaves of it. */
-import type { Json } from "./streams.ts";
-import type { StreamRow, StreamRows } from "./streams_rows.ts";
+import type { Json, StreamRow, StreamRows } from "./streams.ts";
 
 const REASONING = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "gAAAA" };
 const MESSAGE = {
@@ -41,8 +40,79 @@ const aliased = (type: string, output_index: number, output_item: Json) => ({
   ...{ type: `response.output_item.${type}`, output_index, output_item },
 });
 
+const SHOWN = {
+  ...{ id: "rs_1", type: "reasoning", status: "completed", summary: [] },
+  content: [{ type: "reasoning_text", text: "One word." }],
+};
+const ALL = [SHOWN, MESSAGE, CALL];
+/** A whole stream of these items, as OpenAI sends it. */
+const WHOLE: readonly Json[] = [
+  { type: "response.created", response: { id: "resp_1", model: "m", created_at: 1784324967, output: [] } },
+  { type: "response.output_item.added", output_index: 0, item: { ...SHOWN, content: [] } },
+  ...["One ", "word."].map((delta) => ({
+    ...{ type: "response.reasoning_text.delta", item_id: "rs_1", output_index: 0, content_index: 0, delta },
+  })),
+  {
+    type: "response.reasoning_text.done",
+    item_id: "rs_1",
+    output_index: 0,
+    content_index: 0,
+    text: "One word.",
+  },
+  done(0, SHOWN),
+  { type: "response.output_item.added", output_index: 1, item: { ...MESSAGE, content: [] } },
+  ...["Hel", "lo"].map((delta) => text(1, delta, { item_id: "msg_1", content_index: 0 })),
+  { type: "response.output_text.done", item_id: "msg_1", output_index: 1, content_index: 0, text: "Hello" },
+  done(1, MESSAGE),
+  { type: "response.output_item.added", output_index: 2, item: { ...CALL, arguments: "" } },
+  { type: "response.function_call_arguments.delta", item_id: "fc_1", output_index: 2, delta: "{}" },
+  { type: "response.function_call_arguments.done", item_id: "fc_1", output_index: 2, arguments: "{}" },
+  done(2, CALL),
+  completed({ model: "m", output: ALL, usage: { input_tokens: 3 } }),
+];
+/** Changes each member of a name, at any place. */
+const each = (name: string, change: (old: Json) => Json): Json[] =>
+  JSON.parse(JSON.stringify(WHOLE), (key, value) => key === name ? change(value) : value);
+const only = (pattern: RegExp) => WHOLE.filter(({ type }) => pattern.test(type));
+let count = 0;
+const ROTATED = each("id", (id) => `${id}-${count++}`).map((event) => ({ ...event, item_id: `x${count++}` }));
+const itemsIn = (events: readonly Json[]) =>
+  events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item);
+
+/** Streams of other servers with the same items, text and end. */
+const PECULIAR: Readonly<Record<string, readonly Json[]>> = {
+  "as OpenAI sends it": WHOLE,
+  "without deltas": only(/(?<!delta)$/),
+  "with arguments and reasoning only as done (LM Studio)": only(/^(?!.*(arguments|reasoning_text)\.delta)/),
+  "with a content_index that rises with every delta (vLLM)": each("content_index", () => count++),
+  "with response.created after the first items": [
+    ...WHOLE.slice(1, 6),
+    ...WHOLE.slice(0, 1),
+    ...WHOLE.slice(6),
+  ],
+  "without response.created": WHOLE.slice(1),
+  "of finished items and the end alone": only(/output_item\.done|completed/),
+  "of the end alone": WHOLE.slice(-1),
+  "whose end lists nothing": each("output", () => []),
+  "without positions": each("output_index", () => undefined),
+  "with a new id on every event (Copilot)": ROTATED,
+  "with bare UUIDs as ids (DeepSeek)": each("id", (id) => id.replace(/.*_/, "84cf774d-60a1-4e20-85e3-")),
+  "with ids that are null": each("id", () => null),
+  "without ids": each("id", () => undefined),
+};
+
 /** See the module. */
 export const RESPONSES_STREAMS: StreamRows = {
+  ...Object.fromEntries(
+    Object.entries(PECULIAR).map(([name, events]): [string, StreamRow] => [
+      `a stream ${name} has the same items, text and end`,
+      {
+        events,
+        items: itemsIn(events).length > 0 ? itemsIn(events) : ALL,
+        ...{ text: "Hello", reasoning: "One word.", usage: { input_tokens: 3 }, error: null },
+      },
+    ]),
+  ),
   "items are kept verbatim in order, unknown types too": {
     events: [
       ...[created(), done(0, REASONING), done(1, STRANGE), done(2, CALL)],
@@ -54,10 +124,9 @@ export const RESPONSES_STREAMS: StreamRows = {
   },
   "an item that only the terminal event lists is added from there": {
     events: [done(1, MESSAGE), completed({ output: [REASONING, MESSAGE] })],
+    items: [REASONING, MESSAGE],
     notices: ['stream: Item 0 ("reasoning") came only with the terminal event'],
   },
-  "an item whose id changes with every event is one": again([{ ...CALL, id: "x1" }], [{ ...CALL, id: "x2" }]),
-  "an item without an id is one": again([{ ...MESSAGE, id: undefined }], [{ ...MESSAGE, id: undefined }]),
   "reasoning that is encrypted again is one": again([REASONING, MESSAGE], [{
     ...REASONING,
     encrypted_content: "gB",
@@ -118,10 +187,6 @@ export const RESPONSES_STREAMS: StreamRows = {
     ],
     ...{ text: "Hello", reasoning: "A\n\nB" },
   },
-  "text of items with deltas is shown once": {
-    events: [text(0, "Hel"), text(0, "lo"), done(0, MESSAGE), completed()],
-    text: "Hello",
-  },
   "events that a client must tolerate change nothing": {
     events: [
       ...["", { type: "keepalive", sequence_number: 3 }],
@@ -166,16 +231,28 @@ export const RESPONSES_STREAMS: StreamRows = {
       { events: [done(0, CALL), ...events], items: [CALL], error: "quota_exhausted" },
     ]),
   ),
+  ...Object.fromEntries(
+    ([
+      [{ code: "usage_not_included", message: "x" }, "quota_exhausted"],
+      [{ code: "rate_limit_exceeded", message: "try again in 1.3s" }, "rate_limited"],
+      [{ code: "server_is_overloaded", message: "x" }, "provider_failed"],
+      [{ code: "context_length_exceeded", message: "x" }, "context_overflow"],
+      [{ type: "invalid_request_error", message: "exceeds the context window" }, "context_overflow"],
+      [{ type: "timeout_error", message: "no time for the context window" }, "provider_failed"],
+      [{ type: "billing_error", message: "x" }, "quota_exhausted"],
+      [{ type: "conflict_error", message: "x" }, "request_refused"],
+      [{ code: "401", message: "x" }, "unauthorized"],
+      [{ code: 429, message: "Slow" }, "rate_limited"],
+      [{ code: "never_seen", message: "x" }, "provider_failed"],
+      ["out of memory", "provider_failed"],
+      [{}, "provider_failed"],
+    ] as const).map(([error, code]) => [
+      `an error is judged by its code, its type and its text: ${JSON.stringify(error)}`,
+      { events: [done(0, MESSAGE), { error }], items: [MESSAGE], error: code },
+    ]),
+  ),
   "a stream without its terminal event is cut, and keeps what it said": {
-    events: [created(), done(0, CALL)],
-    ...{ items: [CALL], error: "stream_cut" },
-  },
-  "a stream that ends with [DONE] alone is cut": {
-    events: [created(), done(0, MESSAGE), "[DONE]"],
-    ...{ items: [MESSAGE], error: "stream_cut" },
-  },
-  "half an event at the end is a cut": {
-    events: [done(0, CALL), '{"type":"response.output_item.do'],
+    events: [created(), done(0, CALL), "[DONE]", '{"type":"response.output_item.do'],
     ...{ items: [CALL], error: "stream_cut" },
   },
   "half an event before the end is a broken stream": {

@@ -1,11 +1,11 @@
 /** Streams of both APIs: bytes in any cutting, and the turn that a run leaves of them. */
 import assert from "node:assert/strict";
-import { recordedStreams as recordedMessages } from "../../support/recorded_messages.ts";
-import { recordedStreams } from "../../support/recorded_streams.ts";
+import { interactionsIn } from "../../support/recordings.ts";
+import { type RecordedStream, recordedStreams } from "../../support/recorded_streams.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
-import { type Api, type Json, type Received, StreamHome, streamOf } from "./streams.ts";
+import { type Json, type Received, StreamHome, streamOf } from "./streams.ts";
 import { MESSAGES_STREAMS } from "./streams_messages.ts";
 import { RESPONSES_STREAMS } from "./streams_responses.ts";
 
@@ -35,16 +35,16 @@ for (const [api, rows] of [["responses", RESPONSES_STREAMS], ["messages", MESSAG
   }
 }
 
-interface Recorded {
-  readonly api: Api;
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
+/** Answers of other servers that are no stream, each as the event that would end one. */
+const WHOLE = ["azure", "bedrock", "deepseek_loop"].map((name): RecordedStream => {
+  const [first] = interactionsIn(`responses/${name}.yaml`);
+  const { parsed_body, body }: Json = first?.response;
+  const response = parsed_body ?? JSON.parse(body.string);
+  const bytes = new TextEncoder().encode(streamOf([{ type: "response.completed", response }]));
+  return { api: "responses", name, bytes };
+});
 
-const RECORDED: readonly Recorded[] = [
-  ...recordedStreams().map((stream) => ({ api: "responses" as const, ...stream })),
-  ...recordedMessages().map((stream) => ({ api: "messages" as const, ...stream })),
-];
+const RECORDED = [...WHOLE, ...recordedStreams()];
 
 /** The data of the events of a stream, read line by line. */
 function eventsOf(bytes: Uint8Array): Json[] {
@@ -126,6 +126,8 @@ test.long("a recorded stream leaves the items that its events list, however a ne
         : ""
     ).join("");
     const same = JSON.stringify(whole.items) === JSON.stringify(items);
+    const usage = events.at(-1)?.response?.usage;
+    if (api === "responses" && !UNFINISHED.has(name)) assert.deepEqual(whole.usage, usage ?? null, name);
     if (!(same && (deltas === "" || whole.text.startsWith(deltas))) && !UNFINISHED.has(name)) {
       wrong.push(name);
     }

@@ -1,3 +1,4 @@
+/** Content codings: whole, cut, damaged and overlong bodies, in chunks of any size. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import zlib from "node:zlib";
@@ -7,11 +8,6 @@ import { decodeAnswer, decodeBody, decodeStream } from "../../../src/transport/c
 import { readText } from "../../../src/transport/http.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
-
-async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
 
 function bodyOf(bytes: Uint8Array, size = bytes.length) {
   let released = false;
@@ -25,31 +21,10 @@ function bodyOf(bytes: Uint8Array, size = bytes.length) {
   return { body: chunks(), released: () => released };
 }
 
-Deno.test("a body without an encoding is passed on untouched", () => {
-  const { body } = bodyOf(new Uint8Array(3));
-  assert.equal(decodeAnswer(body, new Headers()), body);
-  assert.equal(decodeAnswer(body, new Headers({ "content-encoding": "identity" })), body);
-});
-
-Deno.test("gzip is undone in any chunks, and not twice when the runtime has undone it", async () => {
-  const headers = new Headers({ "content-encoding": "GZIP" });
-  for (const size of [1, 7, 1000]) {
-    const { body, released } = bodyOf(await gzip("data: ü\n\n"), size);
-    assert.equal(await readText(decodeAnswer(body, headers), 1000), "data: ü\n\n");
-    assert.ok(released());
-  }
+Deno.test("gzip that the runtime has undone is not undone again", async () => {
   const { body } = bodyOf(new TextEncoder().encode("data: plain\n\n"));
-  assert.equal(await readText(decodeAnswer(body, headers), 1000), "data: plain\n\n");
-  assert.equal(await readText(decodeAnswer(bodyOf(new Uint8Array(0)).body, headers), 1000), "");
-});
-
-Deno.test("damaged gzip and encodings that cannot be undone are a bad stream", async () => {
-  const { body, released } = bodyOf((await gzip("data: packed\n\n".repeat(50))).subarray(0, -12), 10);
-  const cut = decodeAnswer(body, new Headers({ "content-encoding": "gzip" }));
-  await assert.rejects(readText(cut, 1000), { code: "stream_cut" });
-  assert.ok(released());
-  const other = decodeAnswer(bodyOf(new Uint8Array(9)).body, new Headers({ "content-encoding": "br" }));
-  await assert.rejects(readText(other, 1000), { code: "bad_stream", message: /in the encoding "br"$/ });
+  const decoded = decodeAnswer(body, new Headers({ "content-encoding": "GZIP" }));
+  assert.equal(await readText(decoded, 1000), "data: plain\n\n");
 });
 
 const LIMITS = { maxBytes: 32 * 1024 * 1024, freeBytes: 32 * 1024 * 1024 };
