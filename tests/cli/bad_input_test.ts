@@ -2,15 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending, Sandbox } from "../support/reprise.ts";
-import {
-  assertError,
-  configure,
-  type ExpectedError,
-  HELLO,
-  holdLock,
-  Place,
-  until,
-} from "./harness.ts";
+import { assertError, configure, type ExpectedError, HELLO, holdLock, Place, until } from "./harness.ts";
 
 test("a session that exists is not created again, and a completed run is not continued", async () => {
   await using place = new Place(() => HELLO);

@@ -9,8 +9,8 @@ import {
   type ResponsesServer,
   type Script,
   startResponsesServer,
-} from "../support/responses_server.ts";
-import { httpError } from "../support/responses_server/faults.ts";
+} from "../support/scripted_api/responses.ts";
+import { httpError } from "../support/scripted_api/responses_script.ts";
 import { type Called } from "../support/reprise.ts";
 import { assertError, configure, HELLO, KEY, MODEL, Place } from "./harness.ts";
 

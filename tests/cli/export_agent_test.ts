@@ -3,8 +3,8 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { AGENT_NAMES } from "../../src/agents/agent_session.ts";
 import { assertError, Place } from "./harness.ts";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 
 async function withSession(): Promise<Place> {
   const at = new Place([

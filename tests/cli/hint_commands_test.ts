@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, httpError, reasoning } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import { answer, httpError, reasoning } from "../support/scripted_api/responses.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 import { commandsIn, refusalOf } from "../unit/cli/commands_in_texts.ts";
 import { events } from "../support/reprise.ts";
 import { HELLO, Place } from "./harness.ts";

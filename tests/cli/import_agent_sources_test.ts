@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../src/domain/hash.ts";
-import { answer, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { assertError, Place } from "./harness.ts";
 
 const TRANSCRIPTS = new URL("../doors/transcripts/recorded/", import.meta.url);

@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { assertError, ok, Place } from "./harness.ts";
-import { answer, httpError, message } from "../support/responses_server.ts";
+import { answer, httpError, message } from "../support/scripted_api/responses.ts";
 
 const item = (payload: unknown) => ({ type: "response_item", payload });
 const ROLLOUT = [

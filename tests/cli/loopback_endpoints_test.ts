@@ -3,8 +3,8 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { endpointHashes, parseBaseUrl, portlessEndpoint } from "../../src/domain/fingerprint.ts";
 import type { ModelTurn } from "../../src/domain/turn.ts";
-import { type ResponsesServer, startResponsesServer } from "../support/responses_server.ts";
-import { reasoningIds } from "../support/responses_server/refusing.ts";
+import { type ResponsesServer, startResponsesServer } from "../support/scripted_api/responses.ts";
+import { reasoningIds } from "../support/scripted_api/responses_script.ts";
 import { type Called, events, PROGRAM } from "../support/reprise.ts";
 import { HELLO, KEY, Place, reseal } from "./harness.ts";
 

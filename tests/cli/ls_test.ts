@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, message, type Script } from "../support/responses_server.ts";
+import { answer, message, type Script } from "../support/scripted_api/responses.ts";
 import { assertError, begun, Place, readsThenAnswers, until } from "./harness.ts";
 
 /** A server whose answer takes until the test is over. */

@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import { type ScriptedResponse } from "../support/responses_server/script.ts";
+import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
+import { type ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 import { ending, events } from "../support/reprise.ts";
 import { assertError, Place } from "./harness.ts";
 

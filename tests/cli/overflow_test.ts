@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, httpError, message, reasoning } from "../support/responses_server.ts";
-import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
+import { answer, httpError, message, reasoning } from "../support/scripted_api/responses.ts";
+import { functionCall, type ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 import { shellWords } from "../../src/tools/permission/shell_words.ts";
 import { assertError, Place } from "./harness.ts";
 

@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { shellWords } from "../../src/tools/permission/shell_words.ts";
-import { httpError } from "../support/responses_server.ts";
-import { answer, functionCall } from "../support/responses_server/script.ts";
+import { httpError } from "../support/scripted_api/responses.ts";
+import { answer, functionCall } from "../support/scripted_api/responses_script.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { commandsIn } from "../unit/cli/commands_in_texts.ts";
 import { PDF, PNG } from "./attached_files.ts";

@@ -8,11 +8,16 @@ import {
   text,
   thinking,
   toolUse,
-} from "../support/messages_server.ts";
-import { answer, httpError, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
-import { refuseInDetail } from "../support/responses_server/refusing.ts";
-import { rawItem } from "../support/responses_server/script.ts";
-import { startResponsesSocket } from "../support/responses_socket.ts";
+} from "../support/scripted_api/messages.ts";
+import {
+  answer,
+  httpError,
+  message,
+  reasoning,
+  startResponsesServer,
+} from "../support/scripted_api/responses.ts";
+import { rawItem, refuseInDetail } from "../support/scripted_api/responses_script.ts";
+import { startResponsesSocket } from "../support/scripted_api/socket.ts";
 import { KEY } from "./harness.ts";
 
 /** A refusal of either API. */

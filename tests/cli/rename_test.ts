@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { assertError, holdLock, Place, readsThenAnswers } from "./harness.ts";
-import { answer, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 
 async function titleOf(place: Place, id = "a"): Promise<string> {
   const { sessions } = JSON.parse((await place.call(["ls", "--json"])).stdout);

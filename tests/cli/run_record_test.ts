@@ -11,9 +11,8 @@ import { scanForValues } from "../../src/fixture/secrets/scan.ts";
 import { readSessionFile, type SessionStep } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { ending, events, Sandbox } from "../support/reprise.ts";
-import { answer, rateLimited, reasoning, type Script } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
-import { httpError } from "../support/responses_server/faults.ts";
+import { answer, rateLimited, reasoning, type Script } from "../support/scripted_api/responses.ts";
+import { functionCall, httpError } from "../support/scripted_api/responses_script.ts";
 import { assertError, HELLO, KEY, Place, READS_A } from "./harness.ts";
 import { bytesBelow } from "../support/files.ts";
 

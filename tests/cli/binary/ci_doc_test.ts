@@ -4,7 +4,7 @@ import { lacksProgram, needing } from "../../support/needs.ts";
 import { parse } from "yaml";
 import { blocksOf } from "../../support/page.ts";
 import { PageProject } from "../../support/page_project.ts";
-import { answer, message, reasoning, startResponsesServer } from "../../support/responses_server.ts";
+import { answer, message, reasoning, startResponsesServer } from "../../support/scripted_api/responses.ts";
 import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { KEY } from "../harness.ts";
 

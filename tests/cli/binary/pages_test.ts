@@ -2,8 +2,8 @@
 import { ApiProject } from "../../support/api_project.ts";
 import { lacksProgram, needing } from "../../support/needs.ts";
 import { S3Server } from "../../support/s3_server.ts";
-import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
+import { functionCall } from "../../support/scripted_api/responses_script.ts";
 
 /** Sends a streamed request for each file of tests, up to three times. */
 const ROOT = new URL("../../../", import.meta.url).pathname;

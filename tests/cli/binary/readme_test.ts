@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { lacksPython, needing } from "../../support/needs.ts";
 import { ApiProject } from "../../support/api_project.ts";
-import { startMessagesServer } from "../../support/messages_server.ts";
-import { says, text } from "../../support/messages_server/script.ts";
+import { startMessagesServer } from "../../support/scripted_api/messages.ts";
+import { says, text } from "../../support/scripted_api/messages_script.ts";
 import { blocksOf } from "../../support/page.ts";
 import { reasonNotToRun } from "../../support/pages.ts";
-import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", ROOT)));

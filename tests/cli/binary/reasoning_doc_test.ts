@@ -1,9 +1,8 @@
 /** The lines of docs/reasoning.md do what they say. */
 import assert from "node:assert/strict";
 import { lacksProgram, needing } from "../../support/needs.ts";
-import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
-import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
+import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
+import { functionCall, reasoningIds, refuse } from "../../support/scripted_api/responses_script.ts";
 import { Place } from "../harness.ts";
 
 const TEXT = Deno.readTextFileSync(new URL("../../../docs/reasoning.md", import.meta.url));

@@ -4,12 +4,12 @@ import type { JsonObject } from "../../../src/domain/json.ts";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { type Called, denoCache, Sandbox } from "../../support/reprise.ts";
-import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
+import { answer, functionCall, message, reasoning } from "../../support/scripted_api/responses_script.ts";
 import {
   type ResponsesSocket,
   type ResponsesSocketOptions,
   startResponsesSocket,
-} from "../../support/responses_socket.ts";
+} from "../../support/scripted_api/socket.ts";
 import { SocketClient } from "../../support/socket_client.ts";
 import { Listening } from "../listening.ts";
 

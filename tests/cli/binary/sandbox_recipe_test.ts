@@ -4,8 +4,8 @@ import { ApiProject } from "../../support/api_project.ts";
 import { existsSync } from "node:fs";
 import { lacksBinary, lacksCommand, needing } from "../../support/needs.ts";
 import { SHELL_PROGRAM } from "../../support/reprise.ts";
-import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
+import { functionCall } from "../../support/scripted_api/responses_script.ts";
 
 /** Writes a file in the workspace, one beside it, and one where the others of the home are. */
 const COMMAND = { command: 'touch inside ../beside "$HOME/.profile"', argv: null, timeout_seconds: null };

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { lacksProgram, lacksPython, needing } from "../../support/needs.ts";
 import { ApiProject } from "../../support/api_project.ts";
-import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
+import { functionCall } from "../../support/scripted_api/responses_script.ts";
 
 /** Arguments of the call that runs the check of the project. */
 const CHECK = { command: "sh check.sh", argv: null, timeout_seconds: null };

@@ -1,7 +1,7 @@
 /** Runs that are stopped from outside: by signals, and by a closed pipe. */
 import assert from "node:assert/strict";
-import { answer, message, reasoning, unfinished } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+import { answer, message, reasoning, unfinished } from "../../support/scripted_api/responses.ts";
+import { functionCall } from "../../support/scripted_api/responses_script.ts";
 import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import { HELLO, Place, READS_A } from "../harness.ts";

@@ -4,8 +4,8 @@ import { sealFixture } from "../../../src/fixture/seal.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { isGroupAlive } from "../../../src/tools/shell/process_group.ts";
 import { events, Sandbox } from "../../support/reprise.ts";
-import { answer } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+import { answer } from "../../support/scripted_api/responses.ts";
+import { functionCall } from "../../support/scripted_api/responses_script.ts";
 import { HELLO, Place } from "../harness.ts";
 import { textsBelow } from "../../support/files.ts";
 

@@ -2,7 +2,11 @@
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
-import { type SocketBehaviour, type SocketServer, startSocketServer } from "../../support/socket_server.ts";
+import {
+  type SocketBehaviour,
+  type SocketServer,
+  startSocketServer,
+} from "../../support/scripted_api/socket_server.ts";
 import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import type { Recorder, RecordOptions } from "./recorder.ts";

@@ -1,7 +1,7 @@
 /** Reports that the next request continues the last one, compared with the bytes of both. */
 import assert from "node:assert/strict";
-import { startResponsesServer } from "../../support/responses_server.ts";
-import { answer, message, reasoning } from "../../support/responses_server/script.ts";
+import { startResponsesServer } from "../../support/scripted_api/responses.ts";
+import { answer, message, reasoning } from "../../support/scripted_api/responses_script.ts";
 import { test } from "../../support/test.ts";
 import { ID } from "../sessions/home.ts";
 import { Runs } from "./runs.ts";

@@ -5,17 +5,18 @@ import {
   type Script,
   type ScriptedResponse,
   type ServerOptions,
-} from "../../support/responses_server.ts";
+} from "../../support/scripted_api/responses.ts";
 import {
-  OTHER_WORDS,
-  OTHER_WORDS_UNNAMED,
+  answer,
+  functionCall,
+  message,
+  reasoning,
   reasoningIds,
   REFUSAL_SHAPES,
   type RefusalText,
   refuse,
-  UNKNOWN_WORDS,
-} from "../../support/responses_server/refusing.ts";
-import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
+  refuseInDetail,
+} from "../../support/scripted_api/responses_script.ts";
 import type { GivenRun, Row } from "./runs.ts";
 
 /** Two reasoning items and an answer: one of the two will be what the API refuses. */
@@ -31,6 +32,44 @@ export const read = (callId?: string) =>
   );
 export const READ = read();
 const AGAIN = answer([reasoning("again"), READ]);
+
+/** Refusals of the item `id` in words that are in no documentation. */
+const OTHER_WORDS: Readonly<Record<string, (id: string) => ScriptedResponse>> = {
+  "expired": (id) => refuse({ message: `reasoning item ${id} expired` }, "http"),
+  "expired, in a failed stream": (id) => refuse({ message: `reasoning item ${id} expired` }, "failed"),
+  "expired, in an error event": (id) =>
+    refuse({ message: `Item ${id} expired.`, code: "item_expired" }, "error"),
+  "unprocessable": (id) => refuse({ message: `Item ${id} is too old.`, param: "input", status: 422 }, "http"),
+  "as detail": (id) => refuseInDetail(400, `reasoning item ${id} expired`),
+  "as a list of details": (id) =>
+    refuseInDetail(422, [{
+      type: "value_error",
+      loc: ["body", "input"],
+      msg: `Value error, ${id} is unknown`,
+    }]),
+};
+
+/** Refusals that speak of reasoning and name no item. */
+const OTHER_WORDS_UNNAMED: Readonly<Record<string, () => ScriptedResponse>> = {
+  "too old": () => refuse({ message: "encrypted_content too old" }, "http"),
+  "not decrypted": () =>
+    refuse({ message: "The reasoning content could not be decrypted.", param: "input" }, "http"),
+  "not decrypted, in a stream": () =>
+    refuse({ message: "The reasoning content could not be decrypted." }, "error_then_failed"),
+  "as detail": () => refuseInDetail(404, "Encrypted content not found"),
+};
+
+/** Refusals that say nothing of reasoning. */
+const UNKNOWN_WORDS: Readonly<Record<string, () => ScriptedResponse>> = {
+  "bad request": () => refuse({ message: "Bad Request" }, "http"),
+  "not found": () => refuse({ message: "Item not found.", param: "input", status: 404 }, "http"),
+  "unprocessable": () => refuseInDetail(422, "Unprocessable Entity"),
+  "in a stream": () => refuse({ message: "Invalid input.", code: "invalid_request_error" }, "failed"),
+  "by an unknown code in a stream": () => refuse({ message: "Gone.", code: "stale_blob" }, "failed"),
+  "by an unknown code in an error event": () => refuse({ message: "Gone.", code: "stale_blob" }, "error"),
+  "about another item": () =>
+    refuse({ message: "Invalid 'input[0]'.", param: "input[0]", code: "invalid_value" }, "http"),
+};
 
 type Refusals = Readonly<Record<string, (id: string, index: number) => ScriptedResponse>>;
 type Texts = Readonly<Record<string, (id: string, index: number) => RefusalText>>;

@@ -7,7 +7,7 @@ import type { Json } from "../files.ts";
 /** A broken rule, in the words of the API. */
 export interface Violation {
   readonly message: string;
-  readonly param?: string;
+  readonly param?: string | null;
   readonly code?: string;
 }
 
@@ -50,7 +50,7 @@ export function responsesViolations(
   { issued, isLenient = false }: { readonly issued?: Issued; readonly isLenient?: boolean } = {},
 ): Violation[] {
   const found: Violation[] = [];
-  const refuse = (message: string, code?: string, param = "input") =>
+  const refuse = (message: string, code?: string, param: string | null = "input") =>
     void found.push({ message, param, ...(code === undefined ? {} : { code }) });
   if (!isWellFormed(body)) {
     refuse("We could not parse the JSON body of your request: it is not valid Unicode.");
@@ -103,7 +103,7 @@ export function responsesViolations(
       const reason = typeof blob === "string" ? issued?.unreadable(id, blob) ?? null : null;
       if (reason !== null) {
         const words = `The encrypted content for item ${id} could not be verified. Reason: ${reason}`;
-        refuse(words, "invalid_encrypted_content");
+        refuse(words, "invalid_encrypted_content", null);
       }
     }
     const provided = `Item '${id}' of type '${type}' was provided without its required`;
@@ -227,6 +227,9 @@ export function messagesViolations(
   if (thinking?.budget_tokens >= body.max_tokens) {
     refuse("`max_tokens` must be greater than `thinking.budget_tokens`.");
   }
+  if (!["summarized", "omitted", null].includes(thinking?.display ?? null)) {
+    refuse(`thinking.${thinking.type}.display: Input should be 'summarized' or 'omitted'`);
+  }
   if (thinking?.block_binding !== undefined && !knowsBinding) {
     refuse(`thinking.${thinking.type}.block_binding: Extra inputs are not permitted`);
   }
@@ -237,6 +240,11 @@ export function messagesViolations(
       "messages: all messages must have non-empty content except for the optional final assistant message",
     );
   }
+  body.messages.forEach(({ role: _, content: __, ...others }: Json, index: number) => {
+    for (const name of Object.keys(others)) {
+      refuse(`messages.${index}.${name}: Extra inputs are not permitted`);
+    }
+  });
   if (turns[0]?.role === "assistant") refuse('messages: first message must use the "user" role');
   turns.forEach(({ role, index, blocks }, position) => {
     for (const { path, block } of blocks) {

@@ -124,10 +124,10 @@ class MessagesIssuer {
     return `${prefix}_01${(++this.#count).toString(36).padStart(22, "0")}`;
   }
 
-  /** A thinking block with a signature for exactly this text, bound to the prefix. */
-  thinking(text: string, prefix: Prefix): Json {
-    const content = { nonce: ++this.#count, text: sha256(text), ...boundTo(prefix) };
-    return { type: "thinking", thinking: text, signature: sealed(JSON.stringify(content)) };
+  /** The signature of thinking with exactly this text, none if it is redacted, bound to the prefix. */
+  sign(text: string | undefined, prefix: Prefix): string {
+    const sum = sha256(text ?? "");
+    return sealed(JSON.stringify({ nonce: ++this.#count, sum, ...boundTo(prefix) }));
   }
 
   /** Judges every thinking block in order, each without the blocks that are dropped before it. */
@@ -155,8 +155,8 @@ class MessagesIssuer {
  * of the thinking that was there when it was issued (protocol §11).
  */
 function verdictOn(block: Json, prefix: Prefix): Verdict {
-  const content = opened(String(block.signature));
-  if (content === null || content.text !== sha256(String(block.thinking))) return "forged";
+  const content = opened(String(block.signature ?? block.data));
+  if (content?.sum !== sha256(block.thinking ?? "")) return "forged";
   const now = boundTo(prefix);
   if (!BOUND_MODELS.includes(now.model) || content.model !== now.model) return "ok";
   const { said, before } = content;
@@ -291,13 +291,17 @@ interface StreamedBlock {
 function newBlocks(one: ScriptedBlock, prefix: Prefix, { issuer, body }: AnswerContext): StreamedBlock[] {
   switch (one.kind) {
     case "thinking": {
-      const block = issuer.thinking(body.thinking?.display === "omitted" ? "" : one.text, prefix);
+      const text = body.thinking?.display === "omitted" ? "" : one.text;
+      const signature = issuer.sign(text, prefix);
+      const block = { type: "thinking", thinking: text, signature };
       const deltas = [
-        ...pieces(block.thinking).map((thinking) => ({ type: "thinking_delta", thinking })),
-        { type: "signature_delta", signature: block.signature },
+        ...pieces(text).map((thinking) => ({ type: "thinking_delta", thinking })),
+        { type: "signature_delta", signature },
       ];
       return [{ block, start: { type: "thinking", thinking: "", signature: "" }, deltas }];
     }
+    case "redacted":
+      return [whole({ type: "redacted_thinking", data: issuer.sign(undefined, prefix) })];
     case "text": {
       const deltas = pieces(one.text).map((text) => ({ type: "text_delta", text }));
       return [{ block: { type: "text", text: one.text }, start: { type: "text", text: "" }, deltas }];
@@ -312,12 +316,14 @@ function newBlocks(one: ScriptedBlock, prefix: Prefix, { issuer, body }: AnswerC
       const id = issuer.newId("srvtoolu");
       const results = { type: `${name}_tool_result`, tool_use_id: id, content: result };
       const use = called({ type: "server_tool_use", id, name, input }, JSON.stringify(input));
-      return [use, { block: results, start: results, deltas: [] }];
+      return [use, whole(results)];
     }
     case "block":
-      return [{ block: one.block, start: one.block, deltas: [] }];
+      return [whole(one.block)];
   }
 }
+
+const whole = (block: Json): StreamedBlock => ({ block, start: block, deltas: [] });
 
 function called(block: Json, input: string): StreamedBlock {
   const parts = input === "{}" ? [""] : ["", ...pieces(input)];

@@ -8,6 +8,7 @@ export { unfinished } from "./responses_script.ts";
 export type ScriptedBlock =
   & (
     | { readonly kind: "thinking"; readonly text: string }
+    | { readonly kind: "redacted" }
     | { readonly kind: "text"; readonly text: string }
     /** `input` is sent unchanged, whatever it holds; `{}` as one empty string, as the API does. */
     | { readonly kind: "tool_use"; readonly name: string; readonly input: string; readonly id?: string }
@@ -50,6 +51,11 @@ export function says(blocks: readonly ScriptedBlock[], options: MessagesStreamOp
 /** A thinking block. */
 export function thinking(text: string): ScriptedBlock {
   return { kind: "thinking", text };
+}
+
+/** A redacted thinking block. */
+export function redacted(): ScriptedBlock {
+  return { kind: "redacted" };
 }
 
 /** A text block. */
