@@ -1,7 +1,7 @@
 /** Bytes of a stream to items, against `JSON.parse` of the same payloads alone, and against the openai client. */
 import { responsesApi } from "../src/apis/responses/api.ts";
 import { readSse } from "../src/transport/sse.ts";
-import { bodyOfChunks, readEvents, testStreams } from "../tests/support/streams.ts";
+import { recordedStreams } from "../tests/support/recorded_streams.ts";
 import { bench, interleave, sized, timed } from "./report.ts";
 
 const parse = "JSON.parse alone";
@@ -17,7 +17,7 @@ export const sse = bench({
   // Only the configuration of these tests has the client's package.
   const module = new URL("../tests/clients/openai_events.ts", import.meta.url).href;
   const { countEvents } = await import(module);
-  const streams = testStreams().map(({ bytes }) => bytes).filter(endsWell);
+  const streams = recordedStreams().map(({ bytes }) => bytes).filter(endsWell);
   const length = streams.reduce((sum, stream) => sum + stream.length, 0);
   const times = Math.ceil(sized(context, 24e6, 1e6) / length);
   const measured = async (size: number) => {
@@ -28,7 +28,8 @@ export const sse = bench({
       )
     );
     const chunks = Array.from({ length: times }, () => once).flat();
-    const payloads = (await readEvents(chunks)).events.map(({ data }) => data);
+    const batches = await Array.fromAsync(readSse(bodyOfChunks(chunks)));
+    const payloads = batches.flat().map(({ data }) => data);
     const reading = (read: () => Promise<number>) => () =>
       timed(async () => {
         const events = await read();
@@ -56,6 +57,16 @@ function endsWell(stream: Uint8Array): boolean {
   const text = new TextDecoder().decode(stream);
   return text.startsWith("event: response.created\n") &&
     /\nevent: response\.completed\ndata: .*\n\n$/.test(text);
+}
+
+/** The chunks as a body, with as little around them as an async iterable can have. */
+function bodyOfChunks(chunks: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
+  let at = 0;
+  const next = (): Promise<IteratorResult<Uint8Array>> => {
+    const value = chunks[at++];
+    return Promise.resolve(value === undefined ? { done: true, value } : { done: false, value });
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 /** The chunks as `fetch` returns them. */

@@ -15,7 +15,7 @@ import { SessionWriter } from "../../src/store/write/writer.ts";
 import { NAIVE } from "./naive.ts";
 import { scenarioOf } from "./scenarios.ts";
 import { ID } from "./sessions.ts";
-import { endDraft, pinsFor, testPorts, userDraft } from "../unit/store/support.ts";
+import { endDraft, pinsFor, testPorts, userDraft } from "./drafts.ts";
 
 const encoder = new TextEncoder();
 const [mode, homePath, option = "", mutant = ""] = Deno.args as [string, string, string?, string?];

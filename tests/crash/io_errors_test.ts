@@ -13,8 +13,8 @@ import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
 import { answer, functionCall, message, reasoning } from "../support/scripted_api/responses_script.ts";
 import { readTool, scripted } from "./scripted.ts";
-import { type Operation, spyFiles, systemError } from "../unit/store/spy_files.ts";
-import { portsOn } from "../unit/store/support.ts";
+import { type Operation, spyFiles, systemError } from "./spy_files.ts";
+import { portsOn } from "./drafts.ts";
 import { scaled } from "../support/scale.ts";
 
 const LARGE = readTool(

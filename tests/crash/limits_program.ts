@@ -15,7 +15,7 @@ import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
 import { scripted } from "./scripted.ts";
-import { spyFiles } from "../unit/store/spy_files.ts";
+import { spyFiles } from "./spy_files.ts";
 import {
   answer,
   call,
@@ -27,7 +27,7 @@ import {
   reasoning,
   result,
   userDraft,
-} from "../unit/store/support.ts";
+} from "./drafts.ts";
 import { answer as answers, message, reasoning as thinks } from "../support/scripted_api/responses_script.ts";
 import { ID } from "./sessions.ts";
 

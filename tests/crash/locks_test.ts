@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
-import { testPorts } from "../unit/store/support.ts";
+import { testPorts } from "./drafts.ts";
 import { commandOf } from "./programs.ts";
 import { ID, prepare } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";

@@ -1,7 +1,7 @@
 /** Operations without care for crashes, as a small script would do them. The harnesses must fail each of them. */
 import { encodeTurn, type Turn, turnFileName } from "../../src/domain/turn.ts";
 import { readSession } from "../../src/store/read/session.ts";
-import { userDraft } from "../unit/store/support.ts";
+import { userDraft } from "./drafts.ts";
 import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
 
 /** Writes the final file in place. */

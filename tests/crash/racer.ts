@@ -10,7 +10,7 @@ import { RepriseError } from "../../src/domain/errors.ts";
 import { isJsonObject } from "../../src/domain/json.ts";
 import { openHome } from "../../src/store/home.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
-import { endDraft, testPorts, userDraft } from "../unit/store/support.ts";
+import { endDraft, testPorts, userDraft } from "./drafts.ts";
 import { ID } from "./sessions.ts";
 
 const [homePath, naive = ""] = Deno.args as [string, string?];

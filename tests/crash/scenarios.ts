@@ -21,7 +21,7 @@ import { turnPath } from "../../src/store/layout.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { repairSession } from "../../src/store/repair/repair.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
-import { call, endDraft, modelDraft, pinsFor, putPinned, userDraft } from "../unit/store/support.ts";
+import { call, endDraft, modelDraft, pinsFor, putPinned, userDraft } from "./drafts.ts";
 import {
   assertEnd,
   decisionDraft,

@@ -18,7 +18,7 @@ import {
   result,
   testPorts,
   userDraft,
-} from "../unit/store/support.ts";
+} from "./drafts.ts";
 
 /** The session that everything is done to. */
 export const ID: SessionId = parseSessionId("crash");

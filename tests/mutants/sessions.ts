@@ -22,7 +22,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     text: "if (error instanceof SyncFailed) return this.#dead = storageError(error, tried, path);",
     replacement: "if (error instanceof SyncFailed) return storageError(error, tried, path);",
     promise: "format.md: after a failed fsync the writer stops",
-    area: ["unit/store"],
+    area: ["doors/sessions/storage_test.ts"],
   },
   {
     file: "src/store/read/session.ts",

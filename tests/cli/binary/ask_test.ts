@@ -87,118 +87,96 @@ function questions(called: Called): number {
   return called.stdout.split(QUESTION).length - 1;
 }
 
-/** A case: these calls, these answers, and then these decisions and results. */
-function answered(
-  calls: readonly ScriptedItem[],
-  answers: readonly string[],
-  expected: { readonly decisions: readonly string[]; readonly statuses: readonly string[] },
-) {
-  return async () => {
-    await using place = new Place(calling(...calls));
-    const called = await new Terminal(place).answer(...answers);
-    assert.equal(called.code, 0, called.stdout);
-    assert.equal(questions(called), answers.length, called.stdout);
-    assert.deepEqual(decisions(place), expected.decisions);
-    assert.deepEqual(statuses(place), expected.statuses);
-  };
+/** Calls of a model, the keys that answer the questions, and the decisions that are then on disk. */
+interface Row {
+  readonly calls: readonly ScriptedItem[];
+  readonly flags?: readonly string[];
+  readonly keys: readonly string[];
+  readonly decisions: readonly string[];
 }
 
-/** A case of one call and one answer. */
-function one(answer: string, decision: "yes" | "no" | "always") {
-  const allowed = decision !== "no";
-  return answered([shellLine("touch x")], [answer], {
-    decisions: [`shell: ${allowed ? "allowed" : "denied"}, asked_${decision}`],
-    statuses: [allowed ? "ok" : "denied"],
+const one = (key: string, decision: string): Row => ({
+  calls: [shellLine("touch x")],
+  keys: [key],
+  decisions: [`shell: ${decision === "no" ? "denied" : "allowed"}, asked_${decision}`],
+});
+const again = (typed: string): Row => ({ ...one("n", "no"), keys: [typed, "n"] });
+
+const ROWS: Readonly<Record<string, Row>> = {
+  "y allows one call": one("y", "yes"),
+  "n denies it": one("n", "no"),
+  "the end of the input denies it": one("\x04", "no"),
+  "a line end asks again": again("\n"),
+  "a word asks again": again("yes"),
+  "a pasted text asks again": again("y\ny\ny\n"),
+  "an answer of the terminal that ends with y asks again": again("\x1b[?2026;2$y"),
+  "a bracketed paste asks again": again("\x1b[200~y\x1b[201~"),
+  "reading is not asked about, nor what a rule decides": {
+    calls: [read("a.txt"), shellArgv("true"), shellArgv("touch", "x"), edit("a.txt", "alpha", "A")],
+    flags: ["--allow", "shell:true", "--deny", "shell:touch **"],
+    keys: ["y"],
+    decisions: [
+      "shell: allowed, allowed_by_rule (shell:true)",
+      "shell: denied, denied_by_rule (shell:touch **)",
+      "edit_file: allowed, asked_yes",
+    ],
+  },
+  "always is for the same call, and for no other content of a file": {
+    calls: [
+      ...[shellLine("touch x"), shellLine("touch x"), shellLine("touch y")],
+      ...[write("b.txt", "one"), write("b.txt", "two")],
+    ],
+    keys: ["a", "n", "a", "n"],
+    decisions: [
+      "shell: allowed, asked_always",
+      "shell: allowed, asked_always",
+      "shell: denied, asked_no",
+      "write_file: allowed, asked_always",
+      "write_file: denied, asked_no",
+    ],
+  },
+  // A deny rule for commands cannot tell about lines for a shell; these lines need none.
+  "always this tool is for every later call of the tool, except those that a rule denies": {
+    calls: [
+      shellLine("touch x"),
+      shellLine("touch y"),
+      shellArgv("rm", "a.txt"),
+      edit("a.txt", "alpha", "A"),
+    ],
+    flags: ["--deny", "shell:rm **"],
+    keys: ["t", "n"],
+    decisions: [
+      "shell: allowed, asked_always_tool",
+      "shell: allowed, asked_always_tool",
+      "shell: denied, denied_by_rule (shell:rm **)",
+      "edit_file: denied, asked_no",
+    ],
+  },
+};
+
+for (const [name, row] of Object.entries(ROWS)) {
+  Deno.test(`at a terminal a single key answers: ${name}`, async () => {
+    await using place = new Place(calling(...row.calls));
+    const called = await new Terminal(place, [...ASKING, ...row.flags ?? []]).answer(...row.keys);
+    assert.equal(called.code, 0, called.stdout);
+    assert.equal(questions(called), row.keys.length, called.stdout);
+    assert.deepEqual(decisions(place), row.decisions);
   });
 }
 
-Deno.test("at a terminal one key allows one call, and everything else denies it: y", one("y", "yes"));
-
-Deno.test("at a terminal one key allows one call, and everything else denies it: n", one("n", "no"));
-
-for (
-  const [name, typed] of Object.entries({
-    "a line end": "\n",
-    "a key without a meaning": "x",
-    "a word": "yes",
-    "a key and a line end": "y\n",
-    "a pasted text": "y\ny\ny\n",
-    "a cursor key": "\x1b[A",
-    "an answer of the terminal that ends with y": "\x1b[?2026;2$y",
-    "a bracketed paste": "\x1b[200~y\x1b[201~",
-  })
-) {
-  Deno.test(
-    `only a single key answers, and anything else asks again: ${name}`,
-    answered([shellLine("touch x")], [typed, "n"], {
-      decisions: ["shell: denied, asked_no"],
-      statuses: ["denied"],
-    }),
-  );
-}
-
-Deno.test(
-  "at a terminal one key allows one call, and everything else denies it: the end of the input",
-  one("\x04", "no"),
-);
-
-Deno.test(
-  "at a terminal one key allows one call, and everything else denies it: always",
-  one("a", "always"),
-);
-
-Deno.test("at a terminal one key allows one call, and everything else denies it: what was typed before a question is there is no answer to it", async () => {
+Deno.test("keys typed before a question are no answer to it, and always ends with its run", async () => {
   await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), shellLine("touch z")));
   const terminal = new Terminal(place);
   await terminal.type("y\n\x04y\ny\n");
-  const called = await terminal.answer("y", "n", "n");
+  const called = await terminal.answer("a", "n", "n");
   assert.equal(questions(called), 3);
   assert.deepEqual(statuses(place), ["ok", "denied", "denied"]);
   assert.deepEqual(names(place), ["a.txt", "x"]);
+  const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer("n", "n", "n");
+  assert.equal(questions(next), 3);
 });
 
-Deno.test("at a terminal one key allows one call, and everything else denies it: reading is not asked about, nor what a rule decides", async () => {
-  await using place = new Place(
-    calling(read("a.txt"), shellArgv("true"), shellArgv("touch", "x"), edit("a.txt", "alpha", "A")),
-  );
-  const rules = ["--allow", "shell:true", "--deny", "shell:touch **"];
-  const called = await new Terminal(place, [...ASKING, ...rules]).answer("y");
-  assert.equal(questions(called), 1);
-  assert.deepEqual(decisions(place), [
-    "shell: allowed, allowed_by_rule (shell:true)",
-    "shell: denied, denied_by_rule (shell:touch **)",
-    "edit_file: allowed, asked_yes",
-  ]);
-});
-
-Deno.test("at a terminal one key allows one call, and everything else denies it: always is for the same call of this run, for no other and in no other run", async () => {
-  await using place = new Place(
-    calling(
-      ...[shellLine("touch x"), shellLine("touch x"), shellLine("touch y")],
-      // Another content of the same file is another call.
-      ...[write("b.txt", "one"), write("b.txt", "two")],
-    ),
-  );
-  await new Terminal(place).answer("a", "n", "a", "n");
-  assert.deepEqual(decisions(place), [
-    "shell: allowed, asked_always",
-    "shell: allowed, asked_always",
-    "shell: denied, asked_no",
-    "write_file: allowed, asked_always",
-    "write_file: denied, asked_no",
-  ]);
-  const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer(
-    "n",
-    "n",
-    "n",
-    "n",
-    "n",
-  );
-  assert.equal(questions(next), 5);
-  assert.deepEqual(names(place), ["a.txt", "b.txt", "x"]);
-});
-
-Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: a command line with escapes, carriage returns, bidi controls and line ends", async () => {
+Deno.test("the question shows what would run: a command line with escapes, carriage returns, bidi controls and line ends", async () => {
   const line = "rm -rf x \x1b[2K\r# harmless \u202e\u200b\nsecond line";
   await using place = new Place(calling(shellLine(line)));
   const called = await new Terminal(place).answer("n");
@@ -210,7 +188,7 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
   assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
 });
 
-Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an argv quoted for a shell", async () => {
+Deno.test("the question shows what would run: an argv quoted for a shell", async () => {
   await using place = new Place(calling(shellArgv("touch", "two words", "it's", "$HOME", "")));
   const called = await new Terminal(place).answer("n");
   assert.ok(
@@ -219,7 +197,7 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
   );
 });
 
-Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit as a diff of the file", async () => {
+Deno.test("the question shows what would run: an edit as a diff of the file", async () => {
   await using place = new Place(calling(edit("a.txt", "beta", "B\x07\nC")));
   const called = await new Terminal(place).answer("n");
   assertShown(called, [
@@ -238,24 +216,6 @@ Deno.test("questions about one response are counted; calls that a rule decides d
   const called = await new Terminal(place, [...ASKING, "--allow", "shell:true"]).answer("n", "n");
   assertShown(called, ["1 of 2: The model wants to run shell:", "  │ touch x"]);
   assertShown(called, ["2 of 2: The model wants to run shell:", "  │ touch y"]);
-});
-
-Deno.test("always this tool is for every later call of the tool in this run, except those that a rule denies", async () => {
-  const calls = [
-    shellLine("touch x"),
-    shellLine("touch y"),
-    shellArgv("rm", "a.txt"),
-    edit("a.txt", "alpha", "A"),
-  ];
-  await using place = new Place(calling(...calls));
-  await new Terminal(place, [...ASKING, "--deny", "shell:rm **"]).answer("t", "n");
-  // A deny rule for commands cannot tell about lines for a shell; these lines need none.
-  assert.deepEqual(decisions(place), [
-    "shell: allowed, asked_always_tool",
-    "shell: allowed, asked_always_tool",
-    "shell: denied, denied_by_rule (shell:rm **)",
-    "edit_file: denied, asked_no",
-  ]);
 });
 
 Deno.test("quit at the question ends the run as interrupted, with every call answered, and names the command that continues it", async () => {
@@ -316,7 +276,7 @@ function assertClosed(place: Place, code: number): void {
   assert.deepEqual(names(place), ["a.txt"]);
 }
 
-Deno.test("without a terminal to ask on, --ask is a denial, and no question is printed: without a terminal, whatever stdin holds", async () => {
+Deno.test("--ask is a denial without a terminal, whatever stdin holds", async () => {
   for (const stdin of [undefined, "y\ny\n"]) {
     await using place = new Place(calling(shellLine("touch x"), edit("a.txt", "alpha", "A")));
     const called = await place.call([...NEW_RUN, "--ask", "Go"], stdin === undefined ? {} : { stdin });
@@ -329,7 +289,7 @@ Deno.test("without a terminal to ask on, --ask is a denial, and no question is p
   }
 });
 
-Deno.test("without a terminal to ask on, --ask is a denial, and no question is printed: without a terminal for stderr", async () => {
+Deno.test("--ask is a denial without a terminal for stderr", async () => {
   await using place = new Place(calling(shellLine("touch x")));
   const terminal = new Terminal(place, ASKING, "2>/dev/null");
   // Ends for a question that no person sees, so that it fails the test instead of waiting for ever.

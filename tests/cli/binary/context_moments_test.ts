@@ -72,27 +72,16 @@ const toolOutput = (output: string) => [
 /** Texts with the moment or the system of a place, in the words of no client. */
 const REWORDED: Readonly<Record<string, (place: Place) => string>> = {
   "ISO in UTC": iso,
-  "ISO without a fraction": (place) => `(${iso(place).replace(/\.\d+/, "")})`,
   "ISO with an offset": (place) => `${second(place).replace(" ", "T")}${offsetOf(place)}`,
-  "a day and minutes": (place) => `Begun ${minute(place)}.`,
   "a day and seconds, with a zone": (place) => `${second(place)} ${place.zone}`,
   "the locale of America": (place) => `2. Moment: ${inLocale(place, "en-US")}`,
-  "the locale of Germany": (place) => `Es ist ${inLocale(place, "de-DE")}`,
   "a long notation": (place) => inLocale(place, "en-US", { dateStyle: "full", timeStyle: "short" }),
   "the output of date": (place) => dated(place, ` ${place.zone} ${yearOf(place)}\n`),
-  "the output of git log": (place) => `Date:   ${dated(place, ` ${yearOf(place)} ${offsetOf(place, "")}`)}`,
   "a header": ({ at }) => `date: ${new Date(at).toUTCString()}`,
-  "the text of a Date": (place) =>
-    `${
-      dated(place, "").replace(/ {1,2}(\d+) (.*)/, (_, day, time) =>
-        ` ${day.padStart(2, "0")} ${yearOf(place)} ${time}`)
-    } GMT${offsetOf(place, "")} (Standard Time)`,
   "a log": (place) => `${second(place)},123 ERROR a\n${second(later(place, -1))},007 INFO b`,
   "moments of the whole run": (place) =>
     `${iso(later(place, place.at === THEN.at ? -10 : 0))} to ${iso(place)}`,
   "a system and its release": (place) => `uname: ${systemOf(place)}`,
-  "a system in lower case": (place) =>
-    `uname: ${systemOf(place).toLowerCase().replace("release", "RELEASE")}`,
   "a system, and its platform beside": (place) => `${systemOf(place)} (${platformOf(place)})`,
 };
 
@@ -100,24 +89,16 @@ const REWORDED: Readonly<Record<string, (place: Place) => string>> = {
 const HOSTILE: Readonly<Record<string, (place: Place, isThen: boolean) => string>> = {
   "a log line from before the recording": (place, isThen) =>
     `${minute(later(place, isThen ? -33 : 0))} ERROR a`,
-  "a log line from before the replay": (place, isThen) => `${minute(later(place, isThen ? 0 : -33))} ERROR a`,
-  "two log lines of one day": (_, isThen) => `2026-11-21 ${isThen ? "14:28" : "15:01"} ERROR a`,
   "two log lines of the recording": (_, isThen) => `${minute(later(THEN, isThen ? 0 : -3))} ERROR a`,
   "a time of day": (place) => `at ${second(place).slice(11)}`,
   "a later moment": (place, isThen) => `due ${minute(later(place, isThen ? 60 : 0))}`,
   "a moment after the present": (place, isThen) => `due ${minute(later(place, isThen ? 0 : 5))}`,
   "the same time of the next day": (place, isThen) => minute(later(place, isThen ? 24 * 60 : 0)),
-  "the same time of another year": (place, isThen) =>
-    isThen ? `2025${minute(place).slice(4)}` : minute(place),
   "the time of another zone": (place, isThen) => `${second(place)}${isThen ? "+09:00" : offsetOf(place)}`,
   "a long log": (place) => `${second(place)} a\n`.repeat(1001),
-  "a zone of another kind": (place, isThen) => `${second(place)}${isThen ? " UTC" : ` ${place.zone}`}`,
   "a word after a moment": (place, isThen) => `${minute(place)} ${isThen ? "WARN" : "INFO"} a`,
-  "a position in a film": (place) => `${second(place)}:07`,
   "a deadline and the present": (place, isThen) =>
     (isThen ? [minute(place), "2026-12-24 18:00"] : ["2026-12-24 18:00", minute(place)]).join(" to "),
-  "the present twice and a deadline": (place, isThen) =>
-    `${iso(place)} to ${isThen ? "2026-12-24 18:00" : iso(place)}`,
   "a platform alone": (place) => `Build it for ${platformOf(place)}`,
   "the name of a system alone": ({ os }) => `Does it work on ${os.split(" ")[0]}?`,
   "a longer release": (place) => `linux-image-${releaseOf(place)}`,
@@ -127,31 +108,21 @@ const HOSTILE: Readonly<Record<string, (place: Place, isThen: boolean) => string
 /** Pairs in which a person asks about a moment or a system. */
 const ASKED: Readonly<Record<string, (place: Place) => readonly unknown[]>> = {
   "a moment in the question": (place) => [user(`What happened at ${iso(place)}?`)],
-  "a moment in the question after a context": (
-    place,
-  ) => [user(context(place), `What happened at ${minute(place)}?`)],
-  "a moment in an earlier question": (place) => [
-    user(`What happened at ${iso(place)}?`),
-    { role: "assistant", content: "Much." },
-    user("And?"),
-  ],
   "a system in the question": (place) => [user(`Is ${systemOf(place)} safe?`)],
 };
 
-/** Requests with the recorder's moment in what the client got from the recording. */
-const CARRIED: Readonly<Record<string, (place: Place) => readonly unknown[]>> = {
-  "a moment in a played answer": (place) => [
-    user(`It is ${minute(place)}`, "When?"),
-    { role: "assistant", content: `At ${minute(THEN)}` },
-    ...toolOutput(`wrote ${minute(THEN)}; ${iso(place)}`),
-    user("Again"),
-  ],
-};
+/** A request with the recorder's moment in what the client got from the recording. */
+const carried = (place: Place): readonly unknown[] => [
+  user(`It is ${minute(place)}`, "When?"),
+  { role: "assistant", content: `At ${minute(THEN)}` },
+  ...toolOutput(`wrote ${minute(THEN)}; ${iso(place)}`),
+  user("Again"),
+];
 
 Deno.test("a moment of the run and a system with its release are replaced by value, others count", async () => {
   const rowsOf = (place: Place, isThen: boolean): Record<string, readonly unknown[]> => ({
     ...mapped(REWORDED, (textOf) => [user(textOf(place), "Hello")]),
-    ...mapped(CARRIED, (inputOf) => inputOf(place)),
+    "a moment in a played answer": carried(place),
     ...mapped(HOSTILE, (textOf) => [user("Look"), ...toolOutput(textOf(place, isThen))]),
     ...mapped(ASKED, (inputOf) => inputOf(place)),
   });
@@ -177,18 +148,19 @@ Deno.test("a moment of the run and a system with its release are replaced by val
     const { answer } = await response.json();
     return answer === name ? "replayed" : "missed";
   };
-  const [results, controls]: Record<string, string>[] = [{}, {}];
+  const results: Record<string, string> = {};
+  const controls: Record<string, string> = {};
   const then = Object.fromEntries(recorded);
   for (const [name, input] of Object.entries(rowsOf(nowThere(), false))) {
-    (results as Record<string, string>)[name] = await ask(name, input, nowThere());
-    if (!(name in HOSTILE) || results?.[name] === "replayed") continue;
+    results[name] = await ask(name, input, nowThere());
     // The same text replays now.
-    (controls as Record<string, string>)[name] = await ask(name, then[name] ?? [], nowThere());
+    if (name in HOSTILE) controls[name] = await ask(name, then[name] ?? [], nowThere());
   }
   serving.process.kill("SIGTERM");
   await serving.ended();
   assert.deepEqual(results, {
-    ...mapped({ ...REWORDED, ...CARRIED }, () => "replayed"),
+    ...mapped(REWORDED, () => "replayed"),
+    "a moment in a played answer": "replayed",
     ...mapped({ ...HOSTILE, ...ASKED }, () => "missed"),
   });
   assert.deepEqual(controls, mapped(HOSTILE, () => "replayed"));

@@ -1,84 +1,76 @@
-/** `record --missing`: what is recorded is played, and only the rest goes to the API. */
+/** `record --missing`: what is recorded is played, and only the rest goes to the API, under CI not even that. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../../src/fixture/read.ts";
-import { denoFiles } from "../../../src/store/deno_files.ts";
-import { bytesBelow, textsBelow } from "../../support/files.ts";
+import { exchangesOf } from "../../doors/recordings/recording_files.ts";
 import { askRaw } from "../../doors/recordings/raw_http.ts";
-import { CANARY, ERROR_BODY, gotIn, GrowingSuite } from "../growing_suite.ts";
+import { bytesBelow, textsBelow } from "../../support/files.ts";
+import { TestFolder } from "../test_folder.ts";
+import { CANARY, ERROR_BODY, gotIn, linesOf, running, Wrapping } from "./wrapping.ts";
+
+const CI = { CI: "true", OPENAI_API_KEY: "" };
 
 Deno.test("record --missing sends one request when a suite got one more test, and keeps its exchange", async () => {
-  await using suite = new GrowingSuite();
+  await using suite = new Wrapping();
   const first = await suite.recorded(["--missing"], ["a", "b"]);
-  assert.deepEqual([suite.inputs, suite.upstream.requests.length], [["a", "b"], 2]);
-  const before = readFixture(denoFiles, suite.out).header;
+  const { created } = suite.header;
   const second = await suite.recorded(["--missing"], ["a", "new", "b"]);
   assert.equal(suite.upstream.requests.length, 3, "exactly one request goes out");
   assert.match(suite.upstream.requests[2]?.head ?? "", new RegExp(`authorization: Bearer ${CANARY}`, "i"));
   assert.deepEqual([second[0], second[2]], first);
   assert.match(second[1]?.body ?? "", /"delta":"new 3"/);
   assert.deepEqual(suite.inputs, ["a", "b", "new"]);
-  const { header } = readFixture(denoFiles, suite.out);
-  assert.deepEqual(header.recordings?.map(({ exchanges }) => exchanges), [[1, 2], [3, 3]]);
-  assert.equal(header.created, before.created);
-  // An exchange is reported when its files are written, and its client has the answer before.
-  const events = suite.events().map(({ type, request, number, tier }) => ({ type, request, number, tier }))
-    .sort((a, b) => a.request - b.request);
-  assert.deepEqual(events, [
-    { type: "played", request: 1, number: 1, tier: "exact" },
-    { type: "exchange", request: 2, number: 3, tier: undefined },
-    { type: "played", request: 3, number: 2, tier: "exact" },
+  assert.deepEqual(suite.header.recordings.map(({ exchanges }: { exchanges: unknown }) => exchanges), [
+    [1, 2],
+    [3, 3],
   ]);
-  const { published, played, missed, error_answers } = suite.ended();
-  assert.deepEqual({ published, played, missed, error_answers }, {
-    ...{ published: 1, played: 2, missed: 0, error_answers: 0 },
-  });
-  assert.deepEqual(await suite.served(["a", "new", "b"]), second);
-  for (const [name, text] of textsBelow(suite.sandbox.directory)) {
+  assert.equal(suite.header.created, created);
+  // An exchange is reported when its files are written, and its client has the answer before.
+  const facts = suite.events.slice(1, -1)
+    .map(({ type, request, number, tier }) => `${request} ${type} ${number} ${tier}`).sort();
+  assert.deepEqual(facts, ["1 played 1 exact", "2 exchange 3 undefined", "3 played 2 exact"]);
+  const { published, played, missed, error_answers } = suite.ended;
+  assert.deepEqual([published, played, missed, error_answers], [1, 2, 0, 0]);
+  const env = { OPENAI_API_KEY: "x" };
+  assert.deepEqual(gotIn(await suite.around(["serve", suite.out], ["a", "new", "b"], { env })), second);
+  for (const [name, text] of textsBelow(suite.directory)) {
     assert.ok(!text.includes(CANARY), `${name} holds the key`);
   }
 });
 
-Deno.test("equal requests at the same time get one recorded answer, and the others are recorded", async () => {
-  await using suite = new GrowingSuite();
+Deno.test("record --missing plays each of equal requests at the same time once, and records the others", async () => {
+  await using suite = new Wrapping();
   await suite.recorded([], ["a", "b"]);
   const got = await suite.recorded(["--missing"], ["a+a+a+b"]);
-  const types = suite.events().map(({ type }) => type).sort();
+  const types = suite.events.slice(1, -1).map(({ type }) => type).sort();
   assert.deepEqual(types, ["exchange", "exchange", "played", "played"]);
-  assert.equal(suite.upstream.requests.length, 4);
   assert.equal(new Set(got.map(({ body }) => body)).size, 4);
   assert.deepEqual(suite.inputs, ["a", "b", "a", "a"]);
 });
 
 Deno.test("record --missing passes errors of the API on byte for byte, keeps none, and ends with 7", async () => {
-  await using suite = new GrowingSuite();
+  await using suite = new Wrapping();
   await suite.recorded([], ["a"]);
   const before = bytesBelow(suite.out);
-  const statuses = [400, 401, 429, 500];
+  const statuses = [401, 429, 500];
   const called = await suite.record(["--missing"], ["a", ...statuses.map((status) => `error-${status}`)]);
   assert.equal(called.code, 7, called.stderr);
   const [, ...errors] = gotIn(called);
   assert.deepEqual(errors, statuses.map((status) => ({ status, body: ERROR_BODY, retry: null })));
   assert.deepEqual(bytesBelow(suite.out), before);
-  const dropped = suite.events().filter(({ type }) => type === "exchange");
+  const dropped = suite.events.filter(({ type }) => type === "exchange");
   assert.deepEqual(
-    dropped.map(({ state, reason, status }) => ({ state, reason, status })),
-    statuses.map((status) => ({ state: "dropped", reason: "error_answer", status })),
+    dropped.map(({ state, reason, status }) => [state, reason, status]),
+    statuses.map((status) => ["dropped", "error_answer", status]),
   );
-  assert.equal(suite.events().at(-1).code, "not_kept");
-  assert.deepEqual([suite.ended().error_answers, suite.ended().dropped], [4, 4]);
-  assert.match(
-    called.stderr,
-    /not recorded: request 4, POST \/v1\/responses 429: the API answered with an error/,
-  );
-  assert.match(called.stderr, /error: Cannot keep 4 exchanges: the API answered with an error/);
+  assert.deepEqual([suite.ended.error_answers, suite.ended.dropped], [3, 3]);
+  assert.match(called.stderr, /not recorded: request 3, POST \/v1\/responses 429: the API answered with an/);
+  assert.match(called.stderr, /error: Cannot keep 3 exchanges: the API answered with an error/);
 });
 
 Deno.test("record --missing asks again for a stream that broke off, unless --keep-cut kept it", async () => {
-  await using suite = new GrowingSuite();
+  await using suite = new Wrapping();
   await suite.recorded([], ["a"]);
   const cut = await suite.record(["--missing"], ["a", "cut-1"]);
-  assert.equal(cut.code, 7, cut.stderr);
-  assert.deepEqual([suite.inputs, gotIn(cut)[1]?.status], [["a"], 0]);
+  assert.deepEqual([cut.code, suite.inputs, gotIn(cut)[1]?.status], [7, ["a"], 0], cut.stderr);
   await suite.recorded(["--missing", "--keep-cut"], ["a", "cut-1"]);
   assert.deepEqual(suite.inputs, ["a", "cut-1"]);
   const requests = suite.upstream.requests.length;
@@ -86,80 +78,125 @@ Deno.test("record --missing asks again for a stream that broke off, unless --kee
   assert.equal(suite.upstream.requests.length, requests);
 });
 
-Deno.test("record --missing refuses a damaged fixture, a session test, and a folder of something else", async () => {
-  await using suite = new GrowingSuite();
-  await suite.recorded([], ["a"]);
-  const { out } = suite;
-  Deno.writeTextFileSync(`${out}/exchanges/0001/body`, "changed\n", { append: true });
-  const damaged = await suite.record(["--missing"], ["a"]);
-  assert.deepEqual([damaged.code, /checksum differs/.test(damaged.stderr)], [2, true], damaged.stderr);
-  Deno.writeTextFileSync(`${out}/session.json`, "{}");
-  assert.match((await suite.record(["--missing"], ["a"])).stderr, /session\.json, so it is a session test/);
-  Deno.removeSync(out, { recursive: true });
-  Deno.mkdirSync(out);
-  Deno.writeTextFileSync(`${out}/notes.txt`, "");
-  const other = await suite.record(["--missing"], ["a"]);
-  assert.deepEqual([other.code, /it is not empty/.test(other.stderr)], [2, true], other.stderr);
-  assert.equal(suite.upstream.requests.length, 1);
-});
-
-Deno.test("record --missing --dry-run reports how many exchanges are there, and starts nothing", async () => {
-  await using suite = new GrowingSuite();
-  await suite.recorded([], ["a", "b"]);
-  const before = bytesBelow(suite.out);
-  const { code, stdout } = await suite.record(["--missing", "--dry-run"], ["a"]);
-  assert.equal(code, 0);
-  assert.match(
-    stdout,
-    /play the 2 exchanges in ".*",\nforward other requests to http.*, and keep them there/,
-  );
-  const json = await suite.record(["--missing", "--dry-run", "--json"], ["a"]);
-  const { type, before: there, sends } = JSON.parse(json.stdout);
-  assert.deepEqual({ type, there, sends }, { type: "dry_run", there: 2, sends: true });
-  const inCi = await suite.record(["--missing", "--dry-run"], ["a"], { env: { CI: "true" } });
-  assert.match(inCi.stdout, /and answer other requests with a miss: CI is set/);
-  assert.deepEqual(bytesBelow(suite.out), before);
-});
-
-/** A server of `record --missing` for any client, and its port. */
-async function listening(suite: GrowingSuite) {
-  const { sandbox, out, upstream } = suite;
-  const started = sandbox.start([
-    "record",
-    "--missing",
-    "--json",
-    "--upstream",
-    upstream.origin,
-    "--out",
-    out,
-  ]);
+Deno.test("record --missing without a command plays for any client until SIGTERM, and then keeps what is new", async () => {
+  await using suite = new Wrapping();
+  const [first] = await suite.recorded([], ["a"]);
+  const { origin: upstream } = suite.upstream;
+  const where = ["--missing", "--json", "--upstream", upstream, "--out", suite.out];
+  const started = suite.start(["record", ...where]);
   await started.printed('"ready"');
-  const { origin } = JSON.parse(started.stdout.split("\n")[0] ?? "");
+  const { origin } = linesOf(started.stdout)[0];
   const ask = async (input: string) => {
     const body = JSON.stringify({ model: "m", input, stream: true });
     const headers = { "content-type": "application/json", authorization: `Bearer ${CANARY}` };
     return await (await fetch(`${origin}/v1/responses`, { method: "POST", headers, body })).text();
   };
-  return { started, origin: origin as string, ask };
-}
-
-Deno.test("record --missing without a command plays for any client until SIGTERM, and then keeps what is new", async () => {
-  await using suite = new GrowingSuite();
-  const [first] = await suite.recorded([], ["a"]);
-  const { started, origin, ask } = await listening(suite);
   assert.equal(await ask("a"), first?.body);
   await ask("b");
   await started.printed('"exchange"');
   assert.equal((await fetch(origin, { method: "HEAD" })).status, 200, "a connection check");
   const upgrade =
-    "GET /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nConnection: close, Upgrade\nUpgrade: websocket\n\n";
+    "GET /v1/responses HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n";
   assert.deepEqual((await askRaw(Number(new URL(origin).port), upgrade)).statuses, [426]);
   await started.printed('"websocket_upgrade"');
   started.process.kill("SIGTERM");
   const { code, stdout, stderr } = await started.ended();
   assert.equal(code, 0, stderr);
-  const types = stdout.trimEnd().split("\n").map((line) => JSON.parse(line)).map(({ type }) => type);
+  const types = linesOf(stdout).map(({ type }) => type);
   assert.deepEqual(types, ["ready", "played", "exchange", "skipped", "skipped", "record.ended"]);
   assert.deepEqual(suite.inputs, ["a", "b"]);
   assert.equal(suite.upstream.requests.length, 2, "neither the check nor the upgrade goes out");
+});
+
+Deno.test("under CI record --missing answers what is missing with a miss, and connects to no upstream", async () => {
+  await using suite = new Wrapping();
+  const [first] = await suite.recorded([], ["What is the capital of France?"]);
+  const { accepted } = suite.upstream;
+  // A running recorder keeps others from writing, and not from reading.
+  Deno.mkdirSync(`${suite.out}/.recording`);
+  Deno.writeTextFileSync(`${suite.out}/.recording/lock`, "");
+  const before = bytesBelow(suite.out);
+  const tests = ["What is the capital of France?", "What is the capital of Spain?"];
+  assert.deepEqual(await suite.recorded(["--missing"], tests.slice(0, 1), { env: CI }), [first]);
+  const called = await suite.record(["--missing"], tests, { env: CI });
+  assert.equal(called.code, 7, called.stderr);
+  const [played, missed] = gotIn(called);
+  assert.deepEqual(played, first);
+  const { error } = JSON.parse(missed?.body ?? "");
+  assert.deepEqual([missed?.status, missed?.retry, error.code], [400, "false", "fixture_miss"]);
+  assert.match(error.message, /differs from the nearest, exchange 1, at input/);
+  const miss = suite.events.find(({ type }) => type === "miss");
+  assert.deepEqual([miss.request, miss.nearest.number, miss.differences.length], [2, 1, 1]);
+  assert.match(miss.message, /recorded ".*France\?", received ".*Spain\?".*record --missing --allow-live/);
+  assert.deepEqual([suite.ended.played, suite.ended.missed, suite.ended.published], [1, 1, 0]);
+  assert.match(
+    called.stderr,
+    /error: Cannot record 1 request: CI is set, so nothing is sent\nhint: .*--allow-live/,
+  );
+  assert.deepEqual(bytesBelow(suite.out), before);
+  assert.equal(suite.upstream.accepted, accepted, "no connection is made");
+});
+
+Deno.test("a CI variable that is empty, 0 or false lets record --missing send, and so does --allow-live", async () => {
+  await using suite = new Wrapping();
+  await suite.recorded([], ["a"]);
+  for (const value of ["", "0", "false"]) {
+    await suite.recorded(["--missing"], ["a", `new ${value}`], { env: { CI: value } });
+  }
+  await suite.recorded(["--missing", "--allow-live"], ["live"], { env: { CI: "yes" } });
+  assert.deepEqual(suite.inputs, ["a", "new ", "new 0", "new false", "live"]);
+  assert.match(suite.upstream.requests[4]?.head ?? "", new RegExp(`authorization: Bearer ${CANARY}`, "i"));
+});
+
+Deno.test("under CI an API of the fixture has its port and a dummy key, although no variable names it", async () => {
+  await using suite = new Wrapping();
+  const script = `
+    const [url, key] = ["GROQ_BASE_URL", "GROQ_API_KEY"].map((name) => Deno.env.get(name));
+    const headers = { authorization: "Bearer " + key };
+    const body = JSON.stringify({ model: "m", input: "a", stream: true });
+    const response = await fetch(url + "/openai/v1/responses", { method: "POST", headers, body });
+    console.log(response.status, key, (await response.text()).length > 100);`;
+  const record = (flags: readonly string[], env: Record<string, string>) =>
+    suite.call(["record", "--out", suite.out, ...flags, "--", ...running(script)], { env });
+  const recorded = await record([], { GROQ_BASE_URL: suite.upstream.origin, GROQ_API_KEY: CANARY });
+  assert.deepEqual([recorded.code, recorded.stdout], [0, `200 ${CANARY} true\n`], recorded.stderr);
+  const played = await record(["--missing"], { CI: "1" });
+  assert.deepEqual([played.code, played.stdout], [0, "200 reprise-plays-this true\n"], played.stderr);
+  assert.equal(suite.upstream.accepted, 1);
+});
+
+Deno.test("record --missing plays and grows each test on its own, and sends what is new only", async () => {
+  await using folder = new TestFolder();
+  const record = async (requests: readonly (readonly [test: string, input: number])[]) => {
+    const server = await folder.record(["--missing"]);
+    const answers = [];
+    for (const [test, input] of requests) {
+      answers.push(await server.post(`/t/${test}/v1/responses`, { input }));
+    }
+    const { code, events, stderr } = await server.end();
+    assert.equal(code, 0, stderr);
+    return { answers, events };
+  };
+  const first = await record([["a", 1], ["b", 1], ["a", 2]]);
+  const before = bytesBelow(`${folder.out}/b`);
+  const second = await record([["a", 1], ["b", 1], ["a", 2], ["a", 3], ["c", 1], ["c", 1]]);
+  assert.deepEqual(second.answers.slice(0, 3), first.answers);
+  assert.equal(folder.upstream.requests.length, 6);
+  const inputs = ["a", "c"].map((test) =>
+    exchangesOf(`${folder.out}/${test}`).map(({ request }) => request.body.input)
+  );
+  assert.deepEqual(inputs, [[1, 2, 3], [1, 1]]);
+  assert.deepEqual(bytesBelow(`${folder.out}/b`), before);
+  const facts = second.events.filter(({ type }) => type === "played" || type === "exchange")
+    .map(({ type, test, request, number, path }) => [type, test, request, number, path].join(" ")).sort();
+  assert.deepEqual(facts, [
+    "exchange a 3 3 /v1/responses",
+    "exchange c 1 1 /v1/responses",
+    "exchange c 2 2 /v1/responses",
+    "played a 1 1 /v1/responses",
+    "played a 2 2 /v1/responses",
+    "played b 1 1 /v1/responses",
+  ]);
+  const { played, published, tests } = second.events.at(-1);
+  assert.deepEqual([played, published, tests.length], [3, 3, 3]);
 });

@@ -1,193 +1,230 @@
-/** `reprise record` as a process: in front of an API by itself, and around a command. */
+/** `record` as a process: in front of an API, around a command, and what it refuses before the command starts. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../../src/fixture/read.ts";
-import { denoFiles } from "../../../src/store/deno_files.ts";
-import type { Called, Started } from "../../support/reprise.ts";
+import { exchangesOf, headerOf, writeFixture } from "../../doors/recordings/recording_files.ts";
+import { bytesBelow, textsBelow } from "../../support/files.ts";
+import { said } from "../../support/reprise.ts";
 import { HELLO, KEY, MODEL, Place } from "../harness.ts";
-import { textsBelow } from "../../support/files.ts";
+import { linesOf, running, Wrapping } from "./wrapping.ts";
 
 /** A secret of the shell that no list of variables names. */
 const CANARY = "canary-4f1d0c7ea9-of-the-shell";
 
-// deno-lint-ignore no-explicit-any
-function lines(text: string): any[] {
-  return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+/** Fails if a secret is in the recording or in what was printed. */
+function requireClean(out: string, printed: string): void {
+  const texts = [...textsBelow(out).values(), printed].join("\n");
+  for (const secret of [KEY, CANARY, btoa(CANARY).slice(0, -4)]) assert.ok(!texts.includes(secret), secret);
 }
 
-/** A request as a client of the API sends it. */
-async function ask(origin: string, input: string): Promise<string> {
-  const response = await fetch(`${origin}/v1/responses`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: MODEL, input, stream: true, store: false }),
-  });
-  return await response.text();
-}
-
-/** The program in front of the place's server, ready. */
-async function recorder(
-  place: Place,
-  out: string,
-  flags: readonly string[] = [],
-): Promise<[Started, string]> {
-  const upstream = new URL(place.server.baseUrl).origin;
-  const started = place.start(["record", "--json", "--upstream", upstream, "--out", out, ...flags], {
-    env: { MY_TOOL_TOKEN: CANARY },
-  });
-  await started.printed('"type":"ready"');
-  return [started, `http://127.0.0.1:${lines(started.stdout)[0].port}`];
-}
-
-function assertClean(out: string, { stdout, stderr }: Pick<Called, "stdout" | "stderr">): void {
-  for (const secret of [KEY, CANARY, btoa(CANARY).slice(0, -4)]) {
-    assert.equal(
-      `${[...textsBelow(out).values()].join("\n")}${stdout}${stderr}`.includes(secret),
-      false,
-      secret,
-    );
-  }
-}
-
-/** A command that asks the API like any client: where the base URL says, and ends with a code of its own. */
-function client(code: number, input = "hi"): string[] {
-  const script = `
+/** A command that sends an input, given as an expression, and ends with a code of its own. */
+const client = (code: number, input = '"hi"') =>
+  running(`
     const response = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", {
       method: "POST",
       headers: { authorization: "Bearer " + Deno.env.get("OPENAI_API_KEY") },
-      body: JSON.stringify({ model: "${MODEL}", input: ${JSON.stringify(input)}, stream: true }),
+      body: JSON.stringify({ model: "${MODEL}", input: ${input}, stream: true }),
     });
     console.log("the command got " + response.status + " " + (await response.text()).includes("response.completed"));
-    Deno.exit(${code});`;
-  return [Deno.execPath(), "eval", "--quiet", script];
-}
+    Deno.exit(${code});`);
 
 Deno.test("record keeps what passes: in front of an API until it is asked to end", async () => {
   await using place = new Place(() => HELLO);
-  const out = `${place.sandbox.directory}/fixture`;
-  const portFile = `${place.sandbox.directory}/port`;
-  const [started, origin] = await recorder(place, out, ["--port-file", portFile]);
-  assert.equal(Deno.readTextFileSync(portFile), `${new URL(origin).port}\n`);
-  const answers = [await ask(origin, CANARY), await ask(origin, "again")];
+  const [out, portFile] = ["fixture", "port"].map((name) => `${place.sandbox.directory}/${name}`) as [
+    string,
+    string,
+  ];
+  const upstream = new URL(place.server.baseUrl).origin;
+  const where = ["--upstream", upstream, "--out", out, "--port-file", portFile];
+  const started = place.start(["record", "--json", ...where], { env: { MY_TOOL_TOKEN: CANARY } });
+  await started.printed('"type":"ready"');
+  const { origin, port } = linesOf(started.stdout)[0];
+  assert.equal(Deno.readTextFileSync(portFile), `${port}\n`);
+  const answers = [];
+  for (const input of [CANARY, "again"]) {
+    const response = await fetch(`${origin}/v1/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: MODEL, input, stream: true, store: false }),
+    });
+    answers.push(await response.text());
+  }
   await started.printed('"type":"exchange"', 2);
-  // A published fixture is complete at any time.
-  assert.equal(readFixture(denoFiles, out).exchanges.length, 2);
+  assert.equal(exchangesOf(out).length, 2, "a published fixture is complete at any time");
   started.process.kill("SIGTERM");
   const called = await started.ended();
   assert.equal(called.code, 0, called.stderr);
-  const [ready, first, second, ended, ...more] = lines(called.stdout);
-  assert.deepEqual([ready.type, first.state, second.state, ended.type, more], [
-    "ready",
-    "published",
-    "published",
-    "record.ended",
-    [],
-  ]);
-  assert.deepEqual([first.number, second.number, ended.published, ended.exit_code], [1, 2, 2, 0]);
-  const { exchanges, header } = readFixture(denoFiles, out);
-  assert.deepEqual(exchanges.map(({ response }) => new TextDecoder().decode(response.body)), answers);
-  assert.deepEqual([header.provider, header.models, header.base_url], [
-    "compatible",
-    [MODEL],
-    place.server.baseUrl,
-  ]);
-  assertClean(out, called);
-  assert.equal(place.server.requests[0]?.text.includes(CANARY), true);
-  assert.equal(called.stderr.includes("abort"), false, called.stderr);
+  const [ready, first, second, ended, ...more] = linesOf(called.stdout);
+  assert.deepEqual(
+    [ready.type, first.state, first.number, second.state, second.number, ended.type, ended.published, more],
+    ["ready", "published", 1, "published", 2, "record.ended", 2, []],
+  );
+  assert.deepEqual(exchangesOf(out).map(({ text }) => text), answers);
+  const { provider, models, base_url } = headerOf(out);
+  assert.deepEqual([provider, models, base_url], ["compatible", [MODEL], place.server.baseUrl]);
+  requireClean(out, said(called));
+  assert.ok(place.server.requests[0]?.text.includes(CANARY));
 });
 
 Deno.test("record keeps what passes: around a command, whose stdout, key and exit code are its own", async () => {
   await using place = new Place(() => HELLO);
   const { directory } = place.sandbox;
   const args = ["record", "--out", `${directory}/fixture`, "--events", `${directory}/events`, "--"];
-  const called = await place.call([...args, ...client(3)]);
-  assert.equal(called.stdout, "the command got 200 true\n");
-  assert.equal(called.code, 3, called.stderr);
-  const events = lines(Deno.readTextFileSync(`${directory}/events`));
+  const called = await place.call([...args, ...client(3, "'<cwd>' + Deno.cwd() + '</cwd>'")]);
+  assert.deepEqual([called.code, called.stdout], [3, "the command got 200 true\n"], called.stderr);
+  const events = linesOf(Deno.readTextFileSync(`${directory}/events`));
   assert.deepEqual(events.map(({ type }) => type), ["ready", "exchange", "record.ended"]);
-  assert.equal(events[2].exit_code, 3);
-  const { header, exchanges: [exchange] } = readFixture(denoFiles, `${directory}/fixture`);
-  assert.equal(header.base_url, place.server.baseUrl);
-  assert.equal(exchange?.request.path, "/v1/responses");
-  assertClean(`${directory}/fixture`, called);
+  assert.deepEqual([events[2].exit_code, events[2].match_rules], [3, ["cwd"]]);
+  assert.match(called.stderr, /match rules written: cwd; see "match" in fixture\.json/);
+  const { base_url, match } = headerOf(`${directory}/fixture`);
+  assert.deepEqual([base_url, match], [place.server.baseUrl, { normalize: ["cwd"] }]);
+  assert.equal(exchangesOf(`${directory}/fixture`)[0]?.request.path, "/v1/responses");
+  requireClean(`${directory}/fixture`, said(called));
 });
 
-Deno.test("record keeps the traffic: and prints each note for the user once at its end", async () => {
+Deno.test("record prints each note for the user once at its end", async () => {
   await using place = new Place(() => HELLO);
-  const out = (name: string) => `${place.sandbox.directory}/${name}`;
+  const record = async (name: string, command: readonly string[], env: Record<string, string> = {}) => {
+    const out = `${place.sandbox.directory}/${name}`;
+    const upstream = ["--upstream", place.server.baseUrl, "-p", "openai"];
+    const called = await place.call(["record", "--out", out, ...upstream, "--", ...command], { env });
+    return [called.code, called.stderr.trim().replaceAll(out, "OUT").split("\n")];
+  };
   const env = { MY_TOOL_TOKEN: CANARY, DB_PASSWORD: "hunter2" };
-  const upstream = ["--upstream", place.server.baseUrl, "-p", "openai"];
-  const around = (input: string) => ["--", ...client(0, input)];
-
-  const reported = await place.call(["record", "--out", out("noted"), ...upstream, ...around(CANARY)], {
-    env,
-  });
-  assert.equal(reported.code, 0, reported.stderr);
-  assert.deepEqual(reported.stderr.trim().split("\n"), [
+  assert.deepEqual(await record("noted", client(0, JSON.stringify(CANARY)), env), [0, [
     "1 exchange holds replaced text in its request: serve matches it only if its environment has the same values, " +
     "or if clients send the replaced text",
     "DB_PASSWORD is too short to look for (under 8 characters): check that no recording holds it",
-    `recorded 1 exchange into "${out("noted")}", 1 secret replaced`,
-  ]);
-  // The base URL of the user ends in the version, and that of the command does.
-  assert.equal(readFixture(denoFiles, out("noted")).exchanges[0]?.request.path, "/v1/responses");
-
-  const plain = await place.call(["record", "--out", out("plain"), ...upstream, ...around("hi")]);
-  assert.equal(plain.stderr, `\nrecorded 1 exchange into "${out("plain")}"\n`);
-
-  const unasked = await place.call(["record", "--out", out("unasked"), "--", "true"]);
-  assert.equal(unasked.code, 7, unasked.stderr);
-  assert.deepEqual(unasked.stderr.trim().split("\n"), [
+    'recorded 1 exchange into "OUT", 1 secret replaced',
+  ]]);
+  assert.deepEqual(await record("plain", client(0)), [0, ['recorded 1 exchange into "OUT"']]);
+  assert.deepEqual(await record("unasked", ["true"]), [7, [
     "error: Nothing was recorded: the fixture would hold no exchange",
-    "hint: The command sent nothing to the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
-    `recorded 0 exchanges into "${out("unasked")}"`,
-  ]);
-  const failed = await place.call(["record", "--out", out("failed"), "--", "false"]);
-  assert.equal(failed.code, 1, "the command's own exit code comes first");
-  const bare = await place.call(["record", "--out", out("bare"), "--"]);
-  assert.equal(bare.code, 2);
-  assert.match(bare.stderr, /No command after --/);
+    "hint: The command sent nothing to the recorder: clients find it by OPENAI_BASE_URL",
+    'recorded 0 exchanges into "OUT"',
+  ]]);
+  assert.equal((await record("failed", ["false"]))[0], 1, "the command's own exit code comes first");
 });
 
-Deno.test("record keeps what passes: and says why where it cannot", async () => {
-  await using place = new Place(() => HELLO);
-  const { directory } = place.sandbox;
-  Deno.mkdirSync(`${directory}/full`);
-  Deno.writeTextFileSync(`${directory}/full/a`, "");
-  const rows: readonly [readonly string[], RegExp][] = [
-    [["--out", `${directory}/new`], /no upstream is given/],
-    [["--out", `${directory}/full`, "--upstream", "http://127.0.0.1:1"], /it is not empty/],
-    [
-      ["--out", `${directory}/new`, "--upstream", `https://u:${CANARY}@example.com`],
-      /carries a user name or password/,
-    ],
-    [
-      [
-        "--out",
-        `${directory}/new`,
-        "--upstream",
-        "http://127.0.0.1:1",
-        "--upstream",
-        `https://u:${CANARY}@b.test`,
-      ],
-      /--upstream is given twice/,
-    ],
-  ];
-  for (const [flags, message] of rows) {
-    const called = await place.call(["record", ...flags]);
-    assert.equal(called.code, 2, called.stderr);
-    assert.match(called.stderr, message);
-    assert.equal(called.stderr.includes(CANARY), false);
+Deno.test("a password that is an ordinary word is replaced in URLs and key-like members only; --not-secret keeps it everywhere", async () => {
+  const env = { POSTGRES_PASSWORD: "postgres" };
+  const script = `
+    const response = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses?tenant=postgres", {
+      method: "POST",
+      body: JSON.stringify({ input: "Which port has postgres?", tools: [{ password: "postgres" }], stream: true }),
+    });
+    console.log(await response.text());`;
+  for (
+    const [flags, kept] of [[[], "REDACTED"], [["--not-secret", "POSTGRES_PASSWORD"], "postgres"]] as const
+  ) {
+    await using suite = new Wrapping();
+    const called = await suite.record(flags, script, { env });
+    assert.equal(called.code, 0, called.stderr);
+    const [exchange] = exchangesOf(suite.out);
+    assert.equal(exchange?.request.path, `/v1/responses?tenant=${kept}`);
+    const { input, tools } = exchange?.request.body;
+    assert.deepEqual([input, tools], ["Which port has postgres?", [{ password: kept }]]);
+    const left = kept === "REDACTED"
+      ? [{ name: "POSTGRES_PASSWORD", files: ["exchanges/0001/request.json", "exchanges/0001/body"] }]
+      : [];
+    assert.deepEqual(suite.ended.left_alone, left);
+    assert.equal(/POSTGRES_PASSWORD in exchanges\/0001/.test(called.stderr), left.length > 0, called.stderr);
+    const served = await suite.around(["serve", "--strict-usage", suite.out], script, { env });
+    assert.deepEqual([served.code, served.stdout], [0, called.stdout], served.stderr);
+    assert.equal((await suite.call(["fixture", "lint", suite.out], { env })).code, 0);
   }
-  const dry = await place.call([
-    "record",
-    "--dry-run",
-    "--json",
-    "--out",
-    `${directory}/new`,
-    "--",
-    "true",
-  ]);
-  assert.equal(dry.code, 0, dry.stderr);
-  assert.equal(lines(dry.stdout)[0].type, "dry_run");
-  assert.deepEqual([...Deno.readDirSync(directory)].map(({ name }) => name).includes("new"), false);
+});
+
+/** Flags of calls that `record` refuses before it starts a command or writes; `DIR` is a folder with `full` and others. */
+const REFUSED: Readonly<Record<string, readonly [flags: readonly string[], says: RegExp]>> = {
+  "no upstream, without a command": [["--out", "DIR/new"], /no upstream is given/],
+  "a folder with other files": [["--out", "DIR/full", "--upstream", "URL"], /it is not empty/],
+  "a folder with other files, with --missing": [
+    ["--missing", "--out", "DIR/full", "--upstream", "URL"],
+    /it is not empty/,
+  ],
+  "a folder that is a link": [["--append", "--out", "DIR/link", "--upstream", "URL"], /link": it is a link/],
+  "a FIFO": [["--out", "DIR/fifo", "--upstream", "URL"], /it is a FIFO, a socket or a device/],
+  "a session test": [["--missing", "--out", "DIR/session", "--upstream", "URL"], /so it is a session test/],
+  "a damaged fixture": [
+    ["--append", "--out", "DIR/damaged", "--upstream", "URL"],
+    /exchanges\/0001\/body": its checksum differs[^]*hint: After a manual edit: reprise fixture seal/,
+  ],
+  "a damaged fixture, with --missing": [
+    ["--missing", "--out", "DIR/damaged", "--upstream", "URL"],
+    /its checksum differs/,
+  ],
+  "an upstream with a password": [
+    ["--out", "DIR/new", "--upstream", `https://u:${CANARY}@example.com`],
+    /carries a user name or password/,
+  ],
+  "two upstreams": [
+    ["--out", "DIR/new", "--upstream", "URL", "--upstream", `https://u:${CANARY}@b.test`],
+    /--upstream is given twice/,
+  ],
+  "an unknown rule": [
+    ["--out", "DIR/new", "--upstream", "URL", "--normalize", "cwd,nothing"],
+    /Cannot use --normalize "nothing": it is no named rule and no client profile/,
+  ],
+};
+
+Deno.test("record refuses what it cannot record into before the command starts, and --dry-run refuses it too", async () => {
+  await using place = new Place(() => HELLO);
+  const { directory, workspace } = place.sandbox;
+  for (const name of ["damaged", "session"]) writeFixture(`${workspace}/${name}`, [{ body: "{}" }]);
+  Deno.writeTextFileSync(`${workspace}/damaged/exchanges/0001/body`, "changed");
+  Deno.writeTextFileSync(`${workspace}/session/session.json`, "{}");
+  Deno.mkdirSync(`${workspace}/full`);
+  Deno.writeTextFileSync(`${workspace}/full/notes.txt`, "mine");
+  const before = bytesBelow(workspace);
+  Deno.symlinkSync(`${workspace}/session`, `${workspace}/link`);
+  assert.ok(new Deno.Command("mkfifo", { args: [`${workspace}/fifo`] }).outputSync().success);
+  for (const [name, [flags, says]] of Object.entries(REFUSED)) {
+    const given = flags.map((word) => word.replace("DIR", workspace).replace("URL", "http://127.0.0.1:1"));
+    const command = name.includes("without a command") ? [] : ["--", "touch", `${directory}/started`];
+    for (const more of [[], ["--dry-run"]]) {
+      const called = await place.call(["record", ...given, ...more, ...command]);
+      assert.equal(called.code, 2, `${name}: ${said(called)}`);
+      assert.match(called.stderr, says, name);
+      assert.ok(!called.stderr.includes(CANARY), name);
+    }
+  }
+  assert.match(
+    (await place.call(["record", "--out", `${workspace}/new`, "--"])).stderr,
+    /No command after --/,
+  );
+  Deno.removeSync(`${workspace}/fifo`);
+  Deno.removeSync(`${workspace}/link`);
+  assert.deepEqual(bytesBelow(workspace), before);
+  assert.throws(() => Deno.statSync(`${directory}/started`), Deno.errors.NotFound);
+  // A person who wants the edit says so.
+  assert.equal((await place.call(["fixture", "seal", `${workspace}/damaged`])).code, 0);
+  const where = ["--out", `${workspace}/damaged`, "--upstream", "http://127.0.0.1:1"];
+  const called = await place.call(["record", "--append", ...where, "--", "true"]);
+  assert.equal(called.code, 7, called.stderr);
+  assert.match(called.stderr, /Nothing was recorded: the fixture is unchanged/);
+});
+
+Deno.test("record --dry-run says what it would do with a folder, starts nothing and changes nothing", async () => {
+  await using suite = new Wrapping();
+  const plan = async (flags: readonly string[], env: Record<string, string> = {}) => {
+    const { code, stdout } = await suite.record([...flags, "--dry-run"], ["a"], { env });
+    assert.equal(code, 0, stdout);
+    return stdout;
+  };
+  assert.match(await plan([]), /and keep them in/);
+  assert.throws(() => Deno.statSync(suite.out), Deno.errors.NotFound);
+  await suite.recorded([], ["a", "b"]);
+  const before = bytesBelow(suite.out);
+  assert.match(
+    await plan(["--append"]),
+    /and add them to the 2 exchanges in "[^"]*", while [^]* Nothing was done\./,
+  );
+  assert.match(
+    await plan(["--missing"]),
+    /play the 2 exchanges in ".*",\nforward other requests to http.*, and keep them there/,
+  );
+  assert.match(await plan(["--missing"], { CI: "true" }), /and answer other requests with a miss: CI is set/);
+  const { type, before: there, sends, out } = JSON.parse(await plan(["--missing", "--json"]));
+  assert.deepEqual([type, there, sends, out], ["dry_run", 2, true, suite.out]);
+  assert.deepEqual(bytesBelow(suite.out), before);
+  assert.equal(suite.upstream.requests.length, 2);
 });

@@ -1,45 +1,13 @@
 /** `record` with one recording for each test: `/t/NAME` in a base URL leads to the fixture NAME. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
-import { echoing, TestFolder } from "../test_folder.ts";
+import { exchangesOf, headerOf } from "../../doors/recordings/recording_files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
+import { startAnyApi } from "../any_api.ts";
+import { TestFolder } from "../test_folder.ts";
+import { Wrapping } from "./wrapping.ts";
 
-Deno.test("50 tests at once record three requests each into their own folders, in order, and nothing is mixed", async () => {
-  await using folder = new TestFolder(echoing({ delayMs: 20 }));
-  const server = await folder.record();
-  const names = Array.from({ length: 50 }, (_, index) => `test-${index}`);
-  const client = async (test: string) => {
-    for (const step of [1, 2, 3]) {
-      const body = { model: `model-of-${test}`, input: `${test} ${step}` };
-      const { status, answer } = await server.post(`/t/${test}/v1/responses`, body);
-      assert.deepEqual([status, answer], [200, { path: "/v1/responses", got: JSON.stringify(body) }]);
-    }
-  };
-  await Promise.all(names.map(client));
-  const { code, events, stderr } = await server.end();
-  assert.equal(code, 0, stderr);
-  assert.deepEqual(folder.names(), names.toSorted());
-  for (const test of names) {
-    const { exchanges, header } = folder.fixture(test);
-    assert.deepEqual(header.models, [`model-of-${test}`]);
-    assert.deepEqual(folder.inputs(test), [1, 2, 3].map((step) => `${test} ${step}`));
-    for (const { request, response } of exchanges) {
-      assert.equal(request.path, "/v1/responses");
-      assert.equal(JSON.parse(new TextDecoder().decode(response.body)).got, JSON.stringify(request.json));
-    }
-    assert.deepEqual(folder.names(`${folder.out}/${test}`), [".gitattributes", "exchanges", "fixture.json"]);
-    const own = events.filter((event) => event.type === "exchange" && event.test === test);
-    assert.deepEqual(
-      own.map(({ number, path }) => [number, path]),
-      [1, 2, 3].map((n) => [n, "/v1/responses"]),
-    );
-  }
-  const { tests, ...ended } = events.at(-1);
-  assert.deepEqual([ended.type, ended.published, ended.before], ["record.ended", 150, 0]);
-  // deno-lint-ignore no-explicit-any
-  const published = tests.map(({ test, published }: any) => [test, published]);
-  assert.deepEqual(published.toSorted(), names.map((test) => [test, 3]).toSorted());
-  assert.match(stderr, /recorded 150 exchanges of 50 tests into/);
-});
+const inputsOf = ({ out }: TestFolder, test: string) =>
+  exchangesOf(`${out}/${test}`).map(({ request }) => request.body.input);
 
 Deno.test("record refuses a test that has a recording, and --append adds to it", async () => {
   await using folder = new TestFolder();
@@ -57,34 +25,23 @@ Deno.test("record refuses a test that has a recording, and --append adds to it",
   assert.deepEqual(second.answers.map(({ status }) => status), [400, 200, 400]);
   const { error } = second.answers[0]?.answer ?? {};
   assert.equal(error.code, "test_refused");
-  assert.match(
-    error.message,
-    /Cannot record into ".*\/suite\/a": it is not empty.*--append adds to it/,
-  );
-  assert.equal(second.code, 7, "the fixture lacks the answers");
-  assert.deepEqual(bytesBelow(`${folder.out}/a`), before);
-  assert.deepEqual(folder.inputs("b"), [" b"]);
+  assert.match(error.message, /Cannot record into ".*\/suite\/a": it is not empty.*--append adds to it/);
+  assert.deepEqual([second.code, second.events.at(-1).turned_away], [7, 2], "the fixture lacks the answers");
   const turnedAway = second.events.filter(({ type }) => type === "turned_away");
   assert.deepEqual(turnedAway.map(({ test, status, code }) => [test, status, code]), [
     ["a", 400, "test_refused"],
     ["a", 400, "test_refused"],
   ]);
-  assert.equal(second.events.at(-1).turned_away, 2);
+  assert.deepEqual(bytesBelow(`${folder.out}/a`), before);
   const third = await post(["--append"], "a", "c");
   assert.equal(third.code, 0, third.stderr);
-  assert.deepEqual(folder.inputs("a"), [" a", "--append a"]);
-  assert.deepEqual(folder.fixture("a").header.recordings?.map(({ exchanges }) => exchanges), [[1, 1], [
-    2,
-    2,
-  ]]);
-  const { before: all, published, tests } = third.events.at(-1);
-  assert.deepEqual([all, published], [1, 2]);
-  // deno-lint-ignore no-explicit-any
-  assert.deepEqual(tests.map(({ test, before, published }: any) => [test, before, published]), [
+  assert.deepEqual(["a", "b"].map((test) => inputsOf(folder, test)), [[" a", "--append a"], [" b"]]);
+  const ended = third.events.at(-1);
+  assert.deepEqual([ended.before, ended.published], [1, 2]);
+  assert.deepEqual(ended.tests.map(({ test, before, published }: Json) => [test, before, published]), [
     ["a", 1, 1],
     ["c", 0, 1],
   ]);
-  assert.deepEqual(folder.names(), ["a", "b", "c"]);
 });
 
 Deno.test("a test that another recorder records is refused until that one ends; other tests are not", async () => {
@@ -100,32 +57,86 @@ Deno.test("a test that another recorder records is refused until that one ends; 
   assert.equal((await first.end()).code, 0);
   assert.equal((await second.post("/t/a/v1/responses", { input: "second again" })).status, 200);
   assert.equal((await second.end()).code, 7);
-  assert.deepEqual(folder.inputs("a"), ["first", "first again", "second again"]);
-  assert.deepEqual(folder.inputs("b"), ["second"]);
+  assert.deepEqual(inputsOf(folder, "a"), ["first", "first again", "second again"]);
+  assert.deepEqual(inputsOf(folder, "b"), ["second"]);
 });
 
-Deno.test("a folder that is a link, a file or something else is refused before anything listens", async () => {
+/** Sends requests of two tests to both APIs; each test puts its name in front of the path of the base URLs. */
+const CLIENT = `
+const baseUrl = (variable, test) => {
+  const { origin, pathname } = new URL(Deno.env.get(variable));
+  return origin + "/t/" + test + pathname.replace(/\\/$/, "");
+};
+const send = async (test, variable, path, headers) => {
+  const init = { method: "POST", headers, body: JSON.stringify({ model: test, stream: true }) };
+  const answer = await fetch(baseUrl(variable, test) + path, init);
+  if (answer.status !== 200) throw new Error(await answer.text());
+  await answer.text();
+};
+const both = (test) => Promise.all([
+  send(test, "OPENAI_BASE_URL", "/responses", { authorization: "Bearer " + Deno.env.get("OPENAI_API_KEY") }),
+  send(test, "ANTHROPIC_BASE_URL", "/v1/messages", { "x-api-key": Deno.env.get("ANTHROPIC_API_KEY") }),
+]);
+await Promise.all(["one", "two"].map(both));
+const head = await fetch(baseUrl("ANTHROPIC_BASE_URL", "one"), { method: "HEAD" });
+await head.body?.cancel();
+`;
+const KEYS = { OPENAI_API_KEY: "key-of-openai-0123456789", ANTHROPIC_API_KEY: "key-of-anthropic-0123456789" };
+
+for (const [where, path] of [["the root", ""], ["a path", "/gate"]] as const) {
+  Deno.test(`around a command, tests use both APIs with their own keys and paths, with upstreams at ${where} of their hosts`, async () => {
+    await using suite = new Wrapping();
+    await using openai = startAnyApi();
+    await using anthropic = startAnyApi();
+    const { code, stderr } = await suite.around(["record", "--out", suite.out], CLIENT, {
+      env: {
+        ...KEYS,
+        OPENAI_BASE_URL: `${openai.origin}${path}/v1`,
+        ANTHROPIC_BASE_URL: `${anthropic.origin}${path}`,
+      },
+    });
+    assert.equal(code, 0, stderr);
+    const paths = [`${path}/v1/messages`, `${path}/v1/responses`];
+    assert.deepEqual(
+      openai.arrived.map(({ target, headers }) => [target, headers.get("authorization")]),
+      [1, 2].map(() => [paths[1], `Bearer ${KEYS.OPENAI_API_KEY}`]),
+    );
+    assert.deepEqual(
+      anthropic.arrived.map(({ target, headers }) => `${target} ${headers.get("x-api-key")}`).sort(),
+      [`${path || "/"} null`, ...[1, 2].map(() => `${paths[0]} ${KEYS.ANTHROPIC_API_KEY}`)].sort(),
+    );
+    for (const test of ["one", "two"]) {
+      const recorded = exchangesOf(`${suite.out}/${test}`).map(({ request }) => request.path);
+      assert.deepEqual([recorded.sort(), headerOf(`${suite.out}/${test}`).models], [paths, [test]]);
+    }
+    const skipped = suite.events.filter(({ type }) => type === "skipped");
+    assert.deepEqual(skipped.map(({ test, reason }) => [test, reason]), [["one", "connection_check"]]);
+  });
+}
+
+Deno.test("more tests than the process may have files open record, close while they are idle, and continue", async () => {
   await using folder = new TestFolder();
-  Deno.mkdirSync(`${folder.directory}/real/a`, { recursive: true });
-  Deno.writeTextFileSync(`${folder.directory}/real/a/fixture.json`, "{}");
-  Deno.symlinkSync(`${folder.directory}/real`, folder.out);
-  const before = bytesBelow(`${folder.directory}/real`);
-  for (const flags of [[], ["--append"], ["--dry-run"]]) {
-    const args = ["record", "--upstream", folder.upstream.origin, "--out", folder.out, ...flags];
-    const { code, stderr } = await folder.call(args);
-    assert.equal(code, 2, stderr);
-    assert.match(stderr, /Cannot record into ".*suite": it is a link/);
+  const few = ["/bin/sh", "-c", 'ulimit -n 160 && exec "$0" "$@"'];
+  const server = await folder.record([], { through: few });
+  const names = Array.from({ length: 200 }, (_, index) => `t${index}`);
+  const round = async (input: number) => {
+    for (const test of names) {
+      const { status, answer } = await server.post(`/t/${test}/v1/responses`, { input });
+      assert.equal(status, 200, `${test}: ${JSON.stringify(answer)}`);
+    }
+  };
+  const open = () => names.filter((test) => folder.names(`${folder.out}/${test}`).includes(".recording"));
+  await round(1);
+  // 32, and a few whose end is still being written.
+  assert.ok(open().length <= 40, `${open().length} are open`);
+  assert.deepEqual(inputsOf(folder, "t0"), [1], "a closed recording is whole while others are recorded");
+  await round(2);
+  const { code, stderr, events } = await server.end();
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /recorded 400 exchanges of 200 tests into/);
+  assert.deepEqual([open(), events.at(-1).tests.length, events.at(-1).published], [[], 200, 400]);
+  for (const test of names) {
+    assert.deepEqual(inputsOf(folder, test), [1, 2]);
+    assert.equal(headerOf(`${folder.out}/${test}`).recordings, undefined, "it is one recording");
   }
-  assert.deepEqual(bytesBelow(`${folder.directory}/real`), before);
-  const notes = `${folder.directory}/notes`;
-  Deno.mkdirSync(notes);
-  Deno.writeTextFileSync(`${notes}/todo.txt`, "mine");
-  const { code, stderr } = await folder.call([
-    "record",
-    "--upstream",
-    folder.upstream.origin,
-    "--out",
-    notes,
-  ]);
-  assert.deepEqual([code, /it is not empty/.test(stderr)], [2, true], stderr);
 });

@@ -1,258 +1,395 @@
+/** `serve` as a process: for any client, around a command, and what its exit code and its lines say. */
 import assert from "node:assert/strict";
-import type { FixtureHeader } from "../../../src/fixture/seal.ts";
-import { events as linesOf, Sandbox } from "../../support/reprise.ts";
-import { writeFixture } from "../../doors/recordings/recording_files.ts";
+import { bytesBelow } from "../../support/files.ts";
+import { type GivenExchange, writeFixture } from "../../doors/recordings/recording_files.ts";
+import { type Called, said, Sandbox } from "../../support/reprise.ts";
+import { bodyOf, Serving, writeSuite } from "../serving.ts";
+import { gotIn, linesOf, running, Wrapping } from "./wrapping.ts";
 
-const REQUEST = { model: "gpt-5.6", input: "hi", stream: true };
 const STREAM = 'event: response.completed\r\ndata: {"type":"response.completed"}\n\n';
+const exchange = (input: string, more: Partial<GivenExchange> = {}): GivenExchange => ({
+  request: { body: { model: "m", input, stream: true } },
+  body: STREAM,
+  ...more,
+});
+const RATE_LIMIT = exchange("wait", {
+  response: {
+    status: 429,
+    headers: { "retry-after": "Fri, 27 Nov 2026 12:00:00 GMT", "retry-after-ms": "2000" },
+  },
+});
 
-/** Asks as a client does whose base URL and key come from the environment; prints the key, then the answers. */
-const CLIENT = `
-console.log(Deno.env.get("OPENAI_API_KEY"));
-for (const body of Deno.args) {
-  const answer = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", {
-    method: "POST",
-    headers: { authorization: "Bearer " + Deno.env.get("OPENAI_API_KEY"), "content-type": "application/json" },
-    body,
-  });
-  console.log(answer.status + " " + await answer.text());
-}
-`;
+/** A sandbox with a fixture of three exchanges. */
+class Place extends Wrapping {
+  readonly fixture = writeFixture(`${this.directory}/chat`, [exchange("hi"), exchange("bye"), RATE_LIMIT]);
 
-/** A home with a fixture of two exchanges, and a client. */
-class Place extends Sandbox {
-  readonly fixture: string;
-  readonly client: readonly string[];
-
-  constructor() {
-    super();
-    const exchange = (input: string) => ({ request: { body: { ...REQUEST, input } }, body: STREAM });
-    this.fixture = writeFixture(`${this.directory}/chat`, [exchange("hi"), exchange("bye")]);
-    Deno.writeTextFileSync(`${this.directory}/client.js`, CLIENT);
-    this.client = [Deno.execPath(), "run", "-A", "--quiet", `${this.directory}/client.js`];
+  /** Serves the fixture with these flags to tests or to a script. */
+  serve(flags: readonly string[], tests: readonly string[] | string): Promise<Called> {
+    return this.around(["serve", "--rules", "none", ...flags, this.fixture], tests);
   }
 }
 
-const HI = JSON.stringify(REQUEST);
-const BYE = JSON.stringify({ ...REQUEST, input: "bye" });
-const OTHER = JSON.stringify({ ...REQUEST, input: "something else" });
-
-async function withPlace(test: (place: Place) => Promise<void>): Promise<void> {
+Deno.test("serve plays fixtures to any client until SIGTERM: port file, a line for each request, a summary, exit code 7 after a miss", async () => {
   await using place = new Place();
-  await test(place);
-}
-
-// deno-lint-ignore no-explicit-any
-function eventsIn(path: string): any[] {
-  return Deno.readTextFileSync(path).trimEnd().split("\n").map((line) => JSON.parse(line));
-}
-
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: serves until SIGTERM: port file, a line for each request, a summary, exit code 7 after a miss", () =>
-  withPlace(async (place) => {
-    const { fixture, directory } = place;
-    const portFile = `${directory}/run/port`;
-    const server = place.start(["serve", fixture, "--json", "--port-file", portFile]);
-    await server.printed('"ready"');
-    const port = Number(Deno.readTextFileSync(portFile));
-    assert.equal(JSON.parse(server.stdout.split("\n")[0] as string).port, port);
-    const ask = (body: string) => fetch(`http://127.0.0.1:${port}/v1/responses`, { method: "POST", body });
-    const hit = await ask(HI);
-    assert.deepEqual([hit.status, await hit.text()], [200, STREAM]);
-    const miss = await ask(OTHER);
-    assert.equal(miss.headers.get("x-should-retry"), "false");
-    await miss.body?.cancel();
-    server.process.kill("SIGTERM");
-    const called = await server.ended();
-    assert.deepEqual([called.code, called.stderr], [7, ""]);
-    // deno-lint-ignore no-explicit-any
-    const [ready, played, missed, ended, ...more] = linesOf(called) as any[];
-    assert.deepEqual([ready.type, played.type, missed.type, ended.type, more], [
-      "ready",
-      "played",
-      "miss",
-      "serve.ended",
-      [],
-    ]);
-    assert.deepEqual([played.fixture, played.number, missed.nearest.fixture], [fixture, 1, fixture]);
-    assert.deepEqual(
-      [ended.exit_code, ended.served, ended.missed, ended.unused],
-      [7, 1, 1, [{ fixture, number: 2 }]],
-    );
-    assert.throws(() => Deno.statSync(portFile), Deno.errors.NotFound);
-  }));
-
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: SIGINT is an ordinary end; the ready line is there without --json, people read on stderr", () =>
-  withPlace(async (place) => {
-    const server = place.start(["serve", place.fixture]);
-    await server.printed('"ready"');
-    server.process.kill("SIGINT");
-    const { code, stdout, stderr } = await server.ended();
-    assert.equal(code, 0, stderr);
-    assert.match(stdout, /^\{"type":"ready","port":\d+[^\n]*\}\n$/);
-    assert.match(
-      stderr,
-      /^serving 2 exchanges of 1 fixture at http:[^]*\nunused: exchange 1 of [^]*, exchange 2 of /,
-    );
-  }));
-
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a wrapped command is led to the server, never given a real key, and has stdout to itself", () =>
-  withPlace(async (place) => {
-    const log = `${place.directory}/events`;
-    const called = await place.call(
-      ["serve", place.fixture, "--strict-usage", "--events", log, "--", ...place.client, HI, BYE],
-      { env: { OPENAI_API_KEY: "sk-real", ANTHROPIC_API_KEY: "sk-real" } },
-    );
-    assert.equal(called.code, 0, called.stderr);
-    assert.equal(called.stdout, `reprise-plays-this\n200 ${STREAM}\n200 ${STREAM}\n`);
-    const events = eventsIn(log);
-    assert.deepEqual(events.map(({ type }) => type), ["ready", "played", "played", "serve.ended"]);
-    assert.deepEqual([events.at(-1).exit_code, events.at(-1).command_exit_code], [0, 0]);
-  }));
-
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a command finds each API under the path that it was recorded at, and every key that is set is a dummy", () =>
-  withPlace(async (place) => {
-    const recorded = (name: string, path: string, header: Partial<FixtureHeader>) =>
-      writeFixture(
-        `${place.directory}/${name}`,
-        [{ request: { path, body: REQUEST }, body: STREAM }],
-        header,
-      );
-    const gateway = recorded("gateway", "/api/v3/responses", {
-      base_url: "https://gateway.example/api/v3",
+  const portFile = `${place.directory}/run/port`;
+  const server = place.start(["serve", place.fixture, "--json", "--port-file", portFile]);
+  await server.printed('"ready"');
+  const port = Number(Deno.readTextFileSync(portFile));
+  const ask = (input: string) =>
+    fetch(`http://127.0.0.1:${port}/v1/responses`, {
+      method: "POST",
+      body: JSON.stringify({ model: "m", input, stream: true }),
     });
-    const claude = recorded("claude", "/claude/v1/messages", {
-      provider: "anthropic",
-      base_url: "https://gateway.example/claude",
-    });
-    const print = 'echo $ANTHROPIC_BASE_URL $ANTHROPIC_AUTH_TOKEN; exec "$@"';
-    const called = await place.call(
-      ["serve", gateway, claude, place.fixture, "--", "sh", "-c", print, "sh", ...place.client, HI],
-      { env: { ANTHROPIC_AUTH_TOKEN: "sk-real" } },
-    );
-    assert.equal(called.code, 0, called.stderr);
-    const [said, ...rest] = called.stdout.split("\n");
-    assert.match(said ?? "", /^http:\/\/127\.0\.0\.1:\d+\/claude reprise-plays-this$/);
-    assert.equal(rest.join("\n"), `reprise-plays-this\n200 ${STREAM}\n`);
-    assert.match(called.stderr, /^"[^"]*chat" was recorded under another base path/);
-  }));
+  const hit = await ask("hi");
+  assert.deepEqual([hit.status, await hit.text()], [200, STREAM]);
+  const miss = await ask("other");
+  assert.equal(miss.headers.get("x-should-retry"), "false");
+  await miss.body?.cancel();
+  server.process.kill("SIGTERM");
+  const called = await server.ended();
+  assert.deepEqual([called.code, called.stderr], [7, ""]);
+  const [ready, played, missed, ended, ...more] = linesOf(called.stdout);
+  assert.deepEqual(
+    [ready.type, ready.port, played.type, played.fixture, played.number, missed.type, missed.nearest.fixture],
+    ["ready", port, "played", place.fixture, 1, "miss", place.fixture],
+  );
+  assert.deepEqual(
+    [ended.type, ended.exit_code, ended.served, ended.missed, ended.unused, more],
+    ["serve.ended", 7, 1, 1, [2, 3].map((number) => ({ fixture: place.fixture, number })), []],
+  );
+  assert.throws(() => Deno.statSync(portFile), Deno.errors.NotFound);
+});
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a miss that the command swallowed is exit code 7", () =>
-  withPlace(async (place) => {
-    const called = await place.call(["serve", place.fixture, "--", ...place.client, HI, OTHER]);
-    assert.equal(called.code, 7);
-    assert.match(called.stderr, /2 POST \/v1\/responses: 400, miss: [^]*\nerror: .*: 1 missed\n/);
-    assert.match(called.stderr, /^1 served, 1 missed, 0 rejected, 0 warnings$/m);
-  }));
+Deno.test("SIGINT is an ordinary end of serve; the ready line is there without --json, people read on stderr", async () => {
+  await using place = new Place();
+  const server = place.start(["serve", place.fixture]);
+  await server.printed('"ready"');
+  server.process.kill("SIGINT");
+  const { code, stdout, stderr } = await server.ended();
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^\{"type":"ready","port":\d+[^\n]*\}\n$/);
+  assert.match(
+    stderr,
+    /^serving 3 exchanges of 1 fixture at http:[^]*\nunused: exchange 1 of [^]*, exchange 2 of /,
+  );
+});
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a fault that broke nothing is reported, and is exit code 7 with --strict-usage; a fault in a fixture is named", () =>
-  withPlace(async (place) => {
-    const broken = writeFixture(`${place.directory}/broken`, [
-      { request: { body: REQUEST }, response: { fault: "429 retry-after 2" }, body: STREAM },
-    ]);
-    const ask = ["serve", broken, "--fault", "7: fail", "--fault", "9: html"];
-    const client = ["--", ...place.client, HI];
-    const lenient = await place.call([...ask, "--verbose", ...client]);
-    assert.deepEqual([lenient.code, lenient.stderr.includes("error:")], [0, false], lenient.stderr);
-    assert.match(lenient.stderr, /: 429, exchange 1 of [^ ]*broken, broken: 429 retry-after 2\n/);
-    assert.match(
-      lenient.stderr,
-      /the fault "7: fail" had no effect\nthe fault "9: html" had no effect\n/,
-    );
-    const strict = await place.call([...ask, "--strict-usage", ...client]);
-    assert.equal(strict.code, 7);
-    assert.match(strict.stderr, /error: .*: 2 faults without effect\n/);
-  }));
+Deno.test("signals are passed to the command of serve, which ends in its own way", async () => {
+  await using place = new Place();
+  const script = "trap 'echo stopped; exit 5' TERM; echo waiting; while :; do sleep 0.05; done";
+  const started = place.start(["serve", place.fixture, "--", "sh", "-c", script]);
+  await started.printed("waiting");
+  started.process.kill("SIGTERM");
+  const called = await started.ended();
+  assert.deepEqual([called.code, called.stdout], [5, "waiting\nstopped\n"]);
+});
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: events go to stdout or stderr by their usual names too", () =>
-  withPlace(async (place) => {
-    const ask = ["--", ...place.client, HI];
-    const types = (text: string) =>
-      text.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line).type);
-    const all = ["ready", "played", "serve.ended"];
-    const onStdout = await place.call(["serve", place.fixture, "--events", "-", ...ask]);
-    assert.deepEqual(types(onStdout.stdout).filter((type) => all.includes(type)), all);
-    const onStderr = await place.call([
-      "serve",
-      place.fixture,
-      "--quiet",
-      "--events",
-      "/dev/stderr",
-      ...ask,
-    ]);
-    assert.deepEqual([onStderr.code, types(onStderr.stderr)], [0, all]);
-  }));
+Deno.test("a command is led to serve, never given a real key, and has stdout to itself; a token is its key", async () => {
+  await using place = new Place();
+  const log = `${place.directory}/events`;
+  const print =
+    "import('node:process').then(({ env }) => console.log(env.OPENAI_API_KEY, env.ANTHROPIC_AUTH_TOKEN))";
+  const env = { OPENAI_API_KEY: "sk-real", ANTHROPIC_AUTH_TOKEN: "sk-real" };
+  for (
+    const [flags, key] of [[[], "reprise-plays-this"], [["--token", "open-sesame"], "open-sesame"]] as const
+  ) {
+    const serve = ["serve", "--allow-unused", ...flags, place.fixture, "--events", log, "--"];
+    const keys = await place.call([...serve, ...running(print)], { env });
+    assert.deepEqual([keys.code, keys.stdout], [0, `${key} ${key}\n`], keys.stderr);
+  }
+  const got = await place.serve(["--strict-usage"], ["hi", "bye", "wait"]);
+  assert.equal(got.code, 0, got.stderr);
+  assert.deepEqual(
+    gotIn(got).map(({ status, body }) => [status, body]),
+    [200, 200, 429].map((n) => [n, STREAM]),
+  );
+  assert.deepEqual(place.events.map(({ type }) => type), [
+    "ready",
+    "played",
+    "played",
+    "played",
+    "serve.ended",
+  ]);
+  assert.deepEqual([place.ended.exit_code, place.ended.command_exit_code], [0, 0]);
+});
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a request that was turned away is reported, counted, and exit code 7", () =>
-  withPlace(async (place) => {
-    const log = `${place.directory}/events`;
-    const script = `await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses",
-        { method: "POST", headers: { "content-encoding": "gzip" }, body: "x" })`;
-    const client = [Deno.execPath(), "eval", script];
-    const called = await place.call(["serve", place.fixture, "--events", log, "--", ...client]);
-    assert.equal(called.code, 7);
-    assert.match(
-      called.stderr,
-      /turned away with 400: [^]*, 1 turned away\n[^]*error: .*: 1 turned away\n/,
-    );
-    assert.equal(eventsIn(log).at(-1).turned_away, 1);
-  }));
+/** How serve ends around a command: the flags, what the command does, the exit code, and a part of stderr. */
+const ENDS: Readonly<
+  Record<
+    string,
+    readonly [flags: readonly string[], tests: readonly string[] | string, code: number, says: RegExp]
+  >
+> = {
+  "a miss that the command swallowed": [
+    [],
+    ["hi", "other"],
+    7,
+    /2 POST \/v1\/responses: 400, miss: [^]*\n1 served, 1 missed, 0 rejected, 0 warnings\nerror: .*: 1 missed\nhint: .*\n$/,
+  ],
+  "a miss, with --quiet": [["--quiet"], ["other"], 7, /^\n1 POST \/v1\/responses: 400, miss: (?![^]*served)/],
+  "an unused exchange": [[], ["hi", "bye"], 0, /^unused: exchange 3 of /m],
+  "an unused exchange, with --strict-usage": [["--strict-usage"], ["hi", "bye"], 7, /error: .*: 1 unused\n/],
+  "no request at all": [
+    [],
+    "",
+    7,
+    /error: No exchange was played[^\n]*\nhint: The command sent nothing [^\n]*--allow-unused/,
+  ],
+  "only a connection check": [
+    [],
+    'await fetch(Deno.env.get("ANTHROPIC_BASE_URL"), { method: "HEAD" })',
+    7,
+    /No exchange was played/,
+  ],
+  "no request, with --allow-unused": [["--allow-unused"], "", 0, /^unused:/m],
+  "two flags that exclude each other": [["--allow-unused", "--strict-usage"], "", 2, /--strict-usage/],
+  "a fault that broke nothing": [["--fault", "7: fail"], ["hi"], 0, /the fault "7: fail" had no effect\n/],
+  "a fault that broke nothing, with --strict-usage": [
+    ["--fault", "7: fail", "--strict-usage"],
+    ["hi", "bye", "wait"],
+    7,
+    /error: .*: 1 fault without effect\n/,
+  ],
+  "a request that was turned away": [
+    ["--verbose"],
+    `await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses",
+      { method: "POST", headers: { "content-encoding": "gzip" }, body: "x" })`,
+    7,
+    /turned away with 400: [^]*, 1 turned away\n[^]*error: .*: 1 turned away\n/,
+  ],
+  "a command that failed": [["--strict-usage"], "Deno.exit(3)", 3, /./],
+  "a command that was killed": [[], 'Deno.kill(Deno.pid, "SIGKILL")', 137, /./],
+};
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: an unused exchange is exit code 7 with --strict-usage, and 0 without", () =>
-  withPlace(async (place) => {
-    const ask = ["--", ...place.client, HI];
-    assert.equal((await place.call(["serve", place.fixture, ...ask])).code, 0);
-    const strict = await place.call(["serve", place.fixture, "--strict-usage", ...ask]);
-    assert.equal(strict.code, 7);
-    assert.match(strict.stderr, /error: .*: 1 unused\n/);
-  }));
+Deno.test("the exit code of serve says whether all went as recorded, and the command's own comes first", async () => {
+  await using place = new Place();
+  for (const [name, [flags, tests, code, says]] of Object.entries(ENDS)) {
+    const called = await place.serve(flags, tests);
+    assert.equal(called.code, code, `${name}: ${said(called)}`);
+    assert.match(called.stderr, says, name);
+  }
+});
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: the command's own exit code comes first, and a signal that ended it is 128 and its number", () =>
-  withPlace(async (place) => {
-    const run = (script: string) =>
-      place.call(["serve", place.fixture, "--strict-usage", "--", "sh", "-c", script]);
-    assert.equal((await run("exit 3")).code, 3);
-    assert.equal((await run("kill -KILL $$")).code, 137);
-  }));
+Deno.test("serve and record print their lines after the command, never within its line; --verbose prints each at once", async () => {
+  await using place = new Place();
+  const dots = (...inputs: readonly string[]) => `
+    for (const input of ${JSON.stringify(inputs)}) {
+      Deno.stdout.writeSync(new TextEncoder().encode("."));
+      const body = JSON.stringify({ model: "m", input, stream: true });
+      const headers = Deno.env.get("OPENAI_API_KEY") ? { authorization: "Bearer x" } : {};
+      await (await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", { method: "POST", headers, body })).text();
+    }`;
+  /** Both streams of both programs, through one pipe. */
+  const printed = async (args: readonly string[], script: string, env: Record<string, string> = {}) => {
+    const through = ["sh", "-c", '"$@" 2>&1; echo "exit $?"', "sh"];
+    return (await place.call([...args, "--", ...running(script)], { env, through })).stdout;
+  };
+  const serve = ["serve", "--rules", "none", place.fixture];
+  assert.match(
+    await printed(serve, dots("hi", "Go")),
+    /^\.\.\n2 POST \/v1\/responses: 400, miss: [^\n]*\nunused: exchange 2 of [^\n]*\n1 served, 1 missed,[^]*exit 7\n$/,
+  );
+  assert.equal(await printed([...serve, "--quiet"], dots("hi")), ".exit 0\n");
+  assert.match(
+    await printed([...serve, "--verbose"], dots("hi", "Go")),
+    /^serving 3 exchanges [^]*1 POST \/v1\/responses: 200, exchange 1 of [^]*2 POST .*: 400, miss: [^]*1 served/,
+  );
+  const record = ["record", "--missing", "--out", place.out];
+  const env = { OPENAI_BASE_URL: `${place.upstream.origin}/v1`, OPENAI_API_KEY: "", CI: "" };
+  assert.match(await printed(record, dots("hi"), env), /^\.\n[^.]*recorded 1 exchange [^\n]*\nexit 0\n$/);
+  const again = await printed(record, dots("hi", "error-401"), env);
+  assert.match(again, /^\.\.\nnot recorded: request 2, [^]*\nexit 7\n$/);
+  assert.match(again, /^OPENAI_API_KEY is not set: without a key, no request is recorded$/m);
+  assert.doesNotMatch(await printed(record, dots("hi"), { ...env, OPENAI_API_KEY: "sk-a" }), /is not set/);
+});
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: signals are passed to the command, which ends in its own way", () =>
-  withPlace(async (place) => {
-    const script = "trap 'echo stopped; exit 5' TERM; echo waiting; while :; do sleep 0.05; done";
-    const started = place.start(["serve", place.fixture, "--", "sh", "-c", script]);
-    await started.printed("waiting");
-    started.process.kill("SIGTERM");
-    const called = await started.ended();
-    assert.deepEqual([called.code, called.stdout], [5, "waiting\nstopped\n"]);
-  }));
+Deno.test("events of serve go to stdout or stderr by their usual names too", async () => {
+  await using place = new Place();
+  const command = ["--", "sh", "-c", "curl -s -d '{}' $OPENAI_BASE_URL/responses >/dev/null"];
+  for (const [file, stream] of [["-", "stdout"], ["/dev/stderr", "stderr"]] as const) {
+    const serve = ["serve", place.fixture, "--match", "sequence", "--quiet", "--events", file];
+    const called = await place.call([...serve, ...command]);
+    const types = linesOf(called[stream]).map(({ type }) => type);
+    assert.deepEqual([called.code, types], [0, ["ready", "played", "warning", "serve.ended"]], said(called));
+  }
+});
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a token is what the command gets as its key, and what others must send", () =>
-  withPlace(async (place) => {
-    const called = await place.call(
-      ["serve", place.fixture, "--token", "open-sesame", "--", ...place.client, HI],
-    );
-    assert.deepEqual([called.code, called.stdout], [0, `open-sesame\n200 ${STREAM}\n`]);
-  }));
+Deno.test("a recorded retry-after is 0 in the answer at --pace fast, and the recorded one at --pace real", async () => {
+  await using place = new Place();
+  const before = bytesBelow(place.fixture);
+  const script = `
+    const body = '{"model":"m","input":"wait","stream":true}';
+    const { headers } = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", { method: "POST", body });
+    console.log(headers.get("retry-after") + " " + headers.get("retry-after-ms"));`;
+  const fast = await place.serve([], script);
+  assert.equal(fast.stdout, "0 0\n");
+  assert.match(fast.stderr, /^1 served, .*, 1 with retry-after 0 \(--pace real keeps it\)$/m);
+  const real = await place.serve(["--pace", "real"], script);
+  assert.equal(real.stdout, "Fri, 27 Nov 2026 12:00:00 GMT 2000\n");
+  assert.doesNotMatch(real.stderr, /retry-after 0/);
+  const fault = await place.serve(["--fault", "1: 429 retry-after 2"], script);
+  assert.match(fault.stdout, /^2 /, "a wait that a fault asks for stays");
+  assert.deepEqual(bytesBelow(place.fixture), before);
+});
 
-Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a fixture that cannot be served is refused before anything listens", () =>
-  withPlace(async (place) => {
-    const refused = async (code: number, said: RegExp, ...args: string[]) => {
-      const called = await place.call(["serve", ...args]);
-      assert.equal(called.code, code, `${args}: ${called.stdout}${called.stderr}`);
-      assert.match(called.stderr, said);
-      assert.equal(called.stdout, "");
+Deno.test("serve plays a recording from another directory, and names the rules that it needed", async () => {
+  await using suite = new Wrapping();
+  const client = (prompt = "Fix the test", output = "1 failed") => `
+    const cwd = Deno.cwd();
+    const input = [
+      { role: "user", content: "<cwd>" + cwd + "</cwd>" },
+      { role: "user", content: ${JSON.stringify(prompt)} + " in " + cwd + "/tests" },
+      { type: "function_call", call_id: "call_1", name: "shell", arguments: "{}" },
+      { type: "function_call_output", call_id: "call_1", output: ${JSON.stringify(output)} },
+    ];
+    const body = JSON.stringify({ model: "m", input, stream: true });
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", { method: "POST", headers, body });
+    console.log(await response.text());`;
+  const recorded = await suite.record([], client());
+  assert.equal(recorded.code, 0, recorded.stderr);
+  const cwd = `${suite.directory}/elsewhere/deep`;
+  Deno.mkdirSync(cwd, { recursive: true });
+  const serve = (flags: readonly string[], script: string) =>
+    suite.around(["serve", "--rules", "none", "--verbose", ...flags, suite.out], script, { cwd });
+  const there = await serve(["--strict-usage"], client());
+  assert.deepEqual([there.code, there.stdout], [0, recorded.stdout], there.stderr);
+  assert.deepEqual(suite.ended.tiers, { exact: 0, semantic: 0, rules: 1, conversation: 0 });
+  assert.match(there.stderr, /: 200, exchange 1 of .*fixture, needed cwd$/m);
+  assert.match(there.stderr, /^1 matched: 1 with rules \(cwd 1\)$/m);
+  assert.equal((await serve([], client("Delete the test"))).code, 7);
+  assert.equal((await serve(["--strict-match"], client())).code, 7);
+  // In a conversation, outputs of tools may differ.
+  const conversation = ["--match", "conversation"];
+  const played = await serve(conversation, client("Fix the test", "2 failed"));
+  assert.equal(played.code, 0, played.stderr);
+  assert.equal(suite.ended.tool_outputs_differ, 1);
+  assert.match(played.stderr, /^1 matched: 1 conversation$/m);
+  const failed = await serve(
+    [...conversation, "--fail-on", "tool-output"],
+    client("Fix the test", "2 failed"),
+  );
+  assert.equal(failed.code, 7);
+  assert.match(failed.stderr, /Not every exchange went as recorded: 1 tool output not as recorded/);
+});
+
+/** Calls of serve that are refused before anything listens or starts. */
+const REFUSED: Readonly<Record<string, readonly [code: number, args: readonly string[], says: RegExp]>> = {
+  "an unknown pace": [2, ["FIXTURE", "--pace", "slow"], /--pace "slow"/],
+  "other machines without a token": [2, ["FIXTURE", "--host", "0.0.0.0"], /without a token/],
+  "a command that is not there": [
+    2,
+    ["FIXTURE", "--", "no-such-program"],
+    /Cannot start the command "no-such/,
+  ],
+  "no command": [
+    2,
+    ["FIXTURE", "--"],
+    /^error: No command after --\nhint: Did a shell variable expand to nothing/,
+  ],
+  "an old recording": [7, ["FIXTURE", "--max-age", "0"], /--max-age allows 0\n/],
+  "the same folder twice": [2, ["FIXTURE", "FIXTURE/"], /is the same folder/],
+  "no folder": [2, ["FIXTURE-gone"], /chat-gone": no such folder/],
+  "a rule that makes requests with other answers equal": [
+    2,
+    ["--replace", "bye|hi=N", "FIXTURE"],
+    /the match rule replace bye\|hi makes the requests of exchanges 1 and 2 of .* equal, and their answers differ/,
+  ],
+  "a changed body": [2, ["DAMAGED"], /exchanges\/0002\/body": its checksum differs/],
+};
+
+Deno.test("a fixture that cannot be served is refused before anything listens", async () => {
+  await using sandbox = new Sandbox();
+  const [fixture, damaged] = ["chat", "damaged"].map((name) =>
+    writeFixture(`${sandbox.directory}/${name}`, [exchange("hi"), exchange("bye", { body: "data: 1\n\n" })])
+  ) as [string, string];
+  Deno.writeTextFileSync(`${damaged}/exchanges/0002/body`, "changed");
+  for (const [name, [code, args, says]] of Object.entries(REFUSED)) {
+    const given = args.map((word) => word.replace("FIXTURE", fixture).replace("DAMAGED", damaged));
+    const called = await sandbox.call(["serve", ...given]);
+    assert.deepEqual([called.code, called.stdout], [code, ""], `${name}: ${said(called)}`);
+    assert.match(called.stderr, says, name);
+  }
+});
+
+Deno.test("serve names the tests of a suite, those that it did not open, and how to record one that is missing", async () => {
+  await using sandbox = new Sandbox();
+  const suite = writeSuite(sandbox, ["a", "b", "deep/er"]);
+  Deno.symlinkSync(`${suite}/a`, `${suite}/link`);
+  {
+    await using serving = await Serving.start(sandbox, "--strict-usage", suite);
+    for (const input of ["Hi", "And?"]) assert.equal((await serving.asksTest("a", input)).status, 200);
+    const { code, ended, stderr } = await serving.end();
+    assert.deepEqual([code, ended.unused, ended.unopened], [0, [], ["b", "deep/er"]]);
+    assert.match(stderr, /^serving 6 exchanges of 3 fixtures at /m);
+    assert.match(stderr, /^a: 1 POST \/v1\/responses: 200, exchange 1 of /m);
+    assert.match(stderr, /^not opened: 2 recordings, b, deep\/er$/m);
+  }
+  await using serving = await Serving.start(sandbox, suite);
+  const { status, body } = await serving.asksTest("none", "Hi");
+  assert.deepEqual([status, body.error.code], [400, "fixture_miss"]);
+  const { code, events } = await serving.end();
+  assert.equal(code, 7);
+  assert.equal(
+    events.find(({ type }) => type === "miss").message,
+    `Test "none" has no recording for request 1 (POST /v1/responses): no fixture is at "${suite}/none". ` +
+      `To record it: reprise record --missing --out ${suite} -- CMD`,
+  );
+});
+
+Deno.test("under -- CMD each API has its port with the tests of that API, under the path of its base URL", async () => {
+  await using sandbox = new Sandbox();
+  const suite = `${sandbox.directory}/suite`;
+  const base_url = "https://api.groq.com/openai/v1";
+  const base_urls = { OPENAI_BASE_URL: base_url, ANTHROPIC_BASE_URL: "https://gateway.example/claude" };
+  const recorded = (test: string, variable: string, path: string) => ({
+    request: { path, variable, body: { model: "m", input: test } },
+    response: { headers: { "content-type": "application/json" } },
+    body: `${variable} of ${test}`,
+  });
+  for (const test of ["one", "two"]) {
+    writeFixture(`${suite}/${test}`, [
+      recorded(test, "OPENAI_BASE_URL", "/openai/v1/responses"),
+      recorded(test, "ANTHROPIC_BASE_URL", "/claude/v1/messages"),
+    ], { provider: "compatible", base_url, base_urls });
+  }
+  const client = running(`
+    for (const test of ["two", "one"]) {
+      for (const [variable, resource] of [["OPENAI_BASE_URL", "/responses"], ["ANTHROPIC_BASE_URL", "/v1/messages"]]) {
+        const { origin, pathname } = new URL(Deno.env.get(variable));
+        const init = { method: "POST", body: JSON.stringify({ model: "m", input: test }) };
+        const answer = await fetch(origin + "/t/" + test + pathname.replace(/[/]$/, "") + resource, init);
+        console.log(await answer.text());
+      }
+    }`);
+  const called = await sandbox.call(["serve", "--strict-usage", suite, "--", ...client]);
+  const answers = ["two", "one"].flatMap((test) =>
+    ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"].map((variable) => `${variable} of ${test}\n`)
+  );
+  assert.deepEqual([called.code, called.stdout], [0, answers.join("")], called.stderr);
+});
+
+Deno.test("a client that ends its side of the connection after its request gets its answer", async () => {
+  await using sandbox = new Sandbox();
+  for (const flags of [[], ["--no-websocket"]]) {
+    const suite = writeSuite(sandbox, ["a"], `suite${flags.join("")}`);
+    await using serving = await Serving.start(sandbox, "--strict-usage", ...flags, suite);
+    const { port } = serving;
+    const ask = async (input: string, framed: (body: string) => string) => {
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+      const head = `POST /t/a/v1/responses HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
+      await connection.write(new TextEncoder().encode(head + framed(JSON.stringify(bodyOf(input)))));
+      await connection.closeWrite();
+      return await new Response(connection.readable).text();
     };
-    const { fixture } = place;
-    await refused(2, /--pace "slow"/, fixture, "--pace", "slow");
-    await refused(2, /without a token/, fixture, "--host", "0.0.0.0");
-    await refused(2, /Cannot start the command "no-such-program"/, fixture, "--", "no-such-program");
-    await refused(7, /--max-age allows 0\n/, fixture, "--max-age", "0");
-    await refused(2, /is the same folder/, fixture, `${fixture}/`);
-    await refused(
-      2,
-      /^error: No command after --\nhint: Did a shell variable expand to nothing\?/,
-      fixture,
-      "--",
-    );
-    Deno.writeTextFileSync(`${fixture}/exchanges/0002/body`, "changed");
-    await refused(2, /exchanges\/0002\/body": its checksum differs/, fixture);
-    await refused(2, /chat-gone": no such folder/, `${fixture}-gone`);
-  }));
+    const whole = (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`;
+    const chunked = (body: string) =>
+      `Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n${
+        body.length.toString(16)
+      }\r\n${body}\r\n0\r\n\r\n`;
+    assert.match(await ask("Hi", whole), /^HTTP\/1\.1 200 [^]*"a 1"/, String(flags));
+    assert.match(await ask("And?", chunked), /^HTTP\/1\.1 200 [^]*"a 2"/, String(flags));
+    const { code, ended } = await serving.end();
+    assert.deepEqual([code, ended.served], [0, 2]);
+  }
+});

@@ -1,10 +1,15 @@
 /** `serve --suite` and `record --suite`: a process of tests ends each test by a line of stdin, and gets its report. */
 import assert from "node:assert/strict";
-import { Sandbox, type Started } from "../../support/reprise.ts";
-import { exchange, writeSuite } from "../serving.ts";
-import { writeFixture } from "../../doors/recordings/recording_files.ts";
+import { exchangesOf } from "../../doors/recordings/recording_files.ts";
+import type { Json } from "../../support/files.ts";
 import { blocksOf } from "../../support/page.ts";
+import { Sandbox, type Started } from "../../support/reprise.ts";
+import { answer, message } from "../../support/scripted_api/responses_script.ts";
+import { startResponsesSocket } from "../../support/scripted_api/socket.ts";
+import { SocketClient } from "../../support/socket_client.ts";
+import { writeSuite } from "../serving.ts";
 import { TestFolder } from "../test_folder.ts";
+import { linesOf } from "./wrapping.ts";
 
 /** Running server with its stdin. */
 class SuiteServer {
@@ -26,31 +31,36 @@ class SuiteServer {
     const started = sandbox.start([...args, "--suite", "--json"], { stdin: "piped", env });
     const server = new SuiteServer(started);
     await started.printed('"ready"');
-    server.environment = JSON.parse(started.stdout.split("\n")[0] ?? "").environment;
+    server.environment = linesOf(started.stdout)[0].environment;
     return server;
   }
 
-  /** Asks an API as a client of a test. @returns the status and the answer. */
-  async ask(test: string, input: unknown, variable = "OPENAI_BASE_URL") {
-    const { origin, pathname } = new URL(this.environment[variable] ?? "");
-    const response = await fetch(`${origin}/t/${test}${pathname}/responses`, {
+  /** Base URL of a test. */
+  baseUrl(test: string): string {
+    const { origin, pathname } = new URL(this.environment.OPENAI_BASE_URL ?? "");
+    return `${origin}/t/${test}${pathname}`;
+  }
+
+  /** Asks as a client of a test; returns the status. */
+  async ask(test: string, input: unknown): Promise<number> {
+    const response = await fetch(`${this.baseUrl(test)}/responses`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ model: "gpt-5.6", input }),
     });
-    return { status: response.status, body: await response.json() };
+    await response.text();
+    return response.status;
   }
 
   async line(text: string): Promise<void> {
     await this.#stdin.write(new TextEncoder().encode(`${text}\n`));
   }
 
-  /** Ends a test. @returns its report. */
-  // deno-lint-ignore no-explicit-any
-  async end(test: string, more: object = {}): Promise<any> {
+  /** Ends a test; returns its report. */
+  async end(test: string, more: object = {}): Promise<Json> {
     await this.line(JSON.stringify({ type: "end", test, ...more }));
     await this.#started.printed('"test.ended"', ++this.#ended);
-    return JSON.parse(this.#started.stdout.trimEnd().split("\n").at(-1) ?? "");
+    return linesOf(this.#started.stdout).at(-1);
   }
 
   /** Closes stdin, as the end of the process of tests does. */
@@ -69,15 +79,21 @@ class SuiteServer {
 
 Deno.test("serve --suite reports each test when it ends, and ends with its stdin", async () => {
   await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["whole", "half", "changed"]);
+  const suite = writeSuite(sandbox, ["whole", "half", "changed", "silent", "damaged"]);
+  Deno.writeTextFileSync(`${suite}/damaged/exchanges/0001/body`, "{}");
   const server = await SuiteServer.start(sandbox, ["serve", suite, "--rules", "none"]);
-  for (const input of ["Hi", "And?"]) assert.equal((await server.ask("whole", input)).status, 200);
-  assert.equal((await server.ask("half", "Hi")).status, 200);
-  assert.equal((await server.ask("changed", "Hello")).status, 400);
-  const none = { recorded: 0, refused: 0, turned_away: 0, notes: [] };
+  for (
+    const [test, input, status] of [
+      ["whole", "Hi", 200],
+      ["whole", "And?", 200],
+      ["half", "Hi", 200],
+      ["changed", "Hello", 400],
+      ["fresh", "Hi", 400],
+    ] as const
+  ) assert.equal(await server.ask(test, input), status, test);
   assert.deepEqual(await server.end("whole"), {
     ...{ type: "test.ended", test: "whole", exit_code: 0, served: 2, missed: 0, unused: [], messages: [] },
-    ...none,
+    ...{ recorded: 0, refused: 0, turned_away: 0, notes: [] },
   });
   const half = await server.end("half");
   assert.deepEqual([half.exit_code, half.served, half.unused], [7, 1, [2]]);
@@ -85,13 +101,25 @@ Deno.test("serve --suite reports each test when it ends, and ends with its stdin
     `The test did not use exchange 2 of "${suite}/half". ` +
     "To remove it: run the test with REPRISE_RECORD=prune",
   ]);
-  const changed = await server.end("changed");
-  assert.deepEqual([changed.exit_code, changed.missed, changed.messages.length], [7, 1, 1]);
-  assert.match(
-    changed.messages[0],
-    /request 1 .*nearest is exchange 1 of ".*changed".*at input: recorded "Hi"/,
-  );
-  assert.match(changed.messages[0], /To record it: run the test with REPRISE_RECORD=all/);
+  const rows: readonly (readonly [test: string, code: number, says: RegExp])[] = [
+    [
+      "changed",
+      7,
+      /request 1 .*nearest is exchange 1 of ".*changed".*at input: recorded "Hi".*run the test with REPRISE_RECORD=all/,
+    ],
+    ["fresh", 7, /no fixture is at .*To record it: run the test with REPRISE_RECORD=new$/],
+    ["nothing", 7, /^No request of the test reached reprise/],
+    ["silent", 7, /./],
+    ["damaged", 2, /damaged/],
+  ];
+  for (const [test, code, says] of rows) {
+    const { exit_code, messages } = await server.end(test);
+    assert.equal(exit_code, code, test);
+    assert.match(messages[0], says);
+  }
+  for (const test of ["silent", "nothing"]) {
+    assert.equal((await server.end(test, { allow_unused: true })).exit_code, 0);
+  }
   const { code, stderr } = await server.over();
   assert.deepEqual([code, stderr], [0, ""]);
 });
@@ -104,70 +132,39 @@ Deno.test("the line of docs/recording.md ends a test", async () => {
   const server = await SuiteServer.start(sandbox, ["serve", writeSuite(sandbox, [test]), "--rules", "none"]);
   await server.ask(test, "Hi");
   await server.line(line);
-  const { stdout } = await server.over();
-  const report = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
+  const report = linesOf((await server.over()).stdout).at(-1);
   assert.deepEqual([report.test, report.exit_code, report.served, report.unused], [test, 7, 1, [2]]);
-});
-
-Deno.test("serve --suite reports a test that sent nothing, one without a recording, and a damaged recording", async () => {
-  await using sandbox = new Sandbox();
-  const suite = writeSuite(sandbox, ["silent", "damaged"]);
-  Deno.writeTextFileSync(`${suite}/damaged/exchanges/0001/body`, "{}");
-  const server = await SuiteServer.start(sandbox, ["serve", suite, "--rules", "none"]);
-  const silent = await server.end("silent");
-  assert.deepEqual([silent.exit_code, silent.unused], [7, [1, 2]]);
-  assert.equal((await server.end("silent", { allow_unused: true })).exit_code, 0);
-  const nothing = await server.end("nothing");
-  assert.match(nothing.messages[0], /^No request of the test reached reprise/);
-  assert.equal((await server.end("nothing", { allow_unused: true })).exit_code, 0);
-  await server.ask("fresh", "Hi");
-  const fresh = await server.end("fresh");
-  assert.match(fresh.messages[0], /no fixture is at .*To record it: run the test with REPRISE_RECORD=new$/);
-  const damaged = await server.end("damaged");
-  assert.equal(damaged.exit_code, 2);
-  assert.match(damaged.messages[0], /damaged/);
-  await server.over();
 });
 
 Deno.test("serve --suite plays nothing from a folder that is not there yet, and gives dummy keys", async () => {
   await using sandbox = new Sandbox();
-  const key = "sk-real-4f1d0c7ea9";
-  const server = await SuiteServer.start(sandbox, ["serve", `${sandbox.directory}/none`], {
-    OPENAI_API_KEY: key,
-  });
-  const { OPENAI_API_KEY = "", ANTHROPIC_API_KEY = "", ...urls } = server.environment;
+  const args = ["serve", `${sandbox.directory}/none`];
+  const server = await SuiteServer.start(sandbox, args, { OPENAI_API_KEY: "sk-real-4f1d0c7ea9" });
+  const { OPENAI_API_KEY, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL = "" } = server.environment;
   assert.deepEqual([OPENAI_API_KEY, ANTHROPIC_API_KEY], ["reprise-plays-this", "reprise-plays-this"]);
-  assert.match(urls["ANTHROPIC_BASE_URL"] ?? "", /^http:\/\/127\.0\.0\.1:\d+$/);
-  assert.equal((await server.ask("a", "Hi")).status, 400);
+  assert.match(ANTHROPIC_BASE_URL, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.equal(await server.ask("a", "Hi"), 400);
   await server.over();
 });
 
 Deno.test("--suite refuses a command, a second folder, and lines that it does not know", async () => {
   await using sandbox = new Sandbox();
   const suite = writeSuite(sandbox, ["a"]);
-  writeFixture(`${sandbox.directory}/other`, [exchange("Hi", "other")]);
+  const other = writeSuite(sandbox, ["a"], "other");
   for (
     const [args, message] of [
       [["serve", suite, "--suite", "--", "true"], /Cannot use --suite: a command is given/],
-      [["serve", suite, `${sandbox.directory}/other`, "--suite"], /Cannot use --suite: several folders/],
-      [
-        ["record", "--out", `${sandbox.directory}/out`, "--suite", "--", "true"],
-        /--suite: a command is given/,
-      ],
+      [["serve", suite, other, "--suite"], /Cannot use --suite: several folders/],
+      [["record", "--out", "out", "--suite", "--", "true"], /--suite: a command is given/],
       [["serve"], /Cannot serve: no folder is given/],
-      [
-        ["serve", "--suite"],
-        /Cannot use REPRISE_RECORD="always"\nhint: It is one of new, missing, all, prune/,
-      ],
+      [["serve", "--suite"], /REPRISE_RECORD="always"\nhint: It is one of new, missing, all, prune/],
     ] as const
   ) {
     const { code, stderr } = await sandbox.call(args, { env: { REPRISE_RECORD: "always" } });
     assert.equal(code, 2, stderr);
     assert.match(stderr, message);
   }
-  for (
-    const line of ["end a", '{"type":"end","test":"../a"}', '{"type":"begin","test":"a"}', "x".repeat(70_000)]
-  ) {
+  for (const line of ["end a", '{"type":"end","test":"../a"}', '{"type":"begin"}', "x".repeat(70_000)]) {
     const server = await SuiteServer.start(sandbox, ["serve", suite]);
     await server.line(line);
     const { code, stdout } = await server.ended();
@@ -179,23 +176,20 @@ Deno.test("--suite refuses a command, a second folder, and lines that it does no
 Deno.test("record --suite records tests of several processes into one folder, and reports each", async () => {
   await using folder = new TestFolder();
   const args = ["record", "--missing", "--allow-live", "--out", folder.out];
-  const env = {
-    OPENAI_BASE_URL: `${folder.upstream.origin}/v1`,
-    OPENAI_API_KEY: "sk-real-4f1d0c7ea9",
-    CI: "true",
-  };
+  const OPENAI_BASE_URL = `${folder.upstream.origin}/v1`;
+  const env = { OPENAI_BASE_URL, OPENAI_API_KEY: "sk-real-4f1d0c7ea9", CI: "true" };
   const servers = await Promise.all([1, 2].map(() => SuiteServer.start(folder, args, env)));
   for (const [index, server] of servers.entries()) {
-    assert.equal((await server.ask(`test-${index}`, index)).status, 200);
+    assert.equal(await server.ask(`test-${index}`, index), 200);
   }
   for (const [index, server] of servers.entries()) {
     const { exit_code, recorded, served } = await server.end(`test-${index}`);
     assert.deepEqual([exit_code, recorded, served], [0, 1, 0]);
     // The recording is complete, and the server continues with others.
-    assert.deepEqual(folder.inputs(`test-${index}`), [index]);
+    const [exchange] = exchangesOf(`${folder.out}/test-${index}`);
+    assert.equal(exchange?.request.body.input, index);
   }
-  const [first] = servers;
-  assert.ok(first);
+  const [first] = servers as [SuiteServer];
   await first.ask("test-0", 0);
   const again = await first.end("test-0");
   assert.deepEqual([again.exit_code, again.recorded, again.served], [0, 0, 1]);
@@ -205,4 +199,22 @@ Deno.test("record --suite records tests of several processes into one folder, an
   assert.match(grown.notes[0], /^"POST .*", exchange 1 of ".*", is obsolete/);
   assert.match((await first.end("silent")).messages[0], /^No request of the test reached reprise/);
   for (const server of servers) assert.equal((await server.over()).code, 0);
+});
+
+Deno.test("the end of a test closes its WebSockets, and reports its exchanges", async () => {
+  await using upstream = await startResponsesSocket({ script: () => answer([message("hi")]) });
+  await using sandbox = new Sandbox();
+  const origin = upstream.baseUrl.replace(/\/v1$/, "");
+  const args = ["record", "--upstream", origin, "--out", `${sandbox.directory}/out`];
+  const server = await SuiteServer.start(sandbox, args);
+  await using client = await SocketClient.open(server.baseUrl("a"));
+  await client.ask({
+    type: "response.create",
+    model: "m",
+    store: false,
+    input: [{ role: "user", content: "hi" }],
+  });
+  const { exit_code, recorded } = await server.end("a");
+  assert.deepEqual([exit_code, recorded, (await client.closed).code], [0, 1, 1001]);
+  assert.equal((await server.over()).code, 0);
 });

@@ -1,38 +1,28 @@
 import assert from "node:assert/strict";
-import { copyBelow, filesBelow } from "../../../src/cli/test/files.ts";
-import { sealFixture } from "../../../src/fixture/seal.ts";
-import { denoFiles } from "../../../src/store/deno_files.ts";
-import { isGroupAlive } from "../../../src/tools/shell/process_group.ts";
-import { events, Sandbox } from "../../support/reprise.ts";
+import { edit, headerOf, seal } from "../../doors/recordings/recording_files.ts";
+import { bytesBelow, type Json, textsBelow } from "../../support/files.ts";
+import { events, said, Sandbox, type Started } from "../../support/reprise.ts";
 import { answer } from "../../support/scripted_api/responses.ts";
 import { functionCall } from "../../support/scripted_api/responses_script.ts";
-import { HELLO, Place } from "../harness.ts";
-import { textsBelow } from "../../support/files.ts";
+import { mark, running } from "../changes.ts";
+import { HELLO, Place, until } from "../harness.ts";
+import { copyBelow, SESSIONS } from "./session_copies.ts";
 
-const SESSIONS = new URL("../../sessions/", import.meta.url).pathname;
 const WHOLE = `${SESSIONS}read`;
 const TURN = "expect/s/turns/000003.json";
 const ASKED = "1/exchanges/0002/request.json";
-
-// deno-lint-ignore no-explicit-any
-type Line = any;
 
 /** A copy of a session test that `change` has edited; its exchanges are sealed again. */
 function edited(sandbox: Sandbox, name: string, change: (directory: string) => void, from = WHOLE): string {
   const directory = `${sandbox.workspace}/tests/${name}`;
   copyBelow(from, directory);
   change(directory);
-  sealFixture(denoFiles, `${directory}/1`);
+  seal(`${directory}/1`);
   return directory;
 }
 
-function replaceIn(file: string, was: string, is: string) {
-  return (directory: string) => {
-    const text = Deno.readTextFileSync(`${directory}/${file}`);
-    assert.ok(text.includes(was), `${file} holds no ${was}`);
-    Deno.writeTextFileSync(`${directory}/${file}`, text.replaceAll(was, () => is));
-  };
-}
+const replaceIn = (file: string, was: string, is: string) => (directory: string) =>
+  edit(`${directory}/${file}`, (text) => text.replaceAll(was, () => is));
 
 /** The request as it would have been recorded with these words. */
 function otherWords(directory: string): void {
@@ -53,14 +43,12 @@ async function playsCommand(directory: string, command: string): Promise<void> {
   );
   const args = ["--new", "-s", "one", "--allow", "shell", "--record", directory, "Look"];
   const live = await place.call(["run", "--json", ...args]);
-  assert.equal(live.code, 0, live.stdout + live.stderr);
-  const header = JSON.parse(Deno.readTextFileSync(`${directory}/fixture.json`));
-  Deno.writeTextFileSync(`${directory}/fixture.json`, JSON.stringify({ ...header, tools: undefined }));
+  assert.equal(live.code, 0, said(live));
   Deno.removeSync(`${directory}/tools.json`);
   replaceIn("exchanges/0001/body", recorded, command)(directory);
   Deno.mkdirSync(`${directory}/workspace/deep`, { recursive: true });
   Deno.writeTextFileSync(`${directory}/workspace/deep/file`, "x");
-  sealFixture(denoFiles, directory);
+  seal(directory, { ...headerOf(directory), tools: undefined });
 }
 
 /** Each way in which a session can leave its record, and what is said about it. */
@@ -123,15 +111,15 @@ const DIVERGENCES: Readonly<Record<string, readonly [(directory: string) => void
   ],
 };
 
-Deno.test("a session that differs from its recording fails, with a line for each difference: each divergence is reported, in the order of the folders, and none hides another", async () => {
+Deno.test("each divergence from a recording is reported, in the order of the folders, and none hides another", async () => {
   await using sandbox = new Sandbox();
   const names = Object.keys(DIVERGENCES);
   for (const [index, name] of names.entries()) {
     edited(sandbox, `${String.fromCharCode(97 + index)}`, DIVERGENCES[name]?.[0] ?? (() => {}));
   }
   const called = await sandbox.call(["test", "--json", "--jobs", "3", "tests/"]);
-  assert.equal(called.code, 7, called.stdout + called.stderr);
-  const lines: Line[] = events(called);
+  assert.equal(called.code, 7, said(called));
+  const lines: Json[] = events(called);
   assert.deepEqual(lines[0], { type: "test.started", tests: names.length });
   assert.deepEqual(lines.at(-1), { type: "test.ended", passed: 0, failed: names.length, skipped: [] });
   for (const [index, name] of names.entries()) {
@@ -150,7 +138,7 @@ Deno.test("a session test is the same anywhere: in another directory, home, time
     ...{ OPENAI_API_KEY: "x", REPRISE_REASONING_REPLAY: "0" },
   };
   const called = await sandbox.call(["test", "deep"], { env });
-  assert.equal(called.code, 0, called.stdout + called.stderr);
+  assert.equal(called.code, 0, said(called));
   assert.match(
     called.stdout,
     /^TAP version 14\n1\.\.2\nok 1 - deep\/er\/kept: .*\nok 2 - deep\/er\/run: .*\n$/,
@@ -158,14 +146,14 @@ Deno.test("a session test is the same anywhere: in another directory, home, time
   assert.equal(called.stderr.trim(), "2 passed, 0 failed");
 });
 
-Deno.test("--update adapts the folder to the session, and never touches its expectations: a request and a turn are rewritten and named; then the test passes", async () => {
+Deno.test("--update: a request and a turn are rewritten and named; then the test passes", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     otherWords(path);
     replaceIn(TURN, "alpha", "alphabet")(path);
   });
   const called = await sandbox.call(["test", "--update", "tests"]);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
+  assert.equal(called.code, 0, said(called));
   const reported = called.stderr.split("\n").filter((line) => line.startsWith("updated")).sort();
   assert.deepEqual(reported, [`updated tests/a/${ASKED}`, `updated tests/a/${TURN}`]);
   const read = (name: string) => [WHOLE, directory].map((path) => Deno.readTextFileSync(`${path}/${name}`));
@@ -174,32 +162,34 @@ Deno.test("--update adapts the folder to the session, and never touches its expe
   const [asked, asks] = read(ASKED).map((text) => JSON.parse(text));
   assert.deepEqual(asks, asked);
   const again = await sandbox.call(["test", "tests"]);
-  assert.equal(again.code, 0, again.stdout + again.stderr);
+  assert.equal(again.code, 0, said(again));
 });
 
-Deno.test("--update adapts the folder to the session, and never touches its expectations: removed files are named as such, and files of the user stay", async () => {
+Deno.test("--update: removed files are named as such, and files of the user stay", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     copyBelow(`${path}/expect/s`, `${path}/expect/old`);
     Deno.writeTextFileSync(`${path}/expect/NOTES.md`, "mine");
   });
   const called = await sandbox.call(["test", "--update", "tests"]);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
+  assert.equal(called.code, 0, said(called));
   const reported = called.stderr.split("\n").filter((line) => /^(?:updated|removed) /.test(line));
-  const gone = filesBelow(`${directory}/expect/s`).map((name) => `removed tests/a/expect/old/${name}`);
+  const gone = [...bytesBelow(`${directory}/expect/s`).keys()].map((name) =>
+    `removed tests/a/expect/old/${name}`
+  );
   assert.deepEqual(reported, gone);
   assert.equal(Deno.readTextFileSync(`${directory}/expect/NOTES.md`), "mine");
 });
 
-Deno.test("--update adapts the folder to the session, and never touches its expectations: commands print paths as if the scratch directory were the root; what changes from play to play never passes", async () => {
+Deno.test("--update: commands print paths as if the scratch directory were the root; what changes from play to play never passes", async () => {
   await using sandbox = new Sandbox();
   const steady = `${sandbox.directory}/kept/steady`;
   const unsteady = `${sandbox.directory}/kept/unsteady`;
   await playsCommand(steady, "pwd; echo $HOME");
   await playsCommand(unsteady, "mktemp -u; true");
   const updated = await sandbox.call(["test", "--json", "--update", steady, unsteady]);
-  assert.equal(updated.code, 7, updated.stdout);
-  const [, first, second]: Line[] = events(updated);
+  assert.equal(updated.code, 7, said(updated));
+  const [, first, second]: Json[] = events(updated);
   assert.deepEqual([first.passed, first.divergences], [true, []]);
   const turn = Deno.readTextFileSync(`${steady}/expect/one/turns/000004.json`);
   assert.ok(turn.includes("; 17 bytes of output follow]\\n/workspace\\n/user\\n"), turn);
@@ -210,10 +200,10 @@ Deno.test("--update adapts the folder to the session, and never touches its expe
   const temporary = `${sandbox.directory}/elsewhere`;
   Deno.mkdirSync(temporary);
   const again = await sandbox.call(["test", steady], { env: { TMPDIR: temporary } });
-  assert.equal(again.code, 0, again.stdout + again.stderr);
+  assert.equal(again.code, 0, said(again));
 });
 
-Deno.test("--update adapts the folder to the session, and never touches its expectations: a link is refused by test, --update and seal alike, and nothing is written", async () => {
+Deno.test("--update: a link is refused by test, --update and seal alike, and nothing is written", async () => {
   await using sandbox = new Sandbox();
   const directory = `${sandbox.directory}/kept`;
   await playsCommand(directory, "pwd");
@@ -221,8 +211,8 @@ Deno.test("--update adapts the folder to the session, and never touches its expe
   const before = textsBelow(directory);
   for (const args of [["test"], ["test", "--update"], ["fixture", "seal"]]) {
     const called = await sandbox.call([...args, directory]);
-    assert.equal(called.code, 2, args.join(" ") + called.stdout + called.stderr);
-    assert.match(called.stdout + called.stderr, /workspace\/deep\/link": it is a link[^]*hint: Put a copy/);
+    assert.equal(called.code, 2, args.join(" ") + said(called));
+    assert.match(said(called), /workspace\/deep\/link": it is a link[^]*hint: Put a copy/);
   }
   assert.deepEqual(textsBelow(directory), before);
   // In a place that no play looks into, it is found before the first file is rewritten.
@@ -233,7 +223,7 @@ Deno.test("--update adapts the folder to the session, and never touches its expe
   assert.deepEqual(textsBelow(directory), before);
 });
 
-Deno.test("--update adapts the folder to the session, and never touches its expectations: a session that ends otherwise stays a failure, and nothing is rewritten", async () => {
+Deno.test("--update: a session that ends otherwise stays a failure, and nothing is rewritten", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     replaceIn("session.json", '"exit": 0', '"exit": 6')(path);
@@ -244,34 +234,41 @@ Deno.test("--update adapts the folder to the session, and never touches its expe
   assert.throws(() => Deno.statSync(`${directory}/expect`), Deno.errors.NotFound);
 });
 
-Deno.test("a test run can be ended early: --bail ends with the first failure in order, and names what was not played", async () => {
+Deno.test("--bail ends with the first failure in order, and names what was not played", async () => {
   await using sandbox = new Sandbox();
   for (const name of ["a", "b", "c", "d"]) {
     edited(sandbox, name, name === "b" ? replaceIn("session.json", '"exit": 0', '"exit": 6') : () => {});
   }
   const called = await sandbox.call(["test", "--json", "--bail", "tests"]);
   assert.equal(called.code, 7, called.stdout);
-  const lines: Line[] = events(called);
+  const lines: Json[] = events(called);
   assert.deepEqual(lines.map(({ dir }) => dir), [undefined, "tests/a", "tests/b", undefined]);
   assert.deepEqual(lines.at(-1).skipped, ["tests/c", "tests/d"]);
 });
 
-Deno.test("a test run can be ended early: Ctrl-C ends the steps that are running, says so, and leaves no files", async () => {
-  await using sandbox = new Sandbox();
-  edited(
-    sandbox,
-    "a",
-    replaceIn("session.json", '"1",\n        "--new"', '"100",\n        "--new"'),
-    `${SESSIONS}budgets`,
-  );
+/** Starts `test` with a folder for temporary files, and waits until `begun` says that the step is under way. */
+async function startedIn(
+  sandbox: Sandbox,
+  folder: string,
+  begun: (temporary: string) => boolean,
+): Promise<{ readonly started: Started; readonly temporary: string }> {
   const temporary = `${sandbox.directory}/temporary`;
   Deno.mkdirSync(temporary);
-  const started = sandbox.start(["test", "tests"], { env: { TMPDIR: temporary } });
+  const started = sandbox.start(["test", folder], { env: { TMPDIR: temporary } });
   await started.printed("1..1");
-  for (let tries = 0; !hangs(temporary); tries++) {
-    assert.ok(tries < 1000, started.stdout);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(() => begun(temporary), "the step");
+  return { started, temporary };
+}
+
+Deno.test("Ctrl-C ends the steps that are running, says so, and leaves no files", async () => {
+  await using sandbox = new Sandbox();
+  const slow = replaceIn("session.json", '"1",\n        "--new"', '"100",\n        "--new"');
+  edited(sandbox, "a", slow, `${SESSIONS}budgets`);
+  const { started, temporary } = await startedIn(
+    sandbox,
+    "tests",
+    (path) => [...bytesBelow(path).keys()].some((name) => name.endsWith("sessions/s/turns/000001.json")),
+  );
   started.process.kill("SIGINT");
   const ended = await started.ended();
   assert.equal(ended.code, 130);
@@ -280,34 +277,22 @@ Deno.test("a test run can be ended early: Ctrl-C ends the steps that are running
   assert.deepEqual([...Deno.readDirSync(temporary)], []);
 });
 
-Deno.test("a test run can be ended early: a command that is running ends with the test, even one that wants to stay", async () => {
+Deno.test("a command that is running ends with the test, even one that wants to stay", async () => {
   await using sandbox = new Sandbox();
-  const directory = `${sandbox.directory}/kept`;
-  await playsCommand(directory, "trap : TERM; echo $$ >pid; while :; do sleep 0.1; done");
-  const temporary = `${sandbox.directory}/temporary`;
-  Deno.mkdirSync(temporary);
-  const started = sandbox.start(["test", directory], { env: { TMPDIR: temporary } });
-  await started.printed("1..1");
-  let leader = 0;
-  for (let tries = 0; leader === 0; tries++) {
-    assert.ok(tries < 1000, started.stdout);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const [scratch] = [...Deno.readDirSync(temporary)];
-    leader = Number(textOf(`${temporary}/${scratch?.name}/workspace/pid`));
-  }
-  assert.ok(leader > 1);
-  try {
-    assert.ok(isGroupAlive(leader));
-    started.process.kill("SIGTERM");
-    assert.equal((await started.ended()).code, 143);
-    assert.ok(!isGroupAlive(leader), "the command still runs");
-    assert.deepEqual([...Deno.readDirSync(temporary)], []);
-  } finally {
-    if (isGroupAlive(leader)) Deno.kill(-leader, "SIGKILL");
-  }
+  const [directory, word] = [`${sandbox.directory}/kept`, mark()];
+  await playsCommand(directory, `trap : TERM; while :; do sleep ${word}; done`);
+  const { started, temporary } = await startedIn(
+    sandbox,
+    directory,
+    () => running(`sleep ${word}`).length > 0,
+  );
+  started.process.kill("SIGTERM");
+  assert.equal((await started.ended()).code, 143);
+  assert.deepEqual(running(word), [], "the command still runs");
+  assert.deepEqual([...Deno.readDirSync(temporary)], []);
 });
 
-Deno.test("a step runs in, and reports on, the place in which it is played: @last of any verb is the latest session of the test's own workspace", async () => {
+Deno.test("@last of any verb is the latest session of the test's own workspace", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     const session = JSON.parse(Deno.readTextFileSync(`${path}/session.json`));
@@ -317,12 +302,12 @@ Deno.test("a step runs in, and reports on, the place in which it is played: @las
   });
   const called = await sandbox.call(["test", "--json", directory]);
   assert.equal(called.code, 7, called.stdout);
-  const [{ where, said }, ...rest] = (events(called) as Line[])[1].divergences;
+  const [{ where, said }, ...rest] = (events(called) as Json[])[1].divergences;
   assert.deepEqual([where, rest], ["step 3 (show)", []]);
   assert.match(said, /^no_such_session: .* in "\/home\/sessions" /);
 });
 
-Deno.test("a step runs in, and reports on, the place in which it is played: an error of the disk is reported as such, with exit 14", async () => {
+Deno.test("an error of the disk is reported as such, with exit 14", async () => {
   await using sandbox = new Sandbox();
   edited(sandbox, "a", () => {});
   const nowhere = `${sandbox.directory}/nowhere`;
@@ -330,19 +315,3 @@ Deno.test("a step runs in, and reports on, the place in which it is played: an e
   assert.equal(called.code, 14, called.stdout);
   assert.match(called.stdout, /Cannot create a scratch directory.*nowhere"/);
 });
-
-/** True once the run of the step has begun, which then waits for the rest of an answer. */
-function hangs(temporary: string): boolean {
-  return [...Deno.readDirSync(temporary)].some(({ name }) =>
-    textOf([temporary, name, "home", "sessions", "s", "turns", "000001.json"].join("/")) !== ""
-  );
-}
-
-/** The text of a file; empty where it is not there yet. */
-function textOf(path: string): string {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch {
-    return "";
-  }
-}

@@ -11,164 +11,102 @@ import { ask } from "./shapes.ts";
 function snapshot(path: string): Map<string, string> {
   const found = new Map<string, string>();
   const visit = (name: string) => {
-    const info = Deno.lstatSync(`${path}${name}`);
-    const mode = `${(info.mode ?? 0).toString(8)} `;
-    if (info.isSymlink) found.set(name, mode + Deno.readLinkSync(`${path}${name}`));
-    else if (info.isFile) found.set(name, mode + Deno.readTextFileSync(`${path}${name}`));
-    else {
-      found.set(name, mode);
-      if (info.isDirectory) {
-        for (const inner of Deno.readDirSync(`${path}${name}`)) visit(`${name}/${inner.name}`);
-      }
-    }
+    const at = `${path}${name}`;
+    const { mode, isSymlink, isFile, isDirectory } = Deno.lstatSync(at);
+    const content = isSymlink ? Deno.readLinkSync(at) : isFile ? Deno.readTextFileSync(at) : "";
+    found.set(name, `${mode} ${content}`);
+    if (isDirectory) { for (const inner of Deno.readDirSync(at)) visit(`${name}/${inner.name}`); }
   };
   visit("");
   return found;
 }
 
-const emptied = (path: string) => {
+const emptied = (path: string, name = "", content = "") => {
   Deno.removeSync(path, { recursive: true });
-  Deno.mkdirSync(path);
+  if (name === "") Deno.mkdirSync(path);
+  else write(`${path}/${name}`, content);
 };
-const linked = (path: string, name: string) => {
+/** Puts a link in the place of a file or folder. */
+const linked = (name: string) => (path: string) => {
   Deno.renameSync(`${path}/${name}`, `${path}/../elsewhere`);
   Deno.symlinkSync(`../elsewhere`, `${path}/${name}`);
 };
+const edited = (name: string, from: string | RegExp, to: string) => (path: string) =>
+  edit(`${path}/${name}`, (text) => text.replaceAll(new RegExp(from, "g"), to));
+const removed = (name: string) => (path: string) => Deno.removeSync(`${path}/${name}`, { recursive: true });
+const written = (name: string) => (path: string) => write(`${path}/${name}`, "mine");
 
 /** Damage of a fixture of two exchanges, or another folder, with the refusal. */
 const CASES: Readonly<
-  Record<string, readonly [damage: (path: string) => void, code: string, message: RegExp]>
+  Record<string, readonly [damage: (path: string) => void, message: RegExp, code?: string]>
 > = {
   "a changed answer": [
-    (path) => edit(`${path}/exchanges/0002/body`, (text) => `${text}\n`),
-    "bad_fixture",
+    edited("exchanges/0002/body", "{", "{ "),
     /0002\/body": its checksum differs from fixture\.json/,
   ],
-  "a changed request": [
-    (path) => edit(`${path}/exchanges/0001/request.json`, (text) => text.replace("gpt-5.6", "z")),
-    "bad_fixture",
-    /0001\/request\.json": its checksum differs/,
-  ],
-  "a removed answer": [
-    (path) => Deno.removeSync(`${path}/exchanges/0002/body`),
-    "bad_fixture",
-    /0002\/body": nothing is there/,
-  ],
-  "a removed exchange": [
-    (path) => Deno.removeSync(`${path}/exchanges/0001`, { recursive: true }),
-    "bad_fixture",
-    /0001\/request\.json": nothing is there/,
-  ],
-  "an added file": [
-    (path) => write(`${path}/notes.txt`, "mine"),
-    "bad_fixture",
-    /notes\.txt": fixture\.json does not list it/,
-  ],
-  "an added exchange": [
-    (path) => {
-      for (const name of ["request.json", "response.json", "body"]) {
-        write(`${path}/exchanges/0003/${name}`, Deno.readTextFileSync(`${path}/exchanges/0001/${name}`));
-      }
-    },
-    "bad_fixture",
-    /0003\/body": fixture\.json does not list it/,
-  ],
+  "a removed answer": [removed("exchanges/0002/body"), /0002\/body": nothing is there/],
+  "a removed exchange": [removed("exchanges/0001"), /0001\/request\.json": nothing is there/],
+  "an added file": [written("notes.txt"), /notes\.txt": fixture\.json does not list it/],
+  "an added exchange": [(path) => {
+    for (const name of ["request.json", "response.json", "body"]) {
+      write(`${path}/exchanges/0003/${name}`, Deno.readTextFileSync(`${path}/exchanges/0001/${name}`));
+    }
+  }, /0003\/body": fixture\.json does not list it/],
   "line ends that Git converted": [
-    (path) => edit(`${path}/exchanges/0001/response.json`, (text) => text.replaceAll("\n", "\r\n")),
-    "bad_fixture",
+    edited("exchanges/0001/response.json", "\n", "\r\n"),
     /only its line ends have changed: they are CRLF now/,
   ],
-  "a broken fixture.json": [
-    (path) => edit(`${path}/fixture.json`, (text) => text.slice(0, 40)),
-    "bad_fixture",
-    /fixture\.json": it is not JSON/,
-  ],
-  "a fixture.json that is a link": [
-    (path) => linked(path, "fixture.json"),
-    "bad_fixture",
-    /fixture\.json": it is a link/,
-  ],
+  "a broken fixture.json": [edited("fixture.json", "created", '"'), /fixture\.json": it is not JSON/],
+  "a fixture.json that is a link": [linked("fixture.json"), /fixture\.json": it is a link/],
   "a later format": [
-    (path) => edit(`${path}/fixture.json`, (text) => text.replace("fixture/1", "fixture/2")),
-    "format_too_new",
+    edited("fixture.json", "fixture/1", "fixture/2"),
     /format reprise\.fixture\/2, and this version/,
+    "format_too_new",
   ],
-  "exchanges that are a link": [
-    (path) => linked(path, "exchanges"),
-    "bad_fixture",
-    /exchanges": it is a link/,
-  ],
-  "a session test": [
-    (path) => write(`${path}/session.json`, "{}"),
-    "usage",
-    /it holds session\.json, so it is a session test/,
-  ],
+  "exchanges that are a link": [linked("exchanges"), /exchanges": it is a link/],
+  "a session test": [written("session.json"), /it holds session\.json, so it is a session test/, "usage"],
   "a session test that was not recorded yet": [
-    (path) => {
-      emptied(path);
-      write(`${path}/session.json`, "{}");
-    },
-    "usage",
+    (path) => emptied(path, "session.json", "{}"),
     /it holds session\.json, so it is a session test/,
-  ],
-  "other content": [
-    (path) => {
-      emptied(path);
-      write(`${path}/notes.txt`, "mine");
-    },
     "usage",
-    /it is not empty/,
   ],
+  "other content": [(path) => emptied(path, "notes.txt"), /it is not empty/, "usage"],
   "exchanges of another program beside a staging folder": [
     (path) => {
-      emptied(path);
+      emptied(path, "exchanges/0001/thesis.txt");
       Deno.mkdirSync(`${path}/.recording`);
-      write(`${path}/exchanges/0001/thesis.txt`, "mine");
     },
-    "usage",
     /it is not empty/,
+    "usage",
   ],
   "a file": [
     (path) => {
       Deno.removeSync(path, { recursive: true });
       write(path, "mine");
     },
-    "usage",
     /it is a file/,
+    "usage",
   ],
   "a link to a fixture": [
     (path) => {
       Deno.renameSync(path, `${path}-elsewhere`);
       Deno.symlinkSync(`${path}-elsewhere`, path);
     },
-    "usage",
     /it is a link/,
+    "usage",
   ],
-  "a staging folder that is a link": [
-    (path) => {
-      Deno.mkdirSync(`${path}/../elsewhere`);
-      Deno.symlinkSync("../elsewhere", `${path}/.recording`);
-    },
-    "bad_fixture",
-    /\.recording": it is a link, not a folder/,
-  ],
-  "a staging folder that is a file": [
-    (path) => write(`${path}/.recording`, "mine"),
-    "bad_fixture",
-    /\.recording": it is a file, not a folder/,
-  ],
-  "a lock that is a link": [
-    (path) => {
-      write(`${path}/../elsewhere`, "mine");
-      Deno.mkdirSync(`${path}/.recording`);
-      Deno.symlinkSync("../../elsewhere", `${path}/.recording/lock`);
-    },
-    "bad_fixture",
-    /\.recording\/lock": it is a symbolic link/,
-  ],
+  "a staging folder that is a link": [(path) => {
+    Deno.mkdirSync(`${path}/.recording`);
+    linked(".recording")(path);
+  }, /\.recording": it is a link, not a folder/],
+  "a staging folder that is a file": [written(".recording"), /\.recording": it is a file, not a folder/],
+  "a lock that is a link": [(path) => {
+    written(".recording/lock")(path);
+    Deno.renameSync(`${path}/.recording/lock`, `${path}/../elsewhere`);
+    Deno.symlinkSync("../../elsewhere", `${path}/.recording/lock`);
+  }, /\.recording\/lock": it is a symbolic link/],
   "a lock that is a folder": [
     (path) => Deno.mkdirSync(`${path}/.recording/lock`, { recursive: true }),
-    "bad_fixture",
     /\.recording\/lock": it is a directory/,
   ],
 };
@@ -181,7 +119,7 @@ async function refusal(home: RecordingHome, flags: readonly string[], out = "rec
   return { exit: code, ...JSON.parse(stdout) };
 }
 
-for (const [what, [damage, code, message]] of Object.entries(CASES)) {
+for (const [what, [damage, message, code = "bad_fixture"]] of Object.entries(CASES)) {
   withHome(`record --append refuses ${what} and changes nothing`, async (home) => {
     damage(home.fixture("fixtures/recorded", TWO));
     const before = snapshot(`${home.directory}/fixtures`);
@@ -214,9 +152,8 @@ withHome(
     const path = home.fixture("recorded", TWO);
     edit(`${path}/fixture.json`, (text) => JSON.stringify({ note: "edited", ...JSON.parse(text) }));
     const before = snapshot(path);
-    home.fixture("upstream", [
-      exchangeOf(sent(ask("cut"), { answer: "event: x\ndata: {}\n\n", response: { ended: "cut" } })),
-    ]);
+    const cut = { answer: "event: x\ndata: {}\n\n", response: { ended: "cut" } };
+    home.fixture("upstream", [exchangeOf(sent(ask("cut"), cut))]);
     await using upstream = await Served.start(home, ["upstream"], { cwd: home.directory });
     for (const flags of [[], ["--not-secret", "SOME_KEY"], ["--normalize", "date"]]) {
       const recorder = await home.record(upstream.origin, { flags: ["--append", ...flags] });
@@ -270,22 +207,14 @@ for (const [index, [settings, tells]] of SETTINGS.entries()) {
       for (const [key, value] of Object.entries(settings)) await git("config", key, value);
       write(`${cwd}/a.txt`, "a\n");
       home.fixture("upstream", [exchangeOf(ask("Hi"))]);
-      await using upstream = await Served.start(home, ["upstream"], {
-        cwd: home.directory,
-        flags: ["--match", "sequence"],
-      });
+      const flags = ["--match", "sequence"];
+      await using upstream = await Served.start(home, ["upstream"], { cwd: home.directory, flags });
       const recorder = await home.record(upstream.origin);
-      await recorder.ask("/v1/responses", {
-        ...ask("Hi"),
-        instructions: "Current branch: shop\n\nStatus:\n?? a.txt\n",
-      });
-      const { header } = await recorder.fixture();
+      const instructions = "Current branch: shop\n\nStatus:\n?? a.txt\n";
+      await recorder.ask("/v1/responses", { ...ask("Hi"), instructions });
+      const { header: { context } } = await recorder.fixture();
       assert.throws(() => Deno.statSync(`${cwd}/started`), Deno.errors.NotFound);
-      assert.equal(
-        header.context?.git?.startsWith("## shop\n?? a.txt") ?? false,
-        tells,
-        JSON.stringify(header.context),
-      );
+      assert.equal(context?.git?.startsWith("## shop\n?? a.txt") ?? false, tells, JSON.stringify(context));
     },
   });
 }

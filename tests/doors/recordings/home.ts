@@ -1,6 +1,7 @@
 /** The verbs about recordings, called on fixtures that a test has written. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { type Answer as RawAnswer, RawUpstream } from "../../support/raw_upstream.ts";
 import { type Called, type CallOptions, said, Sandbox } from "../../support/reprise.ts";
 import { type GivenExchange, write, writeFixture } from "./recording_files.ts";
 import { Recorder, type RecordOptions } from "./recorder.ts";
@@ -77,4 +78,27 @@ export function withHome(
     await using home = new RecordingHome();
     await fn(home);
   });
+}
+
+/** What a test of `record` works with. */
+export interface Recording {
+  readonly home: RecordingHome;
+  readonly upstream: RawUpstream;
+  readonly recorder: Recorder;
+}
+
+/** Registers a test with a recorder in front of an upstream that answers like this. */
+export function recording(
+  name: string,
+  answer: RawAnswer,
+  fn: (recording: Recording) => Promise<void>,
+  { register = Deno.test, ...options }: RecordOptions & {
+    readonly register?: (name: string, fn: () => Promise<void>) => void;
+  } = {},
+): void {
+  withHome(name, async (home) => {
+    await using upstream = new RawUpstream(answer);
+    await using recorder = await home.record(upstream.origin, options);
+    await fn({ home, upstream, recorder });
+  }, register);
 }

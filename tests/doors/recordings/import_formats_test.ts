@@ -11,15 +11,11 @@ for (const [format, content] of Object.entries(FORMATS)) {
   withHome(`an exchange in the format ${format} keeps every byte of its bodies`, async (home) => {
     const { exchanges, header } = await imported(home, content);
     const [{ request, response, sent, text } = assert.fail()] = exchanges;
-    assert.deepEqual([exchanges.length, header.provider, header.base_url, request.method, request.path], [
-      ...[1, "openai", BASE, "POST", "/v1/chat/completions"],
-    ]);
+    assert.deepEqual([exchanges.length, header.provider, header.base_url], [1, "openai", BASE]);
+    assert.deepEqual([request.method, request.path], ["POST", "/v1/chat/completions"]);
     assert.equal(sent, interaction().request.body);
     assert.deepEqual([response.status, text], [200, interaction().response.body.string]);
-    assert.deepEqual([request.headers["content-type"], response.headers["content-type"]], [
-      "application/json",
-      "application/json",
-    ]);
+    for (const { headers } of [request, response]) assert.equal(headers["content-type"], "application/json");
   });
 }
 
@@ -39,17 +35,10 @@ for (const [encoding, compress] of Object.entries(ENCODINGS)) {
     async (home) => {
       const pack = (value: Json) => new Uint8Array(compress(new TextEncoder().encode(JSON.stringify(value))));
       const headers = { ...HEADERS, "content-encoding": [encoding] };
-      const { exchanges: [exchange] } = await imported(
-        home,
-        cassette({
-          request: { headers, body: pack(ASKED) },
-          response: { headers, body: { string: pack(ANSWER) } },
-        }),
-      );
-      assert.deepEqual(
-        [exchange?.sent, exchange?.text],
-        [ASKED, ANSWER].map((value) => JSON.stringify(value)),
-      );
+      const response = { headers, body: { string: pack(ANSWER) } };
+      const source = cassette({ request: { headers, body: pack(ASKED) }, response });
+      const { exchanges: [exchange] } = await imported(home, source);
+      assert.deepEqual([exchange?.sent, exchange?.text], [JSON.stringify(ASKED), JSON.stringify(ANSWER)]);
       assert.equal(exchange?.response.headers["content-encoding"], undefined);
       for (const cut of [pack(ANSWER).slice(0, 20), pack(ANSWER).slice(0, -1)]) {
         await refused(home, cassette({ response: { headers, body: { string: cut } } }), /is damaged/);
@@ -75,13 +64,8 @@ withHome(
     const whole = (date: Json) =>
       stringify({ http_interactions: [of(date, body)], recorded_with: "VCR 6.4.0" });
     const { header, exchanges } = await imported(home, whole({ Date: HEADERS.date }));
-    assert.deepEqual([header.created, [...exchanges[0]?.body ?? []]], ["2026-11-21T20:18:00.000Z", [
-      99,
-      97,
-      102,
-      0xe9,
-      32,
-    ]]);
+    assert.equal(header.created, "2026-11-21T20:18:00.000Z");
+    assert.deepEqual([...exchanges[0]?.body ?? []], [99, 97, 102, 0xe9, 32]);
     assert.equal((await imported(home, whole({}))).header.created, "2026-06-08T18:45:36.000Z");
     await refused(home, whole({}).replace(/recorded_with.*\n/, ""), /it is no whole VCR cassette/);
   },

@@ -2,7 +2,6 @@
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import { HereRun } from "../../support/in_process.ts";
 import {
   areOwnRecordings,
   type Interaction,
@@ -13,8 +12,10 @@ import {
 } from "../../support/recordings.ts";
 import { test } from "../../support/test.ts";
 import { framed } from "./answers.ts";
-import { RecordingHome, withHome } from "./home.ts";
-import { edit, exchangesOf, headerOf, type ReadExchange, seal } from "./recording_files.ts";
+import { type RecordingHome, withHome } from "./home.ts";
+import { type Imported, imported, refused } from "./importing.ts";
+import { edit, type ReadExchange, seal } from "./recording_files.ts";
+import { Served } from "./served.ts";
 
 /** The first line of it lacks its last brace. */
 const DAMAGED = "responses/broken_json.chunks.txt";
@@ -22,26 +23,12 @@ const DAMAGED = "responses/broken_json.chunks.txt";
 const CUT = "responses/abridged.chunks.txt";
 const NAMES = recordingNames("chat", "messages", "responses").filter((name) => name !== DAMAGED);
 
-interface Imported {
-  readonly path: string;
-  readonly header: Json;
-  readonly exchanges: readonly ReadExchange[];
-}
-
-/** Imports a recording into a home; returns the report and the fixtures. */
-async function imported(
-  home: RecordingHome,
-  name: string,
-): Promise<{ report: Json; fixtures: readonly Imported[] }> {
-  const file = name.slice(name.lastIndexOf("/") + 1);
-  home.file(`${file}`, recordingBytes(name));
-  const { imported: [report] } = await home.json(["import", file, "to", "--keep-cut"]);
-  const fixtures = report.fixtures.map(({ path }: Json) => {
-    const at = `${home.directory}/${path}`;
-    return { path, header: headerOf(at), exchanges: exchangesOf(at) };
+/** Imports a recording into a home. */
+const importedFrom = (home: RecordingHome, recording: string) =>
+  imported(home, recordingBytes(recording), {
+    name: recording.slice(recording.lastIndexOf("/") + 1),
+    flags: ["--keep-cut"],
   });
-  return { report, fixtures };
-}
 
 /** Text unchanged, bytes without gzip, and parsed bodies by value. */
 function sameAsInteraction(exchange: ReadExchange | undefined, { request, response }: Interaction): void {
@@ -88,62 +75,38 @@ function requireBodies(name: string, { format }: Json, fixtures: readonly Import
   }
 }
 
-/** A running `serve`, in order of recording. */
-async function serving(
-  home: RecordingHome,
-  paths: readonly string[],
-  pace: string,
-): Promise<{ origin: string; stop(): Promise<unknown> }> {
-  const args = ["serve", "--json", "--match", "sequence", "--rules", "none", "--pace", pace, ...paths];
-  const run = new HereRun({ args, cwd: home.directory, env: home.environment(), stdin: new Uint8Array(0) });
-  await run.printed((stdout) => stdout.includes('"type":"ready"'));
-  const stop = () => {
-    run.stop();
-    return run.ended;
-  };
-  return { origin: JSON.parse(run.stdout.split("\n")[0] ?? "").origin, stop };
-}
-
 /** Serves all exchanges, each to a request of its own, through a recorder; the bodies stay byte for byte. */
 async function roundTrip(
   home: RecordingHome,
   fixtures: readonly Imported[],
   pace = "fast",
 ): Promise<ReadExchange[]> {
-  const server = await serving(home, fixtures.map(({ path }) => path), pace);
-  try {
-    await using recorder = await home.record(server.origin, { out: "again", flags: ["--keep-cut"] });
-    const before = fixtures.flatMap(({ exchanges }) => exchanges);
-    for (const { request, sent, body } of before) {
-      const init = request.method === "GET" ? {} : { body: sent ?? "" };
-      const answer = await recorder.fetch(request.path, {
-        method: request.method,
-        headers: { "content-type": "application/json" },
-        ...init,
-      });
-      assert.deepEqual(await answer.bytes(), body, request.path);
-    }
-    const { exchanges: after } = await recorder.fixture();
-    for (const [index, { request, response, sent, body }] of before.entries()) {
-      const again = after[index] ?? assert.fail();
-      assert.deepEqual(again.body, body, request.path);
-      assert.equal(again.sent ?? "", sent ?? "");
-      assert.deepEqual(
-        [again.response.status, again.response.ended, again.response.headers["content-type"]],
-        [response.status, undefined, response.headers["content-type"]],
-      );
-    }
-    return after;
-  } finally {
-    await server.stop();
+  await using server = await Served.start(home, fixtures.map(({ path }) => path), {
+    ...{ cwd: home.directory, flags: ["--match", "sequence", "--rules", "none", "--pace", pace] },
+  });
+  await using recorder = await home.record(server.origin, { out: "again", flags: ["--keep-cut"] });
+  const before = fixtures.flatMap(({ exchanges }) => exchanges);
+  for (const { request: { method, path }, sent, body } of before) {
+    const headers = { "content-type": "application/json" };
+    const init = method === "GET" ? {} : { body: sent ?? "" };
+    const answer = await recorder.fetch(path, { method, headers, ...init });
+    assert.deepEqual(await answer.bytes(), body, path);
   }
+  const { exchanges: after } = await recorder.fixture();
+  const told = ({ body, sent, response: { status, ended, headers } }: ReadExchange) =>
+    [body, sent ?? "", status, ended, headers["content-type"]] as const;
+  assert.deepEqual(
+    after.map(told),
+    before.map((one) => told({ ...one, response: { ...one.response, ended: undefined } })),
+  );
+  return after;
 }
 
 for (const name of NAMES) {
   withHome(
     `${name}: imported with the bodies of its source, identical to itself, served and recorded again`,
     async (home) => {
-      const { report, fixtures } = await imported(home, name);
+      const { report, fixtures } = await importedFrom(home, name);
       // Ids of accounts are the only values that are replaced: nothing else is taken for a secret.
       const replaced = fixtures.flatMap(({ header }) => Object.keys(header.redactions ?? {}));
       assert.deepEqual(replaced.filter((kind) => kind !== "account"), []);
@@ -165,7 +128,7 @@ const [CREATED, COMPLETED] = ["created", "completed"].map((type) =>
   `{"type":"response.${type}","response":{"id":"resp_1"}}`
 );
 const ODD = [
-  `: OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\ndata: ${CREATED}\n\ndata: ${COMPLETED}\n\ndata: [DONE]\n\n`,
+  `: OPENROUTER PROCESSING\n\ndata: ${CREATED}\n\ndata: ${COMPLETED}\n\ndata: [DONE]\n\n`,
   `event: response.created\r\ndata: ${CREATED}\r\n\r\ndata: ${COMPLETED}\r\n\r\n`,
   `data: ${CREATED}\r\rdata: ${COMPLETED}\r\r`,
   `data: ${CREATED}\n\ndata: ${COMPLETED}`,
@@ -181,11 +144,9 @@ for (const stream of ODD) {
       JSON.stringify(stream.slice(0, 40))
     }`,
     async (home) => {
-      home.file("odd.sse", stream);
-      await home.json(["import", "odd.sse", "to"]);
-      const path = `${home.directory}/to`;
-      assert.equal(exchangesOf(path)[0]?.text, stream);
-      await roundTrip(home, [{ path: "to", header: headerOf(path), exchanges: exchangesOf(path) }]);
+      const { fixtures, exchanges } = await imported(home, stream, { name: "odd.sse" });
+      assert.equal(exchanges[0]?.text, stream);
+      await roundTrip(home, fixtures);
     },
     test.long,
   );
@@ -194,7 +155,7 @@ for (const stream of ODD) {
 withHome(
   "recorded network chunks keep their boundaries through serving at the recorded pace and recording",
   async (home) => {
-    const { fixtures: [fixture = assert.fail()] } = await imported(home, "responses/network_chunks.json");
+    const { fixtures: [fixture = assert.fail()] } = await importedFrom(home, "responses/network_chunks.json");
     const path = `${home.directory}/${fixture.path}`;
     const chunks = fixture.exchanges[0]?.response.chunks.map((
       [offset]: number[],
@@ -215,7 +176,6 @@ withHome(
 const SERVERS = {
   "responses/azure.yaml": /^azure https:\/\/[a-z-]+\.openai\.azure\.com\/openai\/v1$/,
   "responses/deepseek_loop.yaml": /^compatible https:\/\/api\.deepseek\.com$/,
-  "responses/rate_limited.yaml": /^compatible https:\/\/openrouter\.ai\/api\/v1$/,
   "responses/azure_call.chunks.txt": /^azure https:\/\/unknown\.invalid\/v1$/,
   "chat/azure_filters.chunks.txt": /^azure https:\/\/unknown\.invalid\/v1$/,
   "chat/deepseek_call.chunks.txt": /^compatible https:\/\/unknown\.invalid\/v1$/,
@@ -226,94 +186,48 @@ const SERVERS = {
 };
 /** The facts that each recording lacks. */
 const LOST = {
-  "responses/plain_stream.yaml": ["timing", "chunk_boundaries"],
-  "responses/network_chunks.json": ["timing"],
-  "responses/tool_loop.yaml": [
-    "request_bytes",
-    "request_headers",
-    "response_headers",
-    "response_bytes",
-    "timing",
-    "chunk_boundaries",
-  ],
-  "responses/phase_gap.chunks.txt": [
-    "requests",
-    "status",
-    "host",
-    "timing",
-    "chunk_boundaries",
-    "event_lines",
-    "events",
-  ],
+  "responses/plain_stream.yaml": "timing chunk_boundaries",
+  "responses/network_chunks.json": "timing",
+  "responses/tool_loop.yaml":
+    "request_bytes request_headers response_headers response_bytes timing chunk_boundaries",
+  "responses/phase_gap.chunks.txt": "requests status host timing chunk_boundaries event_lines events",
 };
-/** The number of exchanges of each fixture of a recording. */
-const COUNTS = { "responses/four_responses.chunks.txt": [4], "messages/spliced.chunks.txt": [1] };
+/** The number of exchanges of a recording. */
+const COUNTS = { "responses/four_responses.chunks.txt": 4, "messages/spliced.chunks.txt": 1 };
 
-withHome(
-  "recordings are known by their hosts, their losses are named, and one file may hold several responses",
-  async (home) => {
-    const of = async (name: string) => {
-      const { report, fixtures } = await imported(home, name);
-      Deno.removeSync(`${home.directory}/to`, { recursive: true });
-      return { lost: report.lost.map(({ what }: Json) => what), fixtures };
-    };
-    for (const [name, server] of Object.entries(SERVERS)) {
-      assert.match(
-        (await of(name)).fixtures.map(({ header }) => `${header.provider} ${header.base_url}`).join(", "),
-        server,
-      );
-    }
-    for (const [name, lost] of Object.entries(LOST)) assert.deepEqual((await of(name)).lost, lost, name);
-    for (const [name, counts] of Object.entries(COUNTS)) {
-      assert.deepEqual((await of(name)).fixtures.map(({ exchanges }) => exchanges.length), counts);
-    }
-    assert.ok((await of(CUT)).lost.includes("terminal"));
-    for (
-      const [name, says] of [[DAMAGED, /line 1 is not JSON$/], [
-        CUT,
-        /the stream of exchange 1 has no terminal event$/,
-      ]] as const
-    ) {
-      home.file("a.chunks.txt", recordingBytes(name));
-      await home.refused(["import", "a.chunks.txt", "to"], "bad_import", says);
-    }
-  },
-  test.long,
-);
+withHome("recordings are known by their hosts, and their losses and responses are counted", async (home) => {
+  for (const [name, server] of Object.entries(SERVERS)) {
+    const { fixtures } = await importedFrom(home, name);
+    assert.match(fixtures.map(({ header }) => `${header.provider} ${header.base_url}`).join(", "), server);
+  }
+  const lost = async (name: string) =>
+    (await importedFrom(home, name)).report.lost.map(({ what }: Json) => what);
+  for (const [name, facts] of Object.entries(LOST)) {
+    assert.deepEqual(await lost(name), facts.split(" "), name);
+  }
+  for (const [name, count] of Object.entries(COUNTS)) {
+    assert.equal((await importedFrom(home, name)).exchanges.length, count);
+  }
+  assert.ok((await lost(CUT)).includes("terminal"));
+  await refused(home, recordingBytes(DAMAGED), /line 1 is not JSON$/);
+  await refused(home, recordingBytes(CUT), /the stream of exchange 1 has no terminal event$/);
+}, test.long);
 
+const EVERY = "billing completed_at frequency_penalty presence_penalty";
 /** Recordings of the same request made twice, and the members that the second answer has. */
-const SAME: Readonly<Record<string, readonly string[]>> = {
-  same_reasoning: [
-    "billing",
-    "completed_at",
-    "frequency_penalty",
-    "presence_penalty",
-    "prompt_cache_retention",
-  ],
-  same_calls: [
-    ...[
-      "billing",
-      "completed_at",
-      "frequency_penalty",
-      "presence_penalty",
-      "prompt_cache_key",
-      "prompt_cache_retention",
-    ],
-    ...["safety_identifier", "text.verbosity", "tools[function].parameters[object].additionalProperties"],
-  ],
-  same_stream: ["response.completed_at", "response.frequency_penalty", "response.presence_penalty"],
+const SAME: Readonly<Record<string, string>> = {
+  same_reasoning: `${EVERY} prompt_cache_retention`,
+  same_calls: `${EVERY} prompt_cache_key prompt_cache_retention safety_identifier text.verbosity ` +
+    "tools[function].parameters[object].additionalProperties",
+  same_stream: "response.completed_at response.frequency_penalty response.presence_penalty",
 };
 
 for (const [name, added] of Object.entries(SAME)) {
   withHome(`fixture diff: ${name} is benign`, async (home) => {
-    await imported(home, `responses/${name}.yaml`);
+    await importedFrom(home, `responses/${name}.yaml`);
     const { verdict, pairs: [{ changes }] } = await home.json(["diff", "to", "--exchange", "1:2"]);
     assert.equal(verdict, "benign");
-    if (areOwnRecordings()) {
-      assert.deepEqual(
-        changes.map(({ kind, where }: Json) => `${kind} ${where}`),
-        added.map((path) => `added ${path}`),
-      );
-    }
+    const found = changes.map(({ kind, where }: Json) => `${kind} ${where}`);
+    if (areOwnRecordings()) assert.deepEqual(found, added.split(" ").map((path) => `added ${path}`));
   }, test.long);
 }

@@ -2,8 +2,8 @@
 import type { Json } from "../../support/files.ts";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { stringify } from "yaml";
+import { BASE } from "./importing.ts";
 
-const BASE = "https://api.openai.com/v1";
 /** The URL of the exchange. */
 export const URI = `${BASE}/chat/completions`;
 const ASKED =
@@ -61,18 +61,13 @@ export function entry({ request = {}, response = {}, content = {} }: Change = {}
   return {
     startedDateTime: "2026-11-21T20:18:00.000Z",
     request: {
-      method: "POST",
-      url: URI,
-      headers: [{ name: ":method", value: "POST" }, ...LIST],
+      ...{ method: "POST", url: URI, headers: [{ name: ":method", value: "POST" }, ...LIST], bodySize: -1 },
       postData: { mimeType: "application/json", text: ASKED },
-      bodySize: -1,
       ...request,
     },
     response: {
-      status: 200,
-      headers: LIST,
+      ...{ status: 200, headers: LIST, bodySize: -1 },
       content: { size, mimeType: "application/json", text: ANSWER, ...content },
-      bodySize: -1,
       ...response,
     },
   };
@@ -84,47 +79,34 @@ export function har(creator: string, ...entries: readonly object[]): string {
 }
 
 const PACKED = { headers: [...LIST, { name: "content-encoding", value: "br" }] };
+const packed = (content: Json) => entry({ content, response: PACKED });
 const brotli = brotliCompressSync(ANSWER);
+const vcrpy = (...changes: readonly Json[]) => ({ interactions: [interaction(...changes)], version: 1 });
 
 /** The exchange in each format. */
 export const FORMATS: Readonly<Record<string, string>> = {
-  "vcrpy, YAML": stringify({ interactions: [interaction()], version: 1 }),
-  "vcrpy, JSON": JSON.stringify({ version: 1, interactions: [interaction()] }),
-  "vcrpy of older httpx": stringify({
-    interactions: [
-      interaction({}, {
-        body: undefined,
-        status: undefined,
-        content: ANSWER,
-        status_code: 200,
-        headers: { ...TYPE, "content-encoding": ["br"] },
-      }),
-    ],
-    version: 1,
-  }),
-  "vcrpy, headers in bytes": stringify({
-    interactions: [
-      interaction({ headers: { "Content-Type": [new TextEncoder().encode("application/json")] } }),
-    ],
-    version: 1,
-  }, { customTags: ["binary"] }),
+  "vcrpy, YAML": stringify(vcrpy()),
+  "vcrpy, JSON": JSON.stringify(vcrpy()),
+  "vcrpy of older httpx": stringify(vcrpy({}, {
+    ...{ body: undefined, status: undefined, content: ANSWER, status_code: 200 },
+    headers: { ...TYPE, "content-encoding": ["br"] },
+  })),
+  "vcrpy, headers in bytes": stringify(
+    vcrpy({ headers: { "Content-Type": [new TextEncoder().encode("application/json")] } }),
+    { customTags: ["binary"] },
+  ),
   "VCR of Ruby, YAML": stringify(ofRuby()),
   "Betamax, JSON": JSON.stringify(ofRuby()),
-  "Betamax, base64": JSON.stringify(
-    ofRuby({
-      body: { encoding: null, base64_string: gzipSync(ANSWER).toString("base64") },
-      headers: {
-        ...TYPE,
-        "Content-Encoding": ["gzip"],
-      },
-    }),
-  ),
+  "Betamax, base64": JSON.stringify(ofRuby({
+    body: { encoding: null, base64_string: gzipSync(ANSWER).toString("base64") },
+    headers: { ...TYPE, "Content-Encoding": ["gzip"] },
+  })),
   "go-vcr 2": stringify(ofGo(1)),
   "go-vcr 3": stringify(ofGo(2)),
   "HAR of Playwright": har("Playwright", entry()),
   "HAR of a browser, base64": har(
     "WebInspector",
-    entry({ content: { text: btoa(ANSWER), encoding: "base64" }, response: {} }),
+    entry({ content: { text: btoa(ANSWER), encoding: "base64" } }),
   ),
   "HAR of mitmproxy, which counts compressed bytes": har(
     "mitmproxy",
@@ -133,46 +115,28 @@ export const FORMATS: Readonly<Record<string, string>> = {
   "HAR of Polly.js": har("Polly.JS", entry({ content: { size: 4 } })),
   "HAR of Polly.js, compressed": har(
     "Polly.JS",
-    { ...entry({ content: { encoding: "base64", text: JSON.stringify([brotli.toString("base64")]) } }) },
-  ).replace(
-    '"headers":[{"name":"content-type","value":"application/json"}],"content"',
-    () => `"headers":${JSON.stringify(PACKED.headers)},"content"`,
+    packed({ encoding: "base64", text: JSON.stringify([brotli.toString("base64")]) }),
   ),
   "HAR of older Polly.js, compressed": har(
     "Polly.JS",
-    entry({
-      content: {
-        _isBinary: true,
-        text: JSON.stringify([brotli.subarray(0, 9), brotli.subarray(9)].map((part) => part.toString("hex"))),
-      },
+    packed({
+      _isBinary: true,
+      text: JSON.stringify([brotli.subarray(0, 9), brotli.subarray(9)].map((part) => part.toString("hex"))),
     }),
-  ).replace(
-    '"headers":[{"name":"content-type","value":"application/json"}],"content"',
-    () => `"headers":${JSON.stringify(PACKED.headers)},"content"`,
   ),
 };
+
+const length = (value: string) => ({ headers: [{ name: "Content-Length", value }] });
+const noText = (content: Json) => ({ content: { text: undefined, ...content } });
 
 /** Entries that no server can play, and the reason. */
 export const CUT_ENTRIES: readonly (readonly [Change, RegExp])[] = [
   [{ content: { size: 500 } }, /its body is cut: 91 of 500 bytes$/],
-  [{ content: { text: undefined } }, /its body is cut: 0 of 91 bytes$/],
-  [
-    { content: { text: undefined, size: 91, comment: "Response bodies are not included." } },
-    /0 of 91 bytes$/,
-  ],
-  [
-    {
-      content: { text: undefined, size: 0 },
-      response: { headers: [{ name: "Content-Length", value: "7" }] },
-    },
-    /its body is cut: 0 of 7 bytes$/,
-  ],
-  [{ content: { text: undefined, _file: "a.json" } }, /its body is in another file, "a\.json"$/],
+  [noText({ comment: "Response bodies are not included." }), /its body is cut: 0 of 91 bytes$/],
+  [{ ...noText({ size: 0 }), response: length("7") }, /its body is cut: 0 of 7 bytes$/],
+  [noText({ _file: "a.json" }), /its body is in another file, "a\.json"$/],
   [{ request: { bodySize: 500 } }, /the body of its request is cut: \d+ of 500 bytes$/],
-  [
-    { request: { postData: undefined, headers: [{ name: "Content-Length", value: "7" }] } },
-    /the body of its request is cut: 0 of 7 bytes$/,
-  ],
+  [{ request: { postData: undefined, ...length("7") } }, /the body of its request is cut: 0 of 7 bytes$/],
   [{ response: { status: 0 } }, /it has no answer$/],
   [{ response: { status: -1 } }, /it has no answer$/],
   [{ content: { encoding: "base64", text: "no base64!" } }, /is not base64$/],

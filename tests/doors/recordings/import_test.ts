@@ -23,19 +23,14 @@ import { interaction, URI } from "./import_sources.ts";
 import { exchangesOf } from "./recording_files.ts";
 
 const lines = ['{"type":"response.created",  "response":{"id":"resp_1"}}', '{"type":"response.completed"}'];
-const ofLines = `event: response.created\ndata: ${lines[0]}\n\nevent: response.completed\ndata: ${
-  lines[1]
-}\n\n`;
+const ofLines = ["created", "completed"]
+  .map((type, index) => `event: response.${type}\ndata: ${lines[index]}\n\n`).join("");
 const parsed =
   `interactions:\n- request:\n    method: POST\n    uri: ${URI}\n  response:\n    status: {code: 200}\n    parsed_body: {n: 12345678901234567890}\nversion: 1\n`;
 const odd = ': OPENROUTER PROCESSING\r\n\r\ndata: {"type":"response.created"}\r\rdata: [DONE]';
 
 /** Sources, and the bodies of their answers. */
 const BODIES: Readonly<Record<string, readonly [source: string, ...bodies: string[]]>> = {
-  "text under a header that says compressed": [
-    cassette({ response: { headers: { ...HEADERS, "content-encoding": ["br"] } } }),
-    JSON.stringify(ANSWER),
-  ],
   "bytes that were unpacked already": [
     cassette({ response: { ...gzip, body: { string: new TextEncoder().encode("{}") } } }),
     "{}",
@@ -49,13 +44,12 @@ const BODIES: Readonly<Record<string, readonly [source: string, ...bodies: strin
   "a parsed body": [cassette({ response: { body: undefined, parsed_body: ANSWER } }), JSON.stringify(ANSWER)],
   "a parsed body in YAML with the digits of its numbers": [parsed, '{"n":12345678901234567890}'],
   "a parsed body in JSON with the digits of its numbers": [
-    listOf({ request: url, response: answered({ n: 0 }) }).replace('"n":0', '"n":12345678901234567890'),
-    '{"n":12345678901234567890}',
+    listOf({ request: url, response: answered({ n: 0 }) }).replace('"n":0', '"n":1e400'),
+    '{"n":1e400}',
   ],
   "network chunks": [chunked(["", STREAM.slice(0, 10), "", STREAM.slice(10)]), STREAM],
   "a list of events": [lines.join("\n"), ofLines],
   "a list of events with CRLF": [`${lines.join("\r\n")}\r\n`, ofLines],
-  "a list of events with CR": [lines.join("\r"), ofLines],
   "a list that ends in [DONE]": [
     '{"type":"response.created"}\n[DONE]\n',
     'event: response.created\ndata: {"type":"response.created"}\n\ndata: [DONE]\n\n',
@@ -71,52 +65,33 @@ for (const [name, [source, ...bodies]] of Object.entries(BODIES)) {
   });
 }
 
-withHome(
-  "no field that is written for a list of events holds a line break, whatever types and data say",
-  async (home) => {
-    const types = [
-      "response.created",
-      "a\nevent: b",
-      "a\rdata: {}",
-      "a\r\n\r\nevent: c",
-      "response.completed",
-    ];
-    const lines = types.map((type) => JSON.stringify({ type, text: "one\r\ntwo\n\ndata: three\r" }));
-    const { exchanges: [exchange] } = await imported(home, lines.join("\n"));
-    assert.deepEqual(exchange?.text.split(/\r\n|\r|\n/).filter((line) => line !== ""), [
-      "event: response.created",
-      ...lines.slice(0, 4).map((line) => `data: ${line}`),
-      "event: response.completed",
-      `data: ${lines[4]}`,
-    ]);
-  },
-);
+withHome("no field that is written for a list of events holds a line break", async (home) => {
+  const types = ["response.created", "a\nevent: b", "a\r\n\r\nevent: c", "response.completed"];
+  const lines = types.map((type) => JSON.stringify({ type, text: "one\r\ntwo\n\ndata: three\r" }));
+  const { exchanges: [exchange] } = await imported(home, lines.join("\n"));
+  assert.deepEqual(exchange?.text.split(/\r\n|\r|\n/).filter((line) => line !== ""), [
+    ...["event: response.created", ...lines.slice(0, 3).map((line) => `data: ${line}`)],
+    ...["event: response.completed", `data: ${lines[3]}`],
+  ]);
+});
 
 /** Types of the events in a list, and the number of exchanges. */
-const SPLIT: readonly (readonly [number, ...string[]])[] = [
+const SPLIT: readonly (readonly [number, string])[] = [
   [
     3,
-    "response.created",
-    "response.completed",
-    "response.created",
-    "error",
-    "response.failed",
-    "response.created",
-    "response.completed",
+    "response.created response.completed response.created error response.failed response.created response.completed",
   ],
   // Some gateways send items before the response is created.
-  [1, "response.output_item.added", "response.created", "response.completed"],
+  [1, "response.output_item.added response.created response.completed"],
   // A message that begins again within one stream is one stream; after its end another begins.
-  [1, "message_start", "message_start", "message_stop"],
-  [2, "message_start", "message_stop", "message_start", "message_stop"],
+  [1, "message_start message_start message_stop"],
+  [2, "message_start message_stop message_start message_stop"],
 ];
 
 withHome("a list of several responses becomes as many exchanges", async (home) => {
-  for (const [count, ...types] of SPLIT) {
-    assert.equal(
-      (await imported(home, types.map((type) => JSON.stringify({ type })).join("\n"))).exchanges.length,
-      count,
-    );
+  for (const [count, types] of SPLIT) {
+    const source = types.split(" ").map((type) => JSON.stringify({ type })).join("\n");
+    assert.equal((await imported(home, source)).exchanges.length, count, types);
   }
 });
 
@@ -133,6 +108,7 @@ const SINGLE: readonly (readonly [Json, string, string, number])[] = [
   [error("invalid_request_error", "invalid_api_key"), "openai", "/v1/responses", 401],
   [error("invalid_request_error", null), "openai", "/v1/responses", 400],
   [{ type: "error", error: { type: "overloaded_error", message: "no" } }, "anthropic", "/v1/messages", 529],
+  [{ error: { message: "no", param: "messages.[3].role" } }, "compatible", "/v1/chat/completions", 400],
 ];
 
 withHome("the kind of a single body follows from its content, and its status from its kind", async (home) => {
@@ -148,7 +124,6 @@ withHome("the kind of a single body follows from its content, and its status fro
 
 /** Origin, path and headers of a request, and the provider and base URL that follow. */
 const SERVERS: readonly (readonly [string, string, string, string])[] = [
-  ["https://api.openai.com", "/v1/responses/compact", "openai", "https://api.openai.com/v1"],
   ["https://api.openai.com", "/v1/models", "openai", "https://api.openai.com/v1"],
   ["https://api.openai.com", "/v1/threads/T/messages", "openai", "https://api.openai.com/v1"],
   ["https://eu.api.openai.com", "/v1/responses", "openai", "https://eu.api.openai.com/v1"],
@@ -156,7 +131,6 @@ const SERVERS: readonly (readonly [string, string, string, string])[] = [
   ["https://gw.example.com", "/llm/v1/messages/count_tokens", "anthropic", "https://gw.example.com/llm"],
   ["https://r.openai.azure.com", "/openai/v1/responses", "azure", "https://r.openai.azure.com/openai/v1"],
   ["https://openrouter.ai", "/api/v1/chat/completions", "compatible", "https://openrouter.ai/api/v1"],
-  ["https://api.deepseek.com", "/v1/responses", "compatible", "https://api.deepseek.com/v1"],
   ["https://api.openai.com.example", "/v1/responses", "compatible", "https://api.openai.com.example/v1"],
   ["http://127.0.0.1:8000", "/v1/responses", "compatible", "http://127.0.0.1:8000/v1"],
 ];
@@ -170,53 +144,39 @@ withHome(
       const source = listOf({ request: { ...url, url: `${origin}${path}`, body }, response: answered({}) });
       const { header: { provider, base_url } } = await imported(home, source);
       assert.deepEqual([provider, base_url], wanted, origin + path);
-      assert.equal(
-        (await imported(home, source, { flags: ["--provider", "azure"] })).header.provider,
-        "azure",
-      );
+      const { header } = await imported(home, source, { flags: ["--provider", "azure"] });
+      assert.equal(header.provider, "azure");
     }
   },
 );
 
-withHome(
-  "each server gets a folder of its own, keeps its order, and no host leads out of the folder",
-  async (home) => {
-    const hosts = [
-      "a.b",
-      "A.b:81",
-      "a.b-81",
-      "..",
-      "...",
-      ".git",
-      "-a-",
-      "a.",
-      "_",
-      "fixture.json",
-      "session.json",
-      "[::1]:81",
-      "a".repeat(300),
-      "ä.example",
-      "unknown",
-    ];
-    const source = listOf(
-      ...[...hosts, "a.b"].map((host, index) => ({
-        request: { ...url, url: `https://${host}/v1/responses`, body: { type: "text", value: `${index}` } },
-        response: answered({}),
-      })),
-    );
-    const { fixtures } = await imported(home, source);
-    const folders = fixtures.map(({ path }: Json) => path);
-    assert.equal(new Set(folders).size, hosts.length);
-    for (const folder of folders) {
-      assert.match(
-        folder,
-        /^to\/(?!(?:fixture|session)\.json$)[a-z0-9][a-z0-9.-]{0,128}(?<![.-])$/,
-      );
-    }
-    assert.deepEqual(fixtures[0].exchanges.map(({ sent }: Json) => sent), ["0", `${hosts.length}`]);
-    assert.deepEqual(folders.slice(0, 3), ["to/a.b", "to/a.b-81", "to/a.b-81-2"]);
-  },
-);
+withHome("each server gets a folder of its own, and no host leads out of the folder", async (home) => {
+  const hosts = [
+    "a.b",
+    "A.b:81",
+    "a.b-81",
+    "..",
+    ".git",
+    "-a-",
+    "_",
+    "fixture.json",
+    "session.json",
+    "unknown",
+  ];
+  hosts.push("[::1]:81", "a".repeat(300), "ä.example");
+  const exchanges = [...hosts, "a.b"].map((host, index) => ({
+    request: { ...url, url: `https://${host}/v1/responses`, body: { type: "text", value: `${index}` } },
+    response: answered({}),
+  }));
+  const { fixtures } = await imported(home, listOf(...exchanges));
+  const folders = fixtures.map(({ path }) => path);
+  assert.equal(new Set(folders).size, hosts.length);
+  for (const folder of folders) {
+    assert.match(folder, /^to\/(?!(?:fixture|session)\.json$)[a-z0-9][a-z0-9.-]{0,128}(?<![.-])$/);
+  }
+  assert.deepEqual(fixtures[0]?.exchanges.map(({ sent }) => sent), ["0", `${hosts.length}`], "in order");
+  assert.deepEqual(folders.slice(0, 3), ["to/a.b", "to/a.b-81", "to/a.b-81-2"]);
+});
 
 withHome(
   "a placeholder for the server takes the URL of --upstream, and is refused without one",
@@ -224,35 +184,26 @@ withHome(
     const of = (...uris: readonly string[]) =>
       stringify({ interactions: uris.map((uri) => interaction({ uri })), version: 1 });
     for (const place of ["<OLLAMA_API_BASE>", "https://eu.<REGION>.example"]) {
-      await refused(
-        home,
-        of(`${place}/chat/completions`),
-        /interaction 1 has a placeholder for the server: "/,
-      );
-      const { header, exchanges } = await imported(home, of(`${place}/chat/completions?a=<B>`), {
-        flags: ["--upstream", "http://127.0.0.1:11434/v1/"],
-      });
-      assert.deepEqual([header.base_url, exchanges[0]?.request.path], [
-        "http://127.0.0.1:11434/v1",
-        "/v1/chat/completions?a=%3CB%3E",
-      ]);
+      const source = of(`${place}/chat/completions?a=<B>`);
+      await refused(home, source, /interaction 1 has a placeholder for the server: "/);
+      const flags = ["--upstream", "http://127.0.0.1:11434/v1/"];
+      const { header, exchanges } = await imported(home, source, { flags });
+      assert.equal(header.base_url, "http://127.0.0.1:11434/v1");
+      assert.equal(exchanges[0]?.request.path, "/v1/chat/completions?a=%3CB%3E");
     }
     // A URL replaces one placeholder: two servers do not become one.
     const two = of("<A>/v1/x", "https://<B>.example/v1/x");
     const says = /interaction 2 has a placeholder for the server: "https:\/\/<B>\.example\/v1\/x"$/;
-    await refused(
-      home,
-      two,
-      says,
-      /--upstream "https:\/\/<B>\.example=https:\/\/HOST/,
+    const hint = /--upstream "https:\/\/<B>\.example=https:\/\/HOST/;
+    await refused(home, two, says, hint, "--upstream", "https://a.example");
+    const flags = [
       "--upstream",
       "https://a.example",
-    );
-    const flags = ["https://a.example", "https://<B>.example=https://b.example/p"].flatMap((
-      value,
-    ) => ["--upstream", value]);
+      "--upstream",
+      "https://<B>.example=https://b.example/p",
+    ];
     const { fixtures } = await imported(home, two, { flags });
-    assert.deepEqual(fixtures.map(({ path, header }: Json) => [path, header.base_url]), [
+    assert.deepEqual(fixtures.map(({ path, header }) => [path, header.base_url]), [
       ["to/a.example", "https://a.example/v1"],
       ["to/b.example", "https://b.example/p/v1"],
     ]);
@@ -281,29 +232,20 @@ const LACKS: readonly (readonly [source: string, fact: string, lacks: boolean])[
 withHome("what the source lacks is named in the report and in the note of the fixture", async (home) => {
   for (const [source, fact, lacks] of LACKS) {
     const { report, header } = await imported(home, source);
-    assert.equal(
-      report.lost.some(({ what }: Json) => what === fact),
-      lacks,
-      `${fact}: ${source.slice(0, 200)}`,
-    );
+    assert.equal(report.lost.some(({ what }: Json) => what === fact), lacks, `${fact}: ${source}`);
     assert.match(header.note, /^Imported from source \(/);
   }
-  const { header, exchanges } = await imported(
-    home,
-    cassette({ request: { body: undefined, parsed_body: ASKED } }),
-  );
+  const parsed = cassette({ request: { body: undefined, parsed_body: ASKED } });
+  const { header, exchanges } = await imported(home, parsed);
   assert.deepEqual([header.created, header.models], ["2026-11-21T20:18:00.000Z", ["gpt-5.6"]]);
-  assert.deepEqual(
-    Object.keys(exchanges[0]?.request),
-    ["method", "path", "headers", "body"],
-    "nothing is claimed about its bytes",
-  );
+  // Nothing is claimed about its bytes.
+  assert.deepEqual(Object.keys(exchanges[0]?.request), ["method", "path", "headers", "body"]);
 });
 
 withHome("keys, cookies and accounts go wherever a source repeats them, as in a recording", async (home) => {
   const [key, cookie, known] = [
     "sk-proj-abcdefghijklmnop1234",
-    "__cf_bm=UYuMLYCou_tA0.A8bkTTDs0INBmHlG2j7U9W9gdY8rQ",
+    "UYuMLYCou_tA0.A8bkTTDs0INBmHlG2j",
     "hunter2-hunter2",
   ];
   const request = {
@@ -311,52 +253,36 @@ withHome("keys, cookies and accounts go wherever a source repeats them, as in a 
     headers: { authorization: [`Bearer ${key}`] },
     body: `my key is ${key}, my word is ${known}`,
   };
+  const model = "gpt-5.2_2025-12-11";
   const headers = {
     ...HEADERS,
-    "set-cookie": [`${cookie}; path=/`],
+    "set-cookie": [`__cf_bm=${cookie}; path=/`],
     "openai-organization": ["acme-4f1d"],
-    "x-ratelimit-key": ["gpt-5.2_2025-12-11"],
+    "x-ratelimit-key": [model],
   };
-  const echo = {
-    ...ANSWER,
-    echo: `${key} ${cookie}`,
-    nextPageToken: "abc12def34",
-    model: "gpt-5.2_2025-12-11",
-  };
-  const source = cassette({}, { request, response: { headers, body: { string: JSON.stringify(echo) } } });
+  const kept = { ...ANSWER, nextPageToken: "abc12def34", model };
+  const body = { string: JSON.stringify({ ...kept, echo: `${key} ${cookie}` }) };
+  const source = cassette({}, { request, response: { headers, body } });
   const { exchanges, header } = await imported(home, source, { env: { MY_SECRET: known } });
-  const all = JSON.stringify([
-    header,
-    exchanges.map(({ request, response, sent, text }) => [request, response, sent, text]),
-  ]);
-  for (const secret of [key, known, cookie.slice(8)]) assert.ok(!all.includes(secret), secret);
+  const all = JSON.stringify([header, exchanges.map(({ body: _body, ...rest }) => rest)]);
+  for (const secret of [key, known, cookie]) assert.ok(!all.includes(secret), secret);
   const { echo: _echo, ...rest } = JSON.parse(exchanges[1]?.text ?? "");
-  assert.deepEqual(rest, { ...ANSWER, nextPageToken: echo.nextPageToken, model: echo.model });
+  assert.deepEqual(rest, kept);
   assert.match(exchanges[1]?.response.headers["openai-organization"], /^account-[0-9a-f]{16}$/);
   assert.ok(Object.keys(header.redactions).length > 0);
   // A key of one server is replaced in the fixture of another too, unless it is also a model or a host.
-  for (
-    const [value, kept] of [["canary-of-another-form", false], ["meta-llama/Llama-3.3-70B", true], [
-      "models.example.com",
-      true,
-    ]] as const
-  ) {
+  for (const value of ["canary-of-another-form", "meta-llama/Llama-3.3-70B", "models.example.com"]) {
     const list = listOf({ request: url, response: answered(`Who is ${value}?`, {}) }, {
       request: { ...url, url: "https://other.example/v1/x", headers: { "x-api-key": value } },
       response: answered({}),
     });
-    assert.equal((await imported(home, list)).exchanges[0]?.text.includes(value), kept, value);
+    const { exchanges: [exchange] } = await imported(home, list);
+    assert.equal(exchange?.text.includes(value), !value.startsWith("canary"), value);
   }
-  const uuid = {
-    ...url,
-    body: {
-      type: "text",
-      value: '{"model":"gpt-5.6","input":"Session ID: 6f9619ff-8b86-4d01-b42d-00cf4fc964ff"}',
-    },
-  };
-  assert.deepEqual((await imported(home, listOf({ request: uuid, response: answered({}) }))).header.match, {
-    normalize: ["uuid"],
-  });
+  const input = "Session ID: 6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
+  const uuid = { ...url, body: { type: "text", value: JSON.stringify({ model: "gpt-5.6", input }) } };
+  const { header: { match } } = await imported(home, listOf({ request: uuid, response: answered({}) }));
+  assert.deepEqual(match, { normalize: ["uuid"] });
 });
 
 withHome("an import goes into a folder that is new or empty, and into no other", async (home) => {

@@ -9,10 +9,7 @@ import { exchangesOf, headerOf, type ReadExchange } from "./recording_files.ts";
 export const BASE = "https://api.openai.com/v1";
 export const ASKED = { model: "gpt-5.6", input: "café" };
 export const ANSWER = {
-  id: "resp_1",
-  object: "response",
-  status: "completed",
-  output: [],
+  ...{ id: "resp_1", object: "response", status: "completed", output: [] },
   usage: { input_tokens: 1 },
 };
 export const HEADERS = { date: ["Sat, 21 Nov 2026 20:18:00 GMT"], "content-type": ["application/json"] };
@@ -44,31 +41,40 @@ export function cassette(
 /** A list of exchanges in JSON. */
 export const listOf = (...exchanges: readonly Json[]) =>
   JSON.stringify({ recordedAt: "2026-06-04T13:58:58.914Z", exchanges });
-export const answered = (
-  value: Json,
-  headers: Json = { "content-type": "application/json" },
-  status = 200,
-) => ({
-  status,
-  headers,
+export const answered = (value: Json, headers: Json = { "content-type": "application/json" }) => ({
+  ...{ status: 200, headers },
   body: { type: typeof value === "string" ? "text" : "json", value },
 });
 
-/** Imports a file; returns the report, and the fixtures by their folders. */
+/** A fixture that an import wrote. */
+export interface Imported {
+  readonly path: string;
+  readonly header: Json;
+  readonly exchanges: readonly ReadExchange[];
+}
+
+/** Removes what an earlier import wrote. */
+function clear(home: RecordingHome): void {
+  Deno.mkdirSync(`${home.directory}/to`, { recursive: true });
+  Deno.removeSync(`${home.directory}/to`, { recursive: true });
+}
+
+/** Imports a file into the folder `to`; returns the report, and the fixtures by their folders. */
 export async function imported(
   home: RecordingHome,
   content: string | Uint8Array,
   options: { name?: string; flags?: string[]; env?: Record<string, string> } = {},
 ) {
   const { name = "source", flags = [], env = {} } = options;
+  clear(home);
   home.file(name, content);
   const { imported: [report] } = await home.json(["import", name, "to", ...flags], { env });
-  const fixtures = report.fixtures.map(({ path }: Json) => {
+  const fixtures: Imported[] = report.fixtures.map(({ path }: Json) => {
     const at = `${home.directory}/${path}`;
     return { path, header: headerOf(at), exchanges: exchangesOf(at) };
   });
-  Deno.removeSync(`${home.directory}/to`, { recursive: true });
-  return { report, fixtures, exchanges: fixtures[0].exchanges as ReadExchange[], header: fixtures[0].header };
+  const [{ exchanges, header } = assert.fail()] = fixtures;
+  return { report, fixtures, exchanges, header };
 }
 
 /** Asserts that a file is refused as `bad_import`, and that nothing of it stays. */
@@ -79,6 +85,7 @@ export async function refused(
   hint?: RegExp,
   ...flags: string[]
 ): Promise<void> {
+  clear(home);
   home.file("source", content);
   await home.refused(["import", "source", "to", ...flags], "bad_import", says, hint);
   assert.throws(() => Deno.statSync(`${home.directory}/to`), Deno.errors.NotFound);

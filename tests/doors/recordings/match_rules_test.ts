@@ -274,65 +274,41 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
   },
 }, { flags: FLAGS });
 
+const ignoring = (path: string, says: RegExp) => [["--ignore", path], { ignore: [path] }, says] as const;
+const replacing = (pattern: string, says: RegExp, to = "b") =>
+  [["--replace", `${pattern}=${to}`], { replace: [{ pattern, with: to }] }, says] as const;
+const MANY = Array.from({ length: 101 }, (_, n) => `a${n}`);
 /** Rules that a fixture or a flag may not have, with the reason. */
 const WRONG: readonly (readonly [flags: readonly string[], match: Json, says: RegExp])[] = [
   [["--replace", "abc"], { replace: [{ pattern: "", with: "x" }] }, /it has no = between|"" is empty/],
-  [["--ignore", "input[?@.a]"], { ignore: ["input[?@.a]"] }, /has a filter/],
-  [["--ignore", "length($.input)"], { ignore: ["length($.input)"] }, /has a function/],
-  [["--ignore", "input[1:2]"], { ignore: ["a", "input[1:2]"] }, /has a slice/],
-  [["--ignore", "$['a','b']"], { ignore: ["$['a','b']"] }, /selects several members in one step/],
-  [["--ignore", "$"], { ignore: ["$"] }, /selects the whole body/],
-  [["--ignore", "input."], { ignore: ["input."] }, /ends after a dot/],
-  [["--ignore", "client-metadata"], { ignore: ["client-metadata"] }, /is not a path at character 7/],
-  [["--ignore", "input[0].role"], { ignore: ["input[0].role"] }, /ends in "role", which always counts/],
-  [["--ignore", "metadata.model"], { ignore: ["$..signature"] }, /which always counts/],
-  [["--ignore", ".a".repeat(33)], { ignore: ["..a".repeat(300)] }, /has more than 32 steps/],
-  [
-    ["--normalize", "pwd"],
-    { normalize: ["pwd"] },
-    /"pwd"[:\]]? .*is no named rule|"pwd": it is no named rule/,
-  ],
-  [["--replace", "(a=b"], { replace: [{ pattern: "(a", with: "b" }] }, /missing closing \)/],
-  [["--replace", "(a)\\1=b"], { replace: [{ pattern: "(a)\\1", with: "b" }] }, /invalid escape sequence/],
-  [["--replace", "(a)=$2"], { replace: [{ pattern: "(a)", with: "$2" }] }, /has no group 2/],
-  [
-    ["--replace", "(?:a?){500}a{500}=b"],
-    { replace: [{ pattern: "(?:a?){500}a{500}", with: "b" }] },
-    /instructions, more than/,
-  ],
-  [Array.from({ length: 101 }, (_, n) => ["--ignore", `a${n}`]).flat(), {
-    ignore: Array.from({ length: 101 }, (_, n) => `a${n}`),
-  }, /101 rules/],
-  [
-    ["--ignore", `$.${"a".repeat(1023)}`],
-    { ignore: [`$.${"a".repeat(1023)}`] },
-    /has 1025 bytes, more than 1024/,
-  ],
+  ignoring("input[?@.a]", /has a filter/),
+  ignoring("length($.input)", /has a function/),
+  ignoring("input[1:2]", /has a slice/),
+  ignoring("$['a','b']", /selects several members in one step/),
+  ignoring("$", /selects the whole body/),
+  ignoring("input.", /ends after a dot/),
+  ignoring("client-metadata", /is not a path at character 7/),
+  ignoring("input[0].role", /ends in "role", which always counts/),
+  ignoring("$..signature", /which always counts/),
+  ignoring("a.".repeat(32) + "a", /has more than 32 steps/),
+  ignoring(`$.${"a".repeat(1023)}`, /has 1025 bytes, more than 1024/),
+  [["--normalize", "pwd"], { normalize: ["pwd"] }, /"pwd".*is no named rule/],
+  replacing("(a", /missing closing \)/),
+  replacing("(a)\\1", /invalid escape sequence/),
+  replacing("(a)", /has no group 2/, "$2"),
+  replacing("(?:a?){500}a{500}", /instructions, more than/),
+  [MANY.flatMap((path) => ["--ignore", path]), { ignore: MANY }, /101 rules/],
 ];
 withHome(
   "rules that cannot be used are refused, of a flag as of a fixture, with the reason and a hint",
   async (home) => {
     for (const [index, [flags, match, says]] of WRONG.entries()) {
-      const refused = async (name: string, header: Json, flags: readonly string[]) => {
-        home.fixture(name, [exchangeOf(ask("Hi"))], header);
-        const reason: string = await Served.start(home, [name], { cwd: home.directory, flags }).then(
-          () => "",
-          String,
-        );
-        const { code, stdout } = JSON.parse(reason.slice("Error: ".length));
-        return { exit: code, ...JSON.parse(stdout) };
-      };
-      for (
-        const [kind, found] of [["usage", await refused(`a${index}`, {}, flags)], [
-          "bad_fixture",
-          await refused(`b${index}`, { match }, []),
-        ]] as const
-      ) {
-        assert.deepEqual(
-          [found.exit, found.code, typeof found.hint],
-          [2, kind, "string"],
-          `${index}: ${JSON.stringify(found)}`,
-        );
+      home.fixture(`a${index}`, [exchangeOf(ask("Hi"))]);
+      home.fixture(`b${index}`, [exchangeOf(ask("Hi"))], { match });
+      const ofFlag = await Served.refusal(home, [`a${index}`], flags);
+      const ofFixture = await Served.refusal(home, [`b${index}`]);
+      for (const [kind, found] of [["usage", ofFlag], ["bad_fixture", ofFixture]]) {
+        assert.deepEqual([found.exit, found.code, typeof found.hint], [2, kind, "string"], found.message);
         assert.match(found.message, says, `${index} ${kind}`);
       }
     }

@@ -1,352 +1,297 @@
-/** Requests of Messages that break one rule each, and what the API says to them. */
+/** Requests of Messages as changes of one that the API takes: those that break a rule, and those that break none. */
 import type { Json } from "../../support/files.ts";
-import type { Broken } from "./broken_rules.ts";
+import type { RuledApi } from "./api_rules.ts";
+import { sent } from "./served.ts";
 
 export const HEADERS = { "anthropic-version": "2026-10-21" };
-export const OLD_VERSION = { "anthropic-version": "2023-06-01" };
-export const BINDING = {
-  ...HEADERS,
-  "anthropic-beta": "other-2026-01-01, thinking-binding-controls-2026-08-01",
-};
+const BETA = "other-2026-01-01, thinking-binding-controls-2026-08-01";
+const BINDING = { ...HEADERS, "anthropic-beta": BETA };
 
-export const user: Json = { role: "user", content: "go" };
-export const thought: Json = { type: "thinking", thinking: "Hm.", signature: "c2ln" };
-export const secret: Json = { type: "redacted_thinking", data: "ZGF0YQ==" };
-export const words: Json = { type: "text", text: "I look." };
-export const use: Json = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
-export const result: Json = { type: "tool_result", tool_use_id: "toolu_1", content: "done" };
-export const search: Json = {
-  type: "server_tool_use",
-  id: "srvtoolu_1",
-  name: "web_search",
-  input: {},
-};
-export const found: Json = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
-export const tool: Json = { name: "f", input_schema: { type: "object" } };
+const user: Json = { role: "user", content: "go" };
+const thought: Json = { type: "thinking", thinking: "Hm.", signature: "c2ln" };
+const secret: Json = { type: "redacted_thinking", data: "ZGF0YQ==" };
+const words: Json = { type: "text", text: "I look." };
+const use: Json = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
+const use2: Json = { ...use, id: "toolu_2" };
+const result: Json = { type: "tool_result", tool_use_id: "toolu_1", content: "done" };
+const result2: Json = { ...result, tool_use_id: "toolu_2" };
+const search: Json = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
+const found: Json = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
+const tool: Json = { name: "f", input_schema: { type: "object" } };
+const document: Json = { type: "document", source: {} };
+const assistant = (...content: readonly Json[]): Json => ({ role: "assistant", content });
+const results = (...content: readonly Json[]): Json => ({ role: "user", content });
 
-export const assistant = (...content: readonly Json[]): Json => ({ role: "assistant", content });
-export const results = (...content: readonly Json[]): Json => ({ role: "user", content });
-
-export const request = (messages: Json, extra: Json = {}): Json => ({
-  model: "claude-opus-5-5",
-  max_tokens: 2048,
-  messages,
-  stream: true,
-  ...extra,
+const LOOP = [user, assistant(thought, secret, use), results(result)];
+const ENDED = [user, assistant(thought, words), user];
+const THOUGHT = "messages.1.content.0";
+const USE = "messages.1.content.2";
+const messages = (...messages: readonly Json[]) => ({ messages });
+const one = (block: Json) => messages(results(block));
+const cached = (block: Json): Json => ({ ...block, cache_control: { type: "ephemeral", ttl: "5m" } });
+const adaptive = (prefix_mismatch_behavior: string) => ({
+  thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior } },
 });
 
-const cached = (block: Json): Json => ({ ...block, cache_control: { type: "ephemeral" } });
-const loop = [user, assistant(thought, use), results(result)];
-const unanswered = "`tool_use` ids were found without `tool_result` blocks immediately after";
-const needsResult =
+const UNANSWERED = "`tool_use` ids were found without `tool_result` blocks immediately after";
+const NEEDS_RESULT =
   "Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
-const needsUse =
+const NEEDS_USE =
   "Each `tool_result` block must have a corresponding `tool_use` block in the previous message.";
+const UNKNOWN_TAG = "found using 'type' does not match any of the expected tags";
+const USER_FIRST = 'messages: first message must use the "user" role';
 
-/** At least one request for each rule. */
-export const MESSAGES: readonly Broken[] = [
-  { rule: "body_object", body: [], message: "Input should be a valid dictionary" },
-  {
-    rule: "well_formed",
-    body: request([{ role: "user", content: "half \ud83d" }]),
-    message: "The request body is not valid JSON",
-  },
-  {
-    rule: "version_header",
-    body: request([user]),
-    headers: {},
-    message: "anthropic-version: header is required",
-  },
-  {
-    rule: "missing_field",
-    body: { model: "m", messages: [user] },
-    message: "max_tokens: Field required",
-  },
-  {
-    rule: "missing_field",
-    body: request([user, assistant({ type: "thinking", thinking: "Hm." }, words), user]),
-    message: "messages.1.content.0.thinking.signature: Field required",
-  },
-  {
-    rule: "missing_field",
-    body: request([user], { tools: [{ name: "f" }] }),
-    message: "tools.0.custom.input_schema: Field required",
-  },
-  {
-    rule: "missing_field",
-    body: request([user], { thinking: { type: "enabled" } }),
-    message: "thinking.enabled.budget_tokens: Field required",
-  },
-  {
-    rule: "field_type",
-    body: request([user, assistant({ ...use, input: "{}" }), results(result)]),
-    message: "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
-  },
-  {
-    rule: "field_type",
-    body: request([user], { tools: [{ ...tool, input_schema: { type: "string" } }] }),
-    message: "tools.0.custom.input_schema.type: Input should be 'object'",
-  },
-  {
-    rule: "field_type",
-    body: request([user], { cache_control: { type: "ephemeral", ttl: "1d" } }),
-    message: "cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
-  },
-  {
-    rule: "unknown_field",
-    body: request([user], { input: [] }),
-    message: "input: Extra inputs are not permitted",
-  },
-  {
-    rule: "unknown_field",
-    body: request([user, assistant({ ...thought, foo: 1 }, words), user]),
-    message: "messages.1.content.0.thinking.foo: Extra inputs are not permitted",
-  },
-  {
-    rule: "unknown_field",
-    body: request([user, assistant({ ...use, index: 0 }), results(result)]),
-    message: "messages.1.content.0.tool_use.index: Extra inputs are not permitted",
-  },
-  {
-    // A message of the other API.
-    rule: "unknown_field",
-    body: request([{ ...user, id: "msg_1" }]),
-    message: "messages.0.id: Extra inputs are not permitted",
-  },
-  {
-    rule: "unknown_field",
-    body: request([user, assistant(use), results({ ...result, content: [{ ...words, annotations: [] }] })]),
-    message: "messages.2.content.0.tool_result.content.0.text.annotations: Extra inputs are not permitted",
-  },
-  {
-    rule: "unknown_field",
-    body: request([user], { tools: [{ ...tool, parameters: {} }] }),
-    message: "tools.0.custom.parameters: Extra inputs are not permitted",
-  },
-  {
-    rule: "thinking_cache_control",
-    body: request([user, assistant(cached(thought), words), user]),
-    message: "messages.1.content.0.thinking.cache_control: Extra inputs are not permitted",
-  },
-  {
-    rule: "block_binding_header",
-    body: request([user], {
-      thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
-    }),
-    message: "thinking.adaptive.block_binding: Extra inputs are not permitted",
-  },
-  {
-    rule: "role",
-    body: request([user, { role: "tool", content: "done" }]),
-    message: "messages.1.role: Input should be 'user', 'assistant' or 'system'",
-  },
-  {
-    rule: "block_type",
-    body: request([results({ type: "input_text", text: "go" })]),
-    message:
-      "messages.0.content.0: Input tag 'input_text' found using 'type' does not match any of the expected tags",
-  },
-  {
-    rule: "block_role",
-    body: request([results(words, thought)]),
-    message: "messages.0.content.1: `thinking` blocks can only be in `assistant` messages",
-  },
-  {
-    rule: "block_role",
-    body: request([user, { role: "assistant", content: [{ type: "image", source: {} }] }, user]),
-    message: "messages.1.content.0: `image` blocks can only be in `user` messages",
-  },
-  {
-    // The system speaks in text.
-    rule: "block_role",
-    body: request([user, { role: "system", content: [{ type: "document", source: {} }] }, user]),
-    message: "messages.1.content.0: `document` blocks can only be in `user` messages",
-  },
-  ...["temperature", "top_p", "top_k"].map((name): Broken => ({
-    rule: "version_2026_10_21",
-    body: request([user], { [name]: 1 }),
-    message: `${name}: not supported by version 2026-10-21`,
-  })),
-  {
-    rule: "version_2026_10_21",
-    body: request([user, assistant({ type: "document", source: {} }), user]),
-    message: "messages.1.content.0: `document` blocks are not permitted in assistant messages",
-  },
-  {
-    rule: "version_2026_10_21",
-    body: request([results({ ...words, citations: [] })]),
-    message: "messages.0.content.0.text.citations: not permitted in user messages",
-  },
-  {
-    rule: "max_tokens",
-    body: request([user], { max_tokens: -1 }),
-    message: "max_tokens: Input should be greater than or equal to 0",
-  },
-  {
-    rule: "max_tokens",
-    body: request([user], { max_tokens: 1.5 }),
-    message: "max_tokens: Input should be a valid integer",
-  },
-  {
-    rule: "thinking_config",
-    body: request([user], { thinking: { type: "deep" } }),
-    message: "thinking: Input tag 'deep' found using 'type' does not match any of the expected tags: " +
-      "'adaptive', 'enabled', 'disabled', 'between_tools'",
-  },
-  {
-    rule: "thinking_config",
-    body: request([user], { thinking: { type: "enabled", budget_tokens: 1023 } }),
-    message: "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
-  },
-  {
-    rule: "thinking_config",
-    body: request([user], { thinking: { type: "enabled", budget_tokens: 2048 } }),
-    message: "`max_tokens` must be greater than `thinking.budget_tokens`.",
-  },
-  {
-    rule: "thinking_config",
-    body: request([user], { thinking: { type: "adaptive", display: "all" } }),
-    message: "thinking.adaptive.display: Input should be 'summarized' or 'omitted'",
-  },
-  {
-    rule: "thinking_config",
-    body: request([user], {
-      thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop" } },
-    }),
-    headers: BINDING,
-    message:
-      "thinking.adaptive.block_binding.prefix_mismatch_behavior: Input should be 'drop_block' or 'error'",
-  },
-  {
-    rule: "output_config",
-    body: request([user], { output_config: { effort: "minimal" } }),
-    message: "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'",
-  },
-  {
-    rule: "output_config",
-    body: request([user], { output_config: { format: { type: "json_object" } } }),
-    message: "output_config.format: Input should be of type 'json_schema' with a schema",
-  },
-  {
-    rule: "tool_choice",
-    body: request([user], { tools: [tool], tool_choice: { type: "required" } }),
-    message:
-      "tool_choice: Input tag 'required' found using 'type' does not match any of the expected tags: " +
-      "'auto', 'any', 'tool', 'none'",
-  },
-  {
-    rule: "tool_name",
-    body: request([user], { tools: [{ ...tool, name: "a.b" }] }),
-    message: "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
-  },
-  {
-    rule: "duplicate_tool",
-    body: request([user], { tools: [tool, tool] }),
-    message: "tools: Tool names must be unique.",
-  },
-  {
-    rule: "cache_breakpoints",
-    body: request([results(cached(words), cached(words))], {
-      cache_control: { type: "ephemeral" },
-      system: [cached(words)],
-      tools: [cached(tool)],
-    }),
-    message: "A maximum of 4 blocks with cache_control may be provided. Found 5.",
-  },
-  {
-    rule: "first_message",
-    body: request([assistant(words), user]),
-    message: 'messages: first message must use the "user" role',
-  },
-  {
-    rule: "first_message",
-    body: request([{ role: "system", content: "Be brief." }, assistant(words), user]),
-    message: 'messages: first message must use the "user" role',
-  },
-  { rule: "first_message", body: request([]), message: "messages: at least one message is required" },
-  {
-    rule: "empty_content",
-    body: request([{ role: "user", content: "" }]),
-    message: "messages: text content blocks must be non-empty",
-  },
-  {
-    rule: "empty_content",
-    body: request([user], { system: [{ type: "text", text: "" }] }),
-    message: "system: text content blocks must be non-empty",
-  },
-  {
-    rule: "empty_content",
-    body: request([user, assistant(), user]),
-    message:
-      "messages: all messages must have non-empty content except for the optional final assistant message",
-  },
-  {
-    rule: "tool_use_id",
-    body: request([user, assistant({ ...use, id: "a:1" }), results({ ...result, tool_use_id: "a:1" })]),
-    message: "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
-  },
-  {
-    rule: "duplicate_tool_use_id",
-    body: request([...loop, assistant(use), results(result)]),
-    message: "messages: `tool_use` ids must be unique",
-  },
-  {
-    rule: "tool_use_without_result",
-    body: request([user, assistant(thought, use, { ...use, id: "toolu_2" }), user]),
-    message: `messages.1: ${unanswered}: toolu_1, toolu_2. ${needsResult}`,
-  },
-  {
-    // Another block is before the result.
-    rule: "tool_use_without_result",
-    body: request([user, assistant(use), results(words, result)]),
-    message: `messages.1: ${unanswered}: toolu_1. ${needsResult}`,
-  },
-  {
-    // Answered, but not at once.
-    rule: "tool_use_without_result",
-    body: request([user, assistant(use), user, assistant(words), user]),
-    message: `messages.1: ${unanswered}: toolu_1. ${needsResult}`,
-  },
-  {
-    rule: "result_without_tool_use",
-    body: request([results(result, words)]),
-    message:
-      `messages.0.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: toolu_1. ${needsUse}`,
-  },
-  {
-    rule: "duplicate_result",
-    body: request([user, assistant(use), results(result, result)]),
-    message:
-      "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks " +
-      "with id: toolu_1",
-  },
-  {
-    rule: "server_result_without_use",
-    body: request([user, assistant(found, words), user]),
-    message:
+export const MESSAGES: RuledApi = {
+  name: "messages",
+  path: "/v1/messages",
+  headers: HEADERS,
+  header: { provider: "anthropic", base_url: "https://api.anthropic.com" },
+  valid: { model: "claude-opus-5-5", max_tokens: 2048, stream: true, messages: LOOP },
+  broken: {
+    body_object: [[[], "Input should be a valid dictionary"]],
+    well_formed: [[{ "messages.0.content": "half \ud83d" }, "The request body is not valid JSON"]],
+    version_header: [[{}, "anthropic-version: header is required", { headers: {} }]],
+    missing_field: [
+      [{ max_tokens: undefined }, "max_tokens: Field required"],
+      [{ [`${THOUGHT}.signature`]: undefined }, `${THOUGHT}.thinking.signature: Field required`],
+      [{ tools: [{ name: "f" }] }, "tools.0.custom.input_schema: Field required"],
+    ],
+    field_type: [
+      [{ [`${USE}.input`]: "{}" }, `${USE}.tool_use.input: Input should be a valid dictionary`],
+      [
+        { tools: [{ ...tool, input_schema: { type: "string" } }] },
+        "tools.0.custom.input_schema.type: Input should be 'object'",
+      ],
+      [
+        { cache_control: { type: "ephemeral", ttl: "1d" } },
+        "cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
+      ],
+    ],
+    unknown_field: [
+      [{ input: [] }, "input: Extra inputs are not permitted"],
+      [{ [`${THOUGHT}.foo`]: 1 }, `${THOUGHT}.thinking.foo: Extra inputs are not permitted`],
+      [{ "messages.0.id": "msg_1" }, "messages.0.id: Extra inputs are not permitted"],
+      [
+        { "messages.2.content.0.content": [{ ...words, annotations: [] }] },
+        "messages.2.content.0.tool_result.content.0.text.annotations: Extra inputs are not permitted",
+      ],
+      [{ tools: [{ ...tool, parameters: {} }] }, "tools.0.custom.parameters: Extra inputs are not permitted"],
+    ],
+    thinking_cache_control: [
+      [{ [THOUGHT]: cached(thought) }, `${THOUGHT}.thinking.cache_control: Extra inputs are not permitted`],
+    ],
+    block_binding_header: [
+      [adaptive("drop_block"), "thinking.adaptive.block_binding: Extra inputs are not permitted"],
+    ],
+    role: [[
+      { "messages.0.role": "tool" },
+      "messages.0.role: Input should be 'user', 'assistant' or 'system'",
+    ]],
+    block_type: [[
+      one({ type: "input_text", text: "go" }),
+      `messages.0.content.0: Input tag 'input_text' ${UNKNOWN_TAG}`,
+    ]],
+    block_role: [
+      [
+        messages(results(words, thought)),
+        "messages.0.content.1: `thinking` blocks can only be in `assistant` messages",
+      ],
+      [
+        { [THOUGHT]: { type: "image", source: {} } },
+        `${THOUGHT}: \`image\` blocks can only be in \`user\` messages`,
+      ],
+      [
+        messages(user, { role: "system", content: [document] }, user),
+        "messages.1.content.0: `document` blocks can only be in `user` messages",
+      ],
+    ],
+    version_2026_10_21: [
+      ...["temperature", "top_p", "top_k"].map((name) =>
+        [{ [name]: 1 }, `${name}: not supported by version 2026-10-21`] as const
+      ),
+      [{ [THOUGHT]: document }, `${THOUGHT}: \`document\` blocks are not permitted in assistant messages`],
+      [
+        one({ ...words, citations: [] }),
+        "messages.0.content.0.text.citations: not permitted in user messages",
+      ],
+    ],
+    max_tokens: [
+      [{ max_tokens: -1 }, "max_tokens: Input should be greater than or equal to 0"],
+      [{ max_tokens: 1.5 }, "max_tokens: Input should be a valid integer"],
+    ],
+    thinking_config: [
+      [
+        { thinking: { type: "deep" } },
+        `thinking: Input tag 'deep' ${UNKNOWN_TAG}: 'adaptive', 'enabled', 'disabled', 'between_tools'`,
+      ],
+      [
+        { thinking: { type: "enabled" } },
+        "thinking.enabled.budget_tokens: Field required",
+        { rule: "missing_field" },
+      ],
+      [
+        { thinking: { type: "enabled", budget_tokens: 1023 } },
+        "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
+      ],
+      [
+        { thinking: { type: "enabled", budget_tokens: 2048 } },
+        "`max_tokens` must be greater than `thinking.budget_tokens`.",
+      ],
+      [
+        { thinking: { type: "adaptive", display: "all" } },
+        "thinking.adaptive.display: Input should be 'summarized' or 'omitted'",
+      ],
+      [
+        adaptive("drop"),
+        "thinking.adaptive.block_binding.prefix_mismatch_behavior: Input should be 'drop_block' or 'error'",
+        { headers: BINDING },
+      ],
+    ],
+    output_config: [
+      [
+        { output_config: { effort: "minimal" } },
+        "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'",
+      ],
+      [
+        { output_config: { format: { type: "json_object" } } },
+        "output_config.format: Input should be of type 'json_schema' with a schema",
+      ],
+    ],
+    tool_choice: [[
+      { tools: [tool], tool_choice: { type: "required" } },
+      `tool_choice: Input tag 'required' ${UNKNOWN_TAG}: 'auto', 'any', 'tool', 'none'`,
+    ]],
+    tool_name: [[
+      { tools: [{ ...tool, name: "a.b" }] },
+      "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+    ]],
+    duplicate_tool: [[{ tools: [tool, tool] }, "tools: Tool names must be unique."]],
+    cache_breakpoints: [[
+      {
+        ...messages(results(cached(words), cached(words))),
+        ...cached({ system: [cached(words)], tools: [cached(tool)] }),
+      },
+      "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ]],
+    first_message: [
+      [messages(assistant(words), user), USER_FIRST],
+      [messages({ role: "system", content: "Be brief." }, assistant(words), user), USER_FIRST],
+      [messages(), "messages: at least one message is required"],
+    ],
+    empty_content: [
+      [{ "messages.0.content": "" }, "messages: text content blocks must be non-empty"],
+      [{ system: [{ type: "text", text: "" }] }, "system: text content blocks must be non-empty"],
+      [
+        messages(user, assistant(), user),
+        "messages: all messages must have non-empty content except for the optional final assistant message",
+      ],
+    ],
+    tool_use_id: [[
+      { [`${USE}.id`]: "a:1", "messages.2.content.0.tool_use_id": "a:1" },
+      `${USE}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`,
+    ]],
+    duplicate_tool_use_id: [
+      [messages(...LOOP, assistant(use), results(result)), "messages: `tool_use` ids must be unique"],
+    ],
+    tool_use_without_result: [
+      [
+        messages(user, assistant(thought, use, use2), user),
+        `messages.1: ${UNANSWERED}: toolu_1, toolu_2. ${NEEDS_RESULT}`,
+      ],
+      // Another block is before the result.
+      [{ "messages.2.content": [words, result] }, `messages.1: ${UNANSWERED}: toolu_1. ${NEEDS_RESULT}`],
+      // Answered, but not at once.
+      [
+        messages(user, assistant(use), user, assistant(words), results(result)),
+        `messages.1: ${UNANSWERED}: toolu_1. ${NEEDS_RESULT}`,
+      ],
+    ],
+    result_without_tool_use: [[
+      one(result),
+      `messages.0.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: toolu_1. ${NEEDS_USE}`,
+    ]],
+    duplicate_result: [[
+      { "messages.2.content": [result, result] },
+      "messages.2.content.1: each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1",
+    ]],
+    server_result_without_use: [[
+      messages(user, assistant(found, words), user),
       "messages.1.content.0: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1. " +
       "Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it.",
-  },
-  {
-    rule: "server_use_without_result",
-    body: request([user, assistant(search, words), user]),
-    message: "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding " +
+    ]],
+    server_use_without_result: [[
+      messages(user, assistant(search, words), user),
+      "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding " +
       "`web_search_tool_result` block",
-  },
-  {
-    rule: "signature",
-    body: request([user, assistant({ ...thought, signature: "Zm9yZ2Vk" }, use), results(result)]),
-    message: "messages.1.content.0: Invalid `signature` in `thinking` block",
-  },
-  {
-    rule: "signature",
-    body: request([user, assistant(words, { ...secret, data: "Zm9yZ2Vk" }, words), user]),
-    message: "messages.1.content.1: Invalid `data` in `redacted_thinking` block",
-  },
-  {
-    rule: "prefill",
-    body: request([user, assistant(words)]),
-    message:
+    ]],
+    signature: [
+      [{ [`${THOUGHT}.signature`]: "Zm9yZ2Vk" }, `${THOUGHT}: Invalid \`signature\` in \`thinking\` block`],
+      [
+        { "messages.1.content.1.data": "Zm9yZ2Vk" },
+        "messages.1.content.1: Invalid `data` in `redacted_thinking` block",
+      ],
+    ],
+    prefill: [[
+      messages(user, assistant(words)),
       "This model does not support assistant message prefill. The conversation must end with a user message.",
+    ]],
   },
-];
+  accepted: {
+    "nothing but a warmed cache": { max_tokens: 0 },
+    "results in another order, before text": messages(
+      ...[user, assistant(thought, secret, words, use, use2), results(result2, result, words)],
+    ),
+    "neighbours of one role": messages(
+      ...[user, user, assistant(thought), assistant(use, use2), results(result), results(result2)],
+    ),
+    "a system message": messages(user, { role: "system", content: "Be brief." }, user),
+    "the server's own tool with its result": messages(user, assistant(search, found, words), user),
+    "the caller of a use": { [`${USE}.caller`]: { type: "direct" } },
+    "a failed result with an image": {
+      "messages.2.content": [{ ...result, is_error: true, content: [words, { type: "image", source: {} }] }],
+    },
+    "a compaction": messages(
+      user,
+      assistant({ type: "compaction", content: "So far.", any: 1 }, words),
+      user,
+    ),
+    "all settings": cached({
+      ...messages(results(cached(words))),
+      system: [cached({ type: "text", text: "Be brief." })],
+      tools: [cached({ ...tool, description: "", strict: true }), { type: "web_search_20260318", name: "w" }],
+      tool_choice: { type: "tool", name: "f", disable_parallel_tool_use: true },
+      thinking: { type: "enabled", budget_tokens: 1024, display: "omitted" },
+      output_config: { effort: "xhigh", format: { type: "json_schema", schema: {} } },
+      metadata: { user_id: "u" },
+      stop_sequences: ["."],
+    }),
+    "adaptive thinking": { ...messages(...ENDED), thinking: { type: "adaptive" } },
+    "disabled thinking": { ...messages(user), thinking: { type: "disabled" } },
+    "thinking between tools": { thinking: { type: "between_tools" } },
+    "binding controls with their header": sent(adaptive("drop_block"), { headers: BINDING }),
+    "a turn of a thread that the server holds": sent(
+      { ...one(result), thread: { type: "continue", previous_message_id: "msg_1" } },
+      { headers: { ...HEADERS, "anthropic-beta": "message-threads-2026-08-12" } },
+    ),
+    "sampling and citations under the older version": sent(
+      {
+        temperature: 1,
+        top_p: 0.99,
+        ...messages(results({ ...words, citations: [] }), assistant(document), user),
+      },
+      { headers: { "anthropic-version": "2023-06-01" } },
+    ),
+  },
+  forms: [
+    [{ thinking: { type: "adaptive", display: "updates" } }, {
+      thinking: { type: "adaptive", display: "full" },
+    }],
+    [{ system: "a", max_tokens: "9" }, { system: "a", max_tokens: [] }],
+    [{ output_config: { effort: "ultra" } }, { output_config: { effort: "giga" } }],
+    [{ mood: 1 }, { tone: 1 }],
+    [{ tool_choice: { type: "some" } }, { tool_choice: { type: "few" } }],
+    [one({ ...words, mood: "x" }), one({ ...words, tone: "x" })],
+    [one({ type: "video" }), one({ type: "audio" })],
+  ],
+  ignored: "service_tier",
+};

@@ -12,7 +12,7 @@ import {
   write,
 } from "../../support/raw_upstream.ts";
 import { test } from "../../support/test.ts";
-import { withHome } from "./home.ts";
+import { recording, withHome } from "./home.ts";
 import { exchangesOf } from "./recording_files.ts";
 
 const DELTA = sse({ type: "response.output_text.delta", sequence_number: 1, delta: "grüß dich" });
@@ -23,15 +23,11 @@ const RANDOM = new TextEncoder().encode(
 const SKIPPABLE = new Uint8Array([0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9]);
 /** Several frames, of which one is empty, between frames that decoders skip. */
 const frames = (bytes: Uint8Array) =>
-  new Uint8Array(
-    [
-      SKIPPABLE,
-      ...[bytes.subarray(0, 900), bytes.subarray(0, 0), bytes.subarray(900)].map((part) =>
-        zstdCompressSync(part)
-      ),
-      SKIPPABLE,
-    ].flatMap((part) => [...part]),
-  );
+  new Uint8Array([
+    ...SKIPPABLE,
+    ...[[0, 900], [0, 0], [900]].flatMap((range) => [...zstdCompressSync(bytes.subarray(...range))]),
+    ...SKIPPABLE,
+  ]);
 type Encode = (bytes: Uint8Array) => Uint8Array;
 const ENCODINGS: Readonly<Record<string, Encode>> = {
   gzip: gzipSync,
@@ -48,29 +44,31 @@ const encoded = (encoding: string, body: Uint8Array, type = "text/event-stream")
   );
 
 for (const [encoding, encode] of Object.entries(ENCODINGS)) {
-  withHome(`an answer in ${encoding} is decoded to its end, for the client and the fixture`, async (home) => {
-    await using upstream = new RawUpstream(encoded(encoding, encode(PLAIN)));
-    await using recorder = await home.record(upstream.origin);
-    const response = await recorder.post("/v1/responses", { model: "gpt-5.6" });
-    assert.equal(response.headers.get("content-encoding"), null);
-    assert.deepEqual(await response.bytes(), PLAIN);
-    assert.deepEqual((await recorder.fixture()).exchanges[0]?.body, PLAIN);
-  });
+  recording(
+    `an answer in ${encoding} is decoded to its end, for the client and the fixture`,
+    encoded(encoding, encode(PLAIN)),
+    async ({ recorder }) => {
+      const response = await recorder.post("/v1/responses", { model: "gpt-5.6" });
+      assert.equal(response.headers.get("content-encoding"), null);
+      assert.deepEqual(await response.bytes(), PLAIN);
+      assert.deepEqual((await recorder.fixture()).exchanges[0]?.body, PLAIN);
+    },
+  );
 }
 
-withHome("a request in gzip is passed on unchanged, and recorded decoded", async (home) => {
-  await using upstream = new RawUpstream(answering("200 OK\r\ncontent-type: application/json", "{}"));
-  await using recorder = await home.record(upstream.origin);
-  const body = new Uint8Array(gzipSync('{"model":"gpt-5.6","input":"hi"}'));
-  await (await recorder.fetch("/v1/responses", {
-    method: "POST",
-    headers: { "content-encoding": "gzip" },
-    body,
-  })).text();
-  assert.deepEqual(upstream.requests[0]?.body, body);
-  assert.match(upstream.requests[0]?.head ?? "", /content-encoding: gzip/i);
-  assert.deepEqual((await recorder.fixture()).exchanges[0]?.request.body, { model: "gpt-5.6", input: "hi" });
-});
+recording(
+  "a request in gzip is passed on unchanged, and recorded decoded",
+  answering("200 OK\r\ncontent-type: application/json", "{}"),
+  async ({ recorder, upstream: { requests } }) => {
+    const asked = { model: "gpt-5.6", input: "hi" };
+    const body = new Uint8Array(gzipSync(JSON.stringify(asked)));
+    const headers = { "content-encoding": "gzip" };
+    await (await recorder.fetch("/v1/responses", { method: "POST", headers, body })).text();
+    assert.deepEqual(requests[0]?.body, body);
+    assert.match(requests[0]?.head ?? "", /content-encoding: gzip/i);
+    assert.deepEqual((await recorder.fixture()).exchanges[0]?.request.body, asked);
+  },
+);
 
 /** A runtime that decodes gzip unasked does not say so: the recorder takes the body for what it seems. */
 const UNDONE = await undoesGzipUnasked();
@@ -85,48 +83,44 @@ const FLAWED: readonly (readonly [string, Encode, readonly string[], string | nu
 ];
 
 for (const [encoding, alter, flags, reason, losses] of FLAWED) {
-  const name = `an answer in ${encoding} that is ${alter === halved ? "cut" : "damaged"} breaks off, and is ${
-    reason ?? "kept as cut"
-  }`;
-  const register = (name: string, fn: () => Promise<void>) =>
-    Deno.test({ name, fn, ignore: UNDONE && encoding !== "zstd" });
-  withHome(name, async (home) => {
-    const encode = encoding === "zstd" ? zstdCompressSync : ENCODINGS[encoding] as Encode;
-    await using upstream = new RawUpstream(
-      encoded(encoding, alter(new Uint8Array(encode(RANDOM))), "application/json"),
-    );
-    await using recorder = await home.record(upstream.origin, { flags });
-    await assert.rejects((await recorder.post("/v1/responses", {})).bytes());
-    await recorder.reported(1);
-    const [event] = recorder.exchanges;
-    assert.deepEqual([event.reason ?? null, event.ended], [reason, "cut"]);
-    const { unkept, code } = await recorder.end();
-    assert.deepEqual([unkept, code], [losses, losses === 0 ? 0 : 7]);
-  }, register);
+  const encode = encoding === "zstd" ? zstdCompressSync : ENCODINGS[encoding] as Encode;
+  const [flaw, kept] = [alter === halved ? "cut" : "damaged", reason ?? "kept as cut"];
+  recording(
+    `an answer in ${encoding} that is ${flaw} breaks off, and is ${kept}`,
+    encoded(encoding, alter(new Uint8Array(encode(RANDOM))), "application/json"),
+    async ({ recorder }) => {
+      await assert.rejects((await recorder.post("/v1/responses", {})).bytes());
+      await recorder.reported(1);
+      const [event] = recorder.exchanges;
+      assert.deepEqual([event.reason ?? null, event.ended], [reason, "cut"]);
+      const { unkept, code } = await recorder.end();
+      assert.deepEqual([unkept, code], [losses, losses === 0 ? 0 : 7]);
+    },
+    { flags, register: (name, fn) => Deno.test({ name, fn, ignore: UNDONE && encoding !== "zstd" }) },
+  );
 }
 
-withHome(
+recording(
   "a body that grows without measure when it is decoded breaks off, and is not recorded",
-  async (home) => {
-    await using upstream = new RawUpstream(
-      encoded("zstd", zstdCompressSync(new Uint8Array(24 * 1024 ** 2)), "application/json"),
-    );
-    await using recorder = await home.record(upstream.origin);
+  encoded("zstd", zstdCompressSync(new Uint8Array(24 * 1024 ** 2)), "application/json"),
+  async ({ recorder }) => {
     await assert.rejects((await recorder.post("/v1/responses", {})).bytes());
     await recorder.reported(1);
     assert.equal(recorder.exchanges[0].reason, "unreadable");
   },
-  test.long,
+  { register: test.long },
 );
 
-withHome("an unknown encoding goes through unchanged, and is not recorded", async (home) => {
-  await using upstream = new RawUpstream(encoded("x-own", new TextEncoder().encode("abc"), "text/plain"));
-  await using recorder = await home.record(upstream.origin);
-  const response = await recorder.fetch("/v1/models");
-  assert.deepEqual([response.headers.get("content-encoding"), await response.text()], ["x-own", "abc"]);
-  await recorder.reported(1);
-  assert.equal(recorder.exchanges[0].reason, "encoding");
-});
+recording(
+  "an unknown encoding goes through unchanged, and is not recorded",
+  encoded("x-own", new TextEncoder().encode("abc"), "text/plain"),
+  async ({ recorder }) => {
+    const response = await recorder.fetch("/v1/models");
+    assert.deepEqual([response.headers.get("content-encoding"), await response.text()], ["x-own", "abc"]);
+    await recorder.reported(1);
+    assert.equal(recorder.exchanges[0].reason, "encoding");
+  },
+);
 
 /** Heads of answers that no fixture can hold, and the reason. */
 const UNFIT: readonly (readonly [head: string, reason: string])[] = [
@@ -142,68 +136,62 @@ const UNFIT: readonly (readonly [head: string, reason: string])[] = [
 ];
 
 for (const [head, reason] of UNFIT) {
-  withHome(
+  recording(
     `an upstream that answers ${JSON.stringify(head.slice(0, 32))} costs that exchange, and no other`,
-    async (home) => {
-      await using upstream = new RawUpstream(async (connection, request) => {
-        if (request.head.includes("/unfit")) return await write(connection, `HTTP/1.1 ${head}\r\n\r\n{}`);
-        await streaming(COMPLETED)(connection, request);
-      });
-      await using recorder = await home.record(upstream.origin);
+    async (connection, request) => {
+      if (request.head.includes("/unfit")) await write(connection, `HTTP/1.1 ${head}\r\n\r\n{}`);
+      else await streaming(COMPLETED)(connection, request);
+    },
+    async ({ recorder }) => {
       await recorder.ask("/v1/responses", { model: "m", input: "one" });
       const unfit = await recorder.ask("/v1/unfit", {});
       assert.equal(unfit.status, 502);
-      if (reason === "unreadable") {
-        assert.match(unfit.text, /Cannot read the answer of .*: it is not valid HTTP/);
-      }
+      const says = reason === "unreadable" ? /Cannot read the answer of .*: it is not valid HTTP/ : /./;
+      assert.match(unfit.text, says);
       await recorder.ask("/v1/responses", { model: "m", input: "two" });
       const { published, unkept, code } = await recorder.end();
-      assert.deepEqual([published, unkept, code], [2, 1, 7]);
-      assert.deepEqual(
-        recorder.exchanges.map(({ reason }) => reason),
-        [null, reason, null],
-      );
-      assert.equal(exchangesOf(recorder.out).length, 2);
+      assert.deepEqual([published, unkept, code, exchangesOf(recorder.out).length], [2, 1, 7, 2]);
+      assert.deepEqual(recorder.exchanges.map(({ reason }) => reason), [null, reason, null]);
     },
   );
 }
 
-withHome("a GET with a body, which the runtime cannot send, is refused as such", async (home) => {
-  await using upstream = new RawUpstream(answering("200 OK", "{}"));
-  await using recorder = await home.record(upstream.origin);
-  const head = `GET /v1/models HTTP/1.1\r\nhost: ${new URL(recorder.origin).host}\r\nconnection: close\r\n`;
-  const refused = await rawRequest(recorder.origin, `${head}content-length: 1\r\n\r\nx`);
-  assert.match(refused, /^HTTP\/1.1 501 [^]*A GET or HEAD request with a body cannot be passed on/);
-  await rawRequest(recorder.origin, `${head}\r\n`);
-  assert.deepEqual([(await recorder.end()).published, upstream.requests.length], [1, 1]);
-});
+recording(
+  "a GET with a body, which the runtime cannot send, is refused as such",
+  answering("200 OK", "{}"),
+  async ({ recorder, upstream }) => {
+    const head = `GET /v1/models HTTP/1.1\r\nhost: ${new URL(recorder.origin).host}\r\nconnection: close\r\n`;
+    const refused = await rawRequest(recorder.origin, `${head}content-length: 1\r\n\r\nx`);
+    assert.match(refused, /^HTTP\/1.1 501 [^]*A GET or HEAD request with a body cannot be passed on/);
+    await rawRequest(recorder.origin, `${head}\r\n`);
+    assert.deepEqual([(await recorder.end()).published, upstream.requests.length], [1, 1]);
+  },
+);
 
-withHome("a body over 256 MiB is passed on and not kept; nothing of it stays on the disk", async (home) => {
-  const piece = new Uint8Array(16 * 1024 ** 2);
-  await using upstream = new RawUpstream(async (connection, { head }) => {
+const PIECE = new Uint8Array(16 * 1024 ** 2);
+recording(
+  "a body over 256 MiB is passed on and not kept; nothing of it stays on the disk",
+  async (connection, { head }) => {
     const pieces = head.includes("/large") ? 17 : 0;
-    await write(
-      connection,
-      `HTTP/1.1 ${
-        STREAM_HEAD.slice(9).replace("transfer-encoding: chunked", `content-length: ${pieces * piece.length}`)
-          .replace("text/event-stream", "application/octet-stream")
-      }`,
+    const stated = STREAM_HEAD.replace(
+      "transfer-encoding: chunked",
+      `content-length: ${pieces * PIECE.length}`,
     );
-    for (let index = 0; index < pieces; index++) await write(connection, piece);
-  });
-  await using recorder = await home.record(upstream.origin);
-  let bytes = 0;
-  for await (const chunk of (await recorder.fetch("/v1/large")).body ?? []) bytes += chunk.length;
-  assert.equal(bytes, 17 * piece.length);
-  await (await recorder.fetch("/v1/files")).bytes();
-  const { published, unkept } = await recorder.end();
-  assert.deepEqual([published, unkept, recorder.exchanges[0].reason], [1, 1, "too_large"]);
-  assert.deepEqual([...Deno.readDirSync(recorder.out)].map(({ name }) => name).sort(), [
-    ".gitattributes",
-    "exchanges",
-    "fixture.json",
-  ]);
-}, test.long);
+    await write(connection, stated.replace("text/event-stream", "application/octet-stream"));
+    for (let index = 0; index < pieces; index++) await write(connection, PIECE);
+  },
+  async ({ recorder }) => {
+    let bytes = 0;
+    for await (const chunk of (await recorder.fetch("/v1/large")).body ?? []) bytes += chunk.length;
+    assert.equal(bytes, 17 * PIECE.length);
+    await (await recorder.fetch("/v1/files")).bytes();
+    const { published, unkept } = await recorder.end();
+    assert.deepEqual([published, unkept, recorder.exchanges[0].reason], [1, 1, "too_large"]);
+    const names = [...Deno.readDirSync(recorder.out)].map(({ name }) => name).sort();
+    assert.deepEqual(names, [".gitattributes", "exchanges", "fixture.json"]);
+  },
+  { register: test.long },
+);
 
 const chunk = (index: number, finish_reason: string | null, more = {}) =>
   `data: ${JSON.stringify({ choices: [{ index, delta: { content: "a" }, finish_reason }], ...more })}\n\n`;
@@ -214,82 +202,58 @@ const late = `event: x\ndata: ${
   JSON.stringify({ response: { output: "y".repeat(140_000) }, type: "response.completed" })
 }\n\n`;
 
-/** Path, members of the request, a stream, and whether it is whole; `usage` if it lacks the usage alone. */
-const STREAMS: readonly (readonly [path: string, asked: object, stream: string, whole: boolean | "usage"])[] =
-  [
-    ["/v1/messages", {}, sse({ type: "message_stop" }), true],
-    ["/v1/messages", {}, sse({ type: "error", error: { type: "overloaded_error" } }), true],
-    ["/v1/messages", {}, sse({ type: "message_start" }), false],
-    ["/v1/some/other/stream", {}, "data: 1\n\n", true],
-    ["/api/forms/responses", { model: undefined, messages: undefined, to: "bob" }, "data: 1\n\n", true],
-    [
-      "/v1/chat/completions",
-      {},
-      'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
-      true,
-    ],
-    [
-      "/v1/chat/completions",
-      {},
-      'event: error\ndata: {"error":{"message":"failed","status_code":400}}\n\n',
-      true,
-    ],
-    ["/v1/chat/completions", {}, DONE, false],
-    ["/v1/chat/completions", {}, chunk(0, null) + DONE, false],
-    ["/v1/chat/completions", {}, chunk(0, "stop") + chunk(1, null) + DONE, false],
-    ["/v1/chat/completions", { n: 2 }, chunk(0, "stop") + DONE, false],
-    ["/v1/chat/completions", usage, chunk(0, "stop", { usage: null }), false],
-    [
-      "/v1/chat/completions",
-      {},
-      chunk(0, null) + chunk(1, null) + chunk(1, "length") + chunk(0, "stop"),
-      true,
-    ],
-    ["/v1/chat/completions", { n: 2 }, chunk(0, "stop") + chunk(1, "stop"), true],
-    [
-      "/v1/chat/completions",
-      usage,
-      `${chunk(0, "stop")}data: {"choices":[],"usage":{"total_tokens":1}}\n\n`,
-      true,
-    ],
-    ["/v1/chat/completions", usage, chunk(0, "stop", { usage: { total_tokens: 1 } }), true],
-    ["/v1/chat/completions", usage, chunk(0, "stop", { usage: null }) + DONE, "usage"],
-    ["/v1/responses", {}, `${long}${COMPLETED}`, true],
-    ["/v1/responses", {}, `${COMPLETED}${long}`, true],
-    ["/v1/responses", {}, long + late + long, true],
-    ["/v1/responses", {}, long + late.slice(0, -5), false],
-    ["/v1/responses", {}, `${long}${COMPLETED}`.replaceAll("\n", "\r\n"), true],
-    ["/v1/responses", {}, `${DELTA}data: {"type":\ndata: "response.completed"}\n\n`, true],
-    [
-      "/v1/responses",
-      {},
-      sse({ type: "response.output_text.delta", delta: '{"type":"response.completed"}' }),
-      false,
-    ],
-    ["/v1/responses", {}, `${DELTA}data: {"error":{"message":"Overloaded"}}\n\n`, true],
-    [
-      "/v1/responses",
-      {},
-      `${DELTA}${sse({ type: "response.error", error: { message: "Overloaded" } })}`,
-      true,
-    ],
-  ];
+const error = 'data: {"error":{"message":"Overloaded"}}\n\n';
+const counted = 'data: {"choices":[],"usage":{"total_tokens":1}}\n\n';
+type Stream = readonly [stream: string, whole: boolean | "usage", asked?: object];
+/** By path, streams with members of their requests, and whether they are whole; `usage` if they lack that alone. */
+const STREAMS: Readonly<Record<string, readonly Stream[]>> = {
+  "/v1/messages": [
+    [sse({ type: "message_stop" }), true],
+    [sse({ type: "error", error: { type: "overloaded_error" } }), true],
+    [sse({ type: "message_start" }), false],
+  ],
+  "/v1/some/other/stream": [["data: 1\n\n", true]],
+  "/api/forms/responses": [["data: 1\n\n", true, { model: undefined, messages: undefined, to: "bob" }]],
+  "/v1/chat/completions": [
+    [chunk(0, "stop"), true],
+    [`event: error\n${error}`, true],
+    [DONE, false],
+    [chunk(0, null) + DONE, false],
+    [chunk(0, "stop") + chunk(1, null) + DONE, false],
+    [chunk(0, "stop") + DONE, false, { n: 2 }],
+    [chunk(0, "stop", { usage: null }), false, usage],
+    [chunk(0, null) + chunk(1, null) + chunk(1, "length") + chunk(0, "stop"), true],
+    [chunk(0, "stop") + chunk(1, "stop"), true, { n: 2 }],
+    [chunk(0, "stop") + counted, true, usage],
+    [chunk(0, "stop", { usage: { total_tokens: 1 } }), true, usage],
+    [chunk(0, "stop", { usage: null }) + DONE, "usage", usage],
+  ],
+  "/v1/responses": [
+    [long + COMPLETED, true],
+    [COMPLETED + long, true],
+    [long + late + long, true],
+    [long + late.slice(0, -5), false],
+    [`${long}${COMPLETED}`.replaceAll("\n", "\r\n"), true],
+    [`${DELTA}data: {"type":\ndata: "response.completed"}\n\n`, true],
+    [sse({ type: "response.output_text.delta", delta: '{"type":"response.completed"}' }), false],
+    [DELTA + error, true],
+    [DELTA + sse({ type: "response.error", error: { message: "Overloaded" } }), true],
+  ],
+};
 
 withHome("streams of each API end as they do there, wherever the file is cut into pieces", async (home) => {
-  for (const [index, [path, asked, stream, whole]] of STREAMS.entries()) {
-    await using upstream = new RawUpstream(streaming(stream));
-    await using recorder = await home.record(upstream.origin, { out: `${index}` });
-    await recorder.ask(path, {
-      model: "m",
-      messages: [],
-      ...path === "/v1/responses" ? { input: "" } : {},
-      ...asked,
-    });
-    await recorder.reported(1);
-    const [event] = recorder.exchanges;
-    const shown = `${path} ${stream.slice(0, 90)}`;
-    assert.equal(event.reason, whole === false ? "no_terminal_event" : null, shown);
-    assert.equal(event.lacks_usage === true, whole === "usage", shown);
+  for (const [path, streams] of Object.entries(STREAMS)) {
+    for (const [stream, whole, asked = {}] of streams) {
+      await using upstream = new RawUpstream(streaming(stream));
+      await using recorder = await home.record(upstream.origin, { out: crypto.randomUUID() });
+      const api = path === "/v1/responses" ? { input: "" } : { messages: [] };
+      await recorder.ask(path, { model: "m", ...api, ...asked });
+      await recorder.reported(1);
+      const [event] = recorder.exchanges;
+      const shown = `${path} ${stream.slice(0, 90)}`;
+      assert.equal(event.reason, whole === false ? "no_terminal_event" : null, shown);
+      assert.equal(event.lacks_usage === true, whole === "usage", shown);
+    }
   }
 }, test.long);
 

@@ -61,7 +61,13 @@ withHome("show keeps apart the deltas of items that mingle, and shows what is no
     output_index,
     delta: text,
   });
-  const deltas = framed([delta(0, "a"), delta(0, "b"), delta(1, "c"), delta(0, "d")]);
+  const command = {
+    type: "response.shell_call_command.delta",
+    output_index: 1,
+    command_index: 1,
+    delta: "ls",
+  };
+  const deltas = framed([delta(0, "a"), delta(0, "b"), delta(1, "c"), delta(0, "d"), command]);
   const body = `: hello\n\n: again\n\n${deltas}data: <html>\n\ndata: [DONE]\n\n`;
   const [{ events }] = await timelines(home, { body });
   assert.deepEqual(events.map(({ kind, count, item, text }: Json) => [kind, count, item, text]), [
@@ -69,9 +75,11 @@ withHome("show keeps apart the deltas of items that mingle, and shows what is no
     ["response.output_text.delta", 2, 0, "ab"],
     ["response.output_text.delta", 1, 1, "c"],
     ["response.output_text.delta", 1, 0, "d"],
+    ["response.shell_call_command.delta", 1, 1, "ls"],
     ["unreadable data", 1, null, "<html>"],
     ["[DONE]", 1, null, null],
   ]);
+  assert.equal(events[4].about, "part 2");
 });
 
 withHome(

@@ -39,10 +39,6 @@ export const SHORTER: Readonly<Record<string, History>> = {
     sent: `${SO_FAR} | ${SECOND_RUN}`,
     left: "before_checkpoint, before_checkpoint",
   },
-  "without a withdrawn checkpoint the whole history counts": {
-    turns: tell(...TWO, ends(), compacts(), undoes()),
-    sent: `${FIRST_RUN} | ${SECOND_RUN}`,
-  },
   "an unfinished run keeps its prompt after a checkpoint": {
     turns: tell(asks("the task"), says(["rs_1", "call_1"]), gets("call_1"), compacts(undefined, "the task")),
     prompt: null,
@@ -122,10 +118,6 @@ export const SHORTER: Readonly<Record<string, History>> = {
     turns: tell(...TWO, ends(), omits("second")),
     sent: `${FIRST_RUN} | ${SECOND_RUN.replace("second", "[omitted message]")}`,
     left: "content_omitted",
-  },
-  "a withdrawn omission changes nothing": {
-    turns: tell(...TWO, ends(), omits("call_1", "msg_2"), undoes()),
-    sent: `${FIRST_RUN} | ${SECOND_RUN}`,
   },
 };
 

@@ -194,16 +194,8 @@ test.long(`the requests of ${SESSIONS} random sessions hold what their API takes
   for (let seed = 0; seed < SESSIONS; seed++) {
     const dice = new Dice(seed);
     const { beats, at } = new Maker(dice).make();
-    const flags = [
-      "-p",
-      at.provider,
-      "-m",
-      at.model,
-      "--base-url",
-      at.url,
-      "--replay",
-      dice.pick(["exact", "family", "last:1"]),
-    ];
+    const replay = dice.pick(["exact", "family", "last:1"]);
+    const flags = ["-p", at.provider, "-m", at.model, "--base-url", at.url, "--replay", replay];
     const textOf = async (id: string, turns: readonly GivenTurn[]) => {
       const session = home.session(turns, id);
       const called = await home.call(["run", "--dry-run", "--body", "-s", id, ...flags, "Go on"], { env });

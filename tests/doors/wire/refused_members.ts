@@ -127,20 +127,6 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
       notices: "unknown_field: stripped latency_ms",
     }],
   ),
-  ...rows(SHAPES, (shape) => [`a refused text of reasoning costs the text, not the item (${shape})`, {
-    server: () => ({
-      script: (request) =>
-        refusedMember(request, "reasoning", "content", shape) ??
-          answer([shown(`rs_${request.number}a`), shown(`rs_${request.number}b`), message("Done.")]),
-    }),
-    show: members,
-    runs: [
-      { sent: "user" },
-      { sent: "user,reasoning+content,reasoning+content,message,user user,reasoning,reasoning,message,user" },
-      { sent: "user,reasoning,reasoning,message,user,reasoning,reasoning,message,user" },
-    ],
-    notices: "unknown_field: stripped content stripped content",
-  }]),
   ...rows(
     SHAPES,
     (shape) => [`a refused phase costs the phase, and another endpoint still gets it (${shape})`, {

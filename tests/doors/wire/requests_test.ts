@@ -7,9 +7,9 @@ import { test } from "../../support/test.ts";
 import { ID, withHome } from "../sessions/home.ts";
 import { READ } from "./refusals.ts";
 import { Runs } from "./runs.ts";
-import { asks, claude, ends, gets, says, tell } from "./story.ts";
+import { asks, ends, gets, says, tell } from "./story.ts";
 
-const KEY = { env: { OPENAI_API_KEY: "sk-1", ANTHROPIC_API_KEY: "sk-1" } };
+const KEY = { env: { OPENAI_API_KEY: "sk-1" } };
 const LONE = "\ud83d";
 const call = { type: "function_call", name: "read_file", arguments: "{}" };
 const custom = { type: "custom_tool_call", name: "sql", input: "SELECT 1", call_id: "c4" };
@@ -94,39 +94,42 @@ withHome("the bytes of a whole request are fixed", async (home) => {
   );
 });
 
-withHome(
-  "a call goes to another API under an id and a name that it takes, always the same ones",
-  async (home) => {
-    const other = { ...call, call_id: "functions.ls:0", name: "a b/ü" };
-    home.session(
-      tell(asks("Go"), says([other]), gets("functions.ls:0"), claude([{ type: "text", text: "x" }]), ends()),
-    );
-    const args = ["run", "--dry-run", "--body", "-s", ID, "-p", "anthropic", "-m", "claude-opus-5", "On"];
-    const { messages } = JSON.parse((await home.call(args, KEY)).stdout);
-    // The beginning of the sha256 of the id, by another tool.
-    const id = "call_dd50e5a0d88a2b9758e1a5f1";
-    assert.deepEqual(
-      [messages[1].content[0].id, messages[1].content[0].name, messages[2].content[0].tool_use_id],
-      [id, "a_b__", id],
-    );
-  },
-);
+/** Flags of a next request, and the item of the first difference; `null`: before the history. */
+const CHANGES: readonly (readonly [flags: readonly string[], item: number | null | "extends"])[] = [
+  [[], "extends"],
+  [["--max-tokens", "9000"], "extends"],
+  [["-m", "gpt-5.5"], null],
+  [["--instructions", "Prüfe 🙂 alles"], null],
+  [["--replay", "none"], 1],
+  [["--replay", "last:1"], 1],
+];
 
-test.long("the input of a request is an exact byte prefix of the next one's, and each has the same headers", async () => {
-  const phase = "commentary";
+test.long("the input of a request is a byte prefix of the next one's, and the report names the first difference", async () => {
   const server = startResponsesServer({
     rules: "none",
     script: ({ number }) =>
-      answer([reasoning("Ü 😀"), saying("Fertig: ü 😀.", { phase }), ...(number % 3 === 0 ? [] : [READ])]),
+      answer([reasoning("Ü 😀"), saying("Fertig: ü 😀."), ...(number % 3 === 0 ? [] : [READ])]),
   });
-  await using runs = new Runs(server, ["-m", "gpt-5.6"]);
+  await using runs = new Runs(server, ["-m", "gpt-5.6", "--instructions", "Prüfe 😀 alles"]);
   for (const prompt of ["Üben", "Once more 😀"]) await runs.run({ prompt });
   assert.equal(server.requests.length, 6);
   for (const [index, { text, headers }] of server.requests.entries()) {
     const before = server.requests[index - 1]?.text.slice(0, -2) ?? "";
     assert.ok(text.startsWith(before) && text.endsWith("]}"), `request ${index + 1}`);
-    assert.equal(headers["content-type"], "application/json");
-    assert.equal(headers.accept, "text/event-stream");
+    assert.deepEqual([headers["content-type"], headers.accept], ["application/json", "text/event-stream"]);
     assert.match(String(headers["user-agent"]), /^reprise\/\d/);
+  }
+  const bytes = (text = "") => new TextEncoder().encode(text);
+  const last = bytes(server.requests.at(-1)?.text);
+  for (const [flags, item] of CHANGES) {
+    const to = ["-s", ID, "--base-url", server.baseUrl, "-m", "gpt-5.6", ...flags, "Go on"];
+    const { prefix } = JSON.parse((await runs.call(["run", "--dry-run", "--json", ...to], KEY)).stdout);
+    const next = bytes((await runs.call(["run", "--dry-run", "--body", ...to], KEY)).stdout);
+    const byte = last.findIndex((value, index) => value !== next[index]);
+    assert.deepEqual(
+      prefix,
+      item === "extends" ? { extends: true } : { extends: false, item, byte },
+      `${flags}`,
+    );
   }
 });

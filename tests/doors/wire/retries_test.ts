@@ -51,8 +51,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a date that is past is ignored": again(limited({ "retry-after": "Sat, 21 Nov 2020 00:00:00 GMT" })),
   "a wait that is no number is ignored": again(limited({ "retry-after": "soon" })),
   "without advice the wait doubles": { answers: [limited(), limited(), OK], waits: [FIRST, SECOND] },
-  "500 is tried again": again([500, "<h1>oops</h1>"]),
-  "409 is tried again": again([409, { error: { message: "Conflict" } }]),
   "an empty stream is tried again": again([200, "", events]),
   "a stream of comments is tried again": again([200, ": OPENROUTER PROCESSING\n\n", events]),
   "a refusal is tried again if the server says so": again([400, { error: { message: "x" } }, {
@@ -64,9 +62,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     error: "provider_failed",
     says: /HTTP 503.*attempt 2$/,
   },
-  "401 is not tried again": never("unauthorized", [401, {
-    error: { code: "invalid_api_key", message: "No" },
-  }]),
   "500 is not tried again if the server says so": never("provider_failed", [
     500,
     { error: { message: "x" } },
@@ -151,19 +146,19 @@ const of = (error: Json): Json => ({ error });
 const JUDGED: readonly (readonly [number, Json, string, RegExp?])[] = [
   [404, of({ message: "no such model", code: "model_not_found" }), "request_refused"],
   [408, of({ message: "slow" }), "request_refused, tried again"],
+  [409, of({ message: "Conflict" }), "request_refused, tried again"],
   [413, of({ message: "x", type: "request_too_large" }), "request_refused"],
+  [401, of({ message: "No", code: "invalid_api_key" }), "unauthorized"],
   [403, of({ message: "no", code: "unsupported_country" }), "unauthorized"],
-  [429, of({ message: "slow down", code: "slow_down" }), "rate_limited, tried again"],
   [429, of({ code: 429, message: "Slow" }), "rate_limited, tried again", /"429"\): Slow$/],
   [429, of("Too many requests"), "rate_limited, tried again", /: Too many requests$/],
   [429, of({ message: "spent", type: "insufficient_quota", code: null }), "quota_exhausted"],
   [429, of({ message: "x", code: "organization_spend_limit_exceeded" }), "quota_exhausted"],
   [402, of({ message: "Insufficient Balance" }), "quota_exhausted"],
+  [400, of({ message: "x", code: "context_length_exceeded" }), "context_overflow"],
   [400, of("maximum context length is 8192 tokens"), "context_overflow"],
   [400, of({ message: "prompt is too long: 210000 tokens > 200000 maximum" }), "context_overflow"],
-  [400, of({ message: "input length and `max_tokens` exceed context limit: 9 > 5" }), "context_overflow"],
   [500, of({ message: "context window lookup failed" }), "provider_failed, tried again"],
-  [503, of({ message: "x", code: "server_is_overloaded" }), "provider_failed, tried again"],
   [529, of({ message: "x", type: "overloaded_error" }), "provider_failed, tried again"],
   [
     400,
@@ -184,7 +179,6 @@ const JUDGED: readonly (readonly [number, Json, string, RegExp?])[] = [
     "request_refused",
     /parameter "input\[1\]\.id"\): Expired \(input\[1\]\.id\); Bad$/,
   ],
-  [404, { message: "nothing here", code: "nope" }, "request_refused", /"nope"\): nothing here$/],
   [401, { statusCode: 401, message: "Access denied." }, "unauthorized", /: Access denied$/],
   [404, { error: { message: 17 } }, "request_refused", /: "\{ \\"error\\"/],
   [500, "", "provider_failed, tried again", /: an empty body$/],
@@ -193,7 +187,7 @@ const JUDGED: readonly (readonly [number, Json, string, RegExp?])[] = [
     502,
     `<html><title>502 Bad Gateway</title>\n<body>\x1b[31mnginx ${"x".repeat(5000)}`,
     "provider_failed, tried again",
-    /^[^\x1b]{0,90}: "502 Bad Gateway \[31mnginx x{1,200}…"$/,
+    /^[ -~]{0,90}: "502 Bad Gateway \[31mnginx x{1,200}…"$/,
   ],
   [401, of({ message: "Incorrect API key: sk-proj-abcdefghijkl." }), "unauthorized", /^(?!.*abcdef)/],
   [

@@ -32,20 +32,9 @@ for (
     await using sandbox = new Sandbox();
     Deno.writeTextFileSync(`${sandbox.workspace}/a.txt`, "alpha\n");
     const base = `http://127.0.0.1:${server.port}/v1`;
-    const args = [
-      "run",
-      "--json",
-      "--new",
-      "-s",
-      "s",
-      "--transport",
-      "ws",
-      "-m",
-      "gpt-5.6",
-      "--base-url",
-      base,
-    ];
-    const called = await sandbox.call([...args, ...flags, "Go"], { env: { OPENAI_API_KEY: "sk-1" } });
+    const to = ["--transport", "ws", "-m", "gpt-5.6", "--base-url", base, ...flags];
+    const env = { OPENAI_API_KEY: "sk-1" };
+    const called = await sandbox.call(["run", "--json", "--new", "-s", "s", ...to, "Go"], { env });
     assert.equal(received.join(" "), sent, said(called));
     assert.equal(called.code, exit, said(called));
     if (says !== undefined) assert.match(said(called), says);

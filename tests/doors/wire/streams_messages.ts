@@ -1,6 +1,5 @@
 /** Streams of the Messages API, each with what a run leaves of it. */
-import type { Json } from "./streams.ts";
-import type { StreamRows } from "./streams_rows.ts";
+import type { Json, StreamRows } from "./streams.ts";
 
 const THINKING = { type: "thinking", thinking: "Let me see.", signature: "EqEE" };
 const REDACTED = { type: "redacted_thinking", data: "EmwKAhgB" };

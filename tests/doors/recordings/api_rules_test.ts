@@ -1,0 +1,85 @@
+/** Rules of the three APIs, as a client of `serve` meets them: each broken once, and requests that break none. */
+import type { Json } from "../../support/files.ts";
+import assert from "node:assert/strict";
+import { changed, documented } from "./api_rules.ts";
+import { CHAT } from "./chat_rules.ts";
+import { MESSAGES } from "./messages_rules.ts";
+import { RESPONSES } from "./responses_rules.ts";
+import { type Answer, outcomeOf, type Row, rows } from "./served.ts";
+
+/** The kind of answer, with what was warned of. */
+const kind = (answer: Answer) =>
+  outcomeOf(answer).replace(/^\d+ \w+/, "played").replace(/^(\w+) [^(]*/, "$1 ").trim();
+
+for (const api of [RESPONSES, MESSAGES, CHAT]) {
+  const { name, path, header, broken, accepted, forms, ignored } = api;
+  const valid = [changed(api, {})];
+  const does = documented(name);
+  const unknown = new Set(
+    Object.keys(broken).filter((rule) => broken[rule]?.some(([, text]) => text === null)),
+  );
+
+  Deno.test(`${name}: each rule that docs/rules.md checks is shown by a request`, () => {
+    const missing = [...does].filter(([rule, does]) =>
+      does !== "does not check" && broken[rule] === undefined
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  const breaking = Object.entries(broken).flatMap(([named, changes]) =>
+    changes.map(([change, message, more = {}], index): [string, Row] => {
+      const { rule = named, param = "input", code = null, status = 400, recorded = valid } = more;
+      const type = "invalid_request_error";
+      const error = name === "messages" ? { type, message } : { message, type, param, code };
+      const warns = more.warns ?? does.get(rule) === "warns";
+      const { headers = api.headers ?? {} } = more;
+      return [`${named} ${index + 1}`, {
+        ...{ path, header: { ...header, ...more.header }, recorded },
+        asked: [[
+          changed(api, change, { headers }),
+          warns ? ["warned", rule, message] : ["refused", rule, status, error],
+        ]],
+      }];
+    })
+  );
+  rows(
+    `${name}: a request that breaks a rule is answered as the API answers it`,
+    Object.fromEntries(breaking),
+    {
+      outcome: ({ status, text, events: [event, ...warnings] }) => {
+        if (event.type === "refused") return ["refused", event.rule, status, JSON.parse(text).error];
+        const [{ rule, message } = { rule: null, message: null }] = warnings;
+        return ["warned", rule, unknown.has(rule) ? null : message];
+      },
+    },
+  );
+
+  const taking = Object.entries(accepted).map(([what, change]): [string, Row] => [what, {
+    ...{ path, header, recorded: [changed(api, { [ignored]: "a" })] },
+    asked: [[changed(api, change), "miss"]],
+  }]);
+  rows(`${name}: what the API takes is no mistake`, Object.fromEntries(taking), { outcome: kind });
+
+  const formed = forms.flatMap(([did, other], index): [string, Row][] => {
+    const run = (number: string) => changed(api, { ...did, metadata: { run: number } });
+    const answer = { answer: { error: { message: "As recorded" } }, response: { status: 400 } };
+    const asked = (change: Json, outcome: string) => [changed(api, change), outcome] as const;
+    const miss = { ...did, [ignored]: "b" };
+    const row = { path, header, recorded: [run("1")] };
+    return [
+      [`${index} taken`, {
+        ...row,
+        asked: [asked(other, "refused"), [run("2"), "played"], asked(miss, "miss")],
+      }],
+      [`${index} in sequence`, { ...row, flags: ["--match", "sequence"], asked: [asked(did, "played")] }],
+      [`${index} refused`, {
+        ...row,
+        recorded: [changed(api, { ...did, metadata: {} }, answer)],
+        asked: [asked(miss, "refused")],
+      }],
+    ];
+  });
+  rows(`${name}: a form that the API took is refused in no request of the fixture, in any matching`, {
+    ...Object.fromEntries(formed),
+  }, { outcome: (answer) => kind(answer).split(" ")[0] });
+}
