@@ -1,6 +1,6 @@
 /** `--ask`: a question at the terminal about exactly what would run; a denial if there is no terminal to ask on. */
 import assert from "node:assert/strict";
-import type { ScriptedItem } from "../../support/responses_server/script.ts";
+import type { ScriptedItem } from "../../support/scripted_api/responses_script.ts";
 import { type Called, ending, type Started } from "../../support/reprise.ts";
 import { Place, until } from "../harness.ts";
 import {

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { exchangesOf } from "../../doors/recordings/recording_files.ts";
 import type { Json } from "../../support/files.ts";
 import { Sandbox } from "../../support/reprise.ts";
-import { answer, message } from "../../support/responses_server/script.ts";
-import { startResponsesSocket } from "../../support/responses_socket.ts";
+import { answer, message } from "../../support/scripted_api/responses_script.ts";
+import { startResponsesSocket } from "../../support/scripted_api/socket.ts";
 import { Listening } from "../listening.ts";
 import { running } from "./wrapping.ts";
 
