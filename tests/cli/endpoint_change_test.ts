@@ -1,110 +1,61 @@
 /** A session's history goes to another endpoint only where the user names it. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { endpointHashes, parseBaseUrl } from "../../src/domain/fingerprint.ts";
-import {
-  answer,
-  message,
-  reasoning,
-  type ResponsesServer,
-  type Script,
-  startResponsesServer,
-} from "../support/responses_server.ts";
+import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";
-import { type Called } from "../support/reprise.ts";
-import { assertError, configure, HELLO, KEY, MODEL, Place } from "./harness.ts";
+import { sha256 } from "../support/files.ts";
+import { assertError, configure, HELLO, KEY, MODEL, ok, Place } from "./harness.ts";
 
-const RUN = ["run", "--json", "--new", "-s", "s"];
-
-/** A session whose one run was sent by flag, in an environment that names no base URL. */
-class Flagged extends Place {
-  readonly other: ResponsesServer = startResponsesServer({ script: () => HELLO, key: KEY });
-
-  constructor(script: Script = () => HELLO) {
-    super(script);
-  }
-
+/** A place in whose environment no base URL is named. */
+class Unnamed extends Place {
   override get env(): Record<string, string> {
     return { OPENAI_API_KEY: KEY, REPRISE_MODEL: MODEL };
   }
 
-  static async begun(): Promise<Flagged> {
-    const place = new Flagged();
-    const called = await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"]);
-    assert.equal(called.code, 0, called.stdout);
-    return place;
+  /** Creates the session "s" by a run with a flag. */
+  begin(): Promise<string> {
+    return ok(this, ["run", "--json", "--new", "-s", "s", "--base-url", this.server.baseUrl, "Hi"]);
   }
-
-  override async [Symbol.asyncDispose](): Promise<void> {
-    await this.other.stop();
-    await super[Symbol.asyncDispose]();
-  }
-}
-
-/** Checks that a call was refused, that it names both endpoints, and that nothing was sent or written. */
-function assertRefused(place: Flagged, called: Called, now: string): void {
-  const before = endpointHashes(parseBaseUrl(place.server.baseUrl)).endpoint;
-  const next = endpointHashes(parseBaseUrl(now)).endpoint;
-  const error = assertError(called, {
-    code: "endpoint_changed",
-    exit: 2,
-    hint: /--base-url or OPENAI_BASE_URL/,
-  });
-  for (const name of [before, next, now]) {
-    assert.ok(String(error.message).includes(name), String(error.message));
-  }
-  assert.equal(place.server.requests.length, 1);
-  assert.equal(place.other.requests.length, 0);
-  assert.equal(place.sandbox.turnNames("s").length, 3);
 }
 
 test("the command that continues a session names the endpoint that flags named: as does the hint after a refusal", async () => {
-  let run = 1;
-  await using place = new Flagged(() =>
-    run === 1 ? answer([reasoning("one"), message("Hello.")]) : httpError(400, { message: "Bad" })
-  );
-  assert.equal((await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"])).code, 0);
-  run = 2;
-  const args = ["run", "--json", "-c", "--base-url", place.server.baseUrl, "Go"];
-  const command = `reprise run -s s --base-url ${place.server.baseUrl} --replay none`;
-  const { hint } = assertError(await place.call(args), {
-    code: "request_refused",
-    exit: 13,
-    hint: /--replay none/,
-  });
-  assert.ok(String(hint).endsWith(command), String(hint));
+  const answers = [answer([reasoning("one"), message("Hello.")]), httpError(400, { message: "Bad" })];
+  await using place = new Unnamed(() => answers.length > 1 ? answers.shift() ?? HELLO : answers[0] ?? HELLO);
+  await place.begin();
+  const { baseUrl } = place.server;
+  const called = await place.call(["run", "--json", "-c", "--base-url", baseUrl, "Go"]);
+  const { hint } = assertError(called, { code: "request_refused", exit: 13 });
+  assert.ok(hint.endsWith(`reprise run -s s --base-url ${baseUrl} --replay none`), hint);
 });
 
-test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: the provider's own server, by default", async () => {
-  await using place = await Flagged.begun();
-  const args = ["--json", "-w", place.sandbox.workspace];
-  for (
-    const more of [["-c"], ["-s", "s"], ["-c", "--dry-run"], ["-c", "--accept-drift"], [
-      "-c",
-      "-p",
-      "openai",
-    ]]
-  ) {
-    assertRefused(place, await place.call(["run", ...args, ...more, "Go"]), "https://api.openai.com/v1");
+test("a session is not continued at an endpoint that neither flag nor environment names, and goes where they say", async () => {
+  await using place = new Unnamed(() => HELLO);
+  await using other = startResponsesServer({ script: () => HELLO, key: KEY });
+  await place.begin();
+  /** Fails unless the call is refused, with both endpoints, and nothing is sent or written. */
+  const refused = async (now: string, ...args: readonly string[]) => {
+    const hint = /--base-url or OPENAI_BASE_URL/;
+    const { message } = assertError(await place.call(args), { code: "endpoint_changed", exit: 2, hint });
+    const hashes = [place.server.baseUrl, now].map((url) => sha256(url).slice(0, 8));
+    for (const name of [...hashes, now]) assert.ok(message.includes(name), message);
+    assert.deepEqual([place.server.requests.length, other.requests.length], [1, 0]);
+    assert.equal(place.sandbox.turnNames("s").length, 3);
+  };
+  const official = "https://api.openai.com/v1";
+  for (const more of [[], ["--dry-run"], ["--accept-drift"], ["-p", "openai"]]) {
+    await refused(official, "run", "--json", "-c", ...more, "Go");
   }
-  const compact = await place.call(["compact", "s", "--json", "--strategy", "model", "--tail-events", "0"]);
-  assertRefused(place, compact, "https://api.openai.com/v1");
-});
+  await refused(official, "compact", "s", "--json", "--strategy", "model", "--tail-events", "0");
+  configure(place.sandbox, { base_url: other.baseUrl });
+  await refused(other.baseUrl, "run", "--json", "-s", "s", "Go");
 
-test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: or that of the configuration", async () => {
-  await using place = await Flagged.begun();
-  configure(place.sandbox, { base_url: place.other.baseUrl });
-  assertRefused(place, await place.call(["run", "--json", "-c", "Go"]), place.other.baseUrl);
-});
-
-test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: but goes where a flag or a variable says, and where it went before", async () => {
-  await using place = await Flagged.begun();
-  const run = (args: readonly string[], env: Record<string, string> = {}) =>
-    place.call(["run", "--json", "-c", ...args, "Go"], { env });
-  assert.equal((await run(["--base-url", place.other.baseUrl])).code, 0);
-  assert.equal((await run([], { OPENAI_BASE_URL: place.server.baseUrl })).code, 0);
-  assert.equal((await run([], { REPRISE_BASE_URL: place.other.baseUrl })).code, 0);
-  configure(place.sandbox, { base_url: place.other.baseUrl });
-  assert.equal((await run([])).code, 0, "the configuration's is that of the last run");
-  assert.equal(place.other.requests.length, 3);
+  configure(place.sandbox, {});
+  const run = ["run", "--json", "-c", "Go"];
+  await ok(place, [...run, "--base-url", other.baseUrl]);
+  await ok(place, run, { OPENAI_BASE_URL: place.server.baseUrl });
+  await ok(place, run, { REPRISE_BASE_URL: other.baseUrl });
+  configure(place.sandbox, { base_url: other.baseUrl });
+  // The configuration's is that of the last run.
+  await ok(place, run);
+  assert.equal(other.requests.length, 3);
 });

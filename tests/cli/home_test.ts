@@ -8,33 +8,30 @@ const TRANSCRIPT = new URL("../doors/transcripts/recorded/claude.jsonl", import.
 const PLAYED = ["run", "--fixture", FIXTURE, "--match", "sequence", "--no-stdin"];
 
 /** Calls that read or write no session of the user's home, with their exit codes. */
-const CALLS: Readonly<Record<string, readonly [args: readonly string[], code: number]>> = {
-  "record -- CMD": [["record", "--out", "rec", "--", "true"], 7],
-  "record --dry-run": [["record", "--out", "rec", "--dry-run", "--", "true"], 0],
-  "run --fixture --home": [[...PLAYED, "--home", "own", "Go"], 0],
-  "run --fixture --dry-run": [[...PLAYED, "--dry-run", "Go"], 0],
-  "import --dry-run": [["import", "--dry-run", TRANSCRIPT], 0],
-  "serve -- CMD": [["serve", FIXTURE, "--", "true"], 7],
-  "fixture lint": [["fixture", "lint", FIXTURE], 0],
-};
+const CALLS: readonly (readonly [args: readonly string[], code: number])[] = [
+  [["record", "--out", "rec", "--dry-run", "--", "true"], 0],
+  [["record", "--out", "rec", "--", "true"], 7],
+  [[...PLAYED, "--home", "own", "Go"], 0],
+  [[...PLAYED, "--dry-run", "Go"], 0],
+  [["import", "--dry-run", TRANSCRIPT], 0],
+  [["serve", FIXTURE, "--", "true"], 7],
+  [["fixture", "lint", FIXTURE], 0],
+];
 
 /** No home directory is known. */
 const UNSET = { HOME: "", REPRISE_HOME: "" };
 /** Directories that no file can be below, also for root. */
 const UNREADABLE = { ...UNSET, XDG_CONFIG_HOME: "/dev/null", XDG_DATA_HOME: "/dev/null" };
 
-for (const [which, env] of Object.entries({ "an unset": UNSET, "an unreadable": UNREADABLE })) {
-  for (const [name, [args, code]] of Object.entries(CALLS)) {
-    test.process(`${name} does not mind ${which} home directory`, async () => {
-      await using place = new Place([]);
+test.process("a call that uses no home does not mind an unset or unreadable one; others say what is wrong with HOME", async () => {
+  for (const env of [UNSET, UNREADABLE]) {
+    await using place = new Place([]);
+    for (const [args, code] of CALLS) {
       const called = await place.call(args, { env });
       assert.equal(called.code, code, called.stdout + called.stderr);
       assert.doesNotMatch(called.stderr, /HOME|dev\/null/);
-    });
+    }
   }
-}
-
-test("a call that needs a configuration or a home says what is wrong with HOME", async () => {
   await using place = new Place([]);
   const configured = await place.call(["run", "--json", "--no-stdin", "Go"], { env: UNREADABLE });
   assertError(configured, { code: "bad_configuration", exit: 2, says: /\/dev\/null.*cannot be read/ });

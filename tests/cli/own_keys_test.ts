@@ -39,42 +39,35 @@ test.long("no command gets a variable of AWS, also while the run saves to a remo
   assertNone(called.stdout + called.stderr, "the output");
 });
 
+const OPENAI = ["OPENAI_API_KEY"];
+
 /** Calls that meet keys, and what of them. The workspace has the key of the API in `key.txt`. */
 const MEETING: Readonly<Record<string, readonly [call: ScriptedItem, keys: readonly string[]]>> = {
   "the environment of the process above": [
     shellLine("cat /proc/$PPID/environ"),
     [...Object.keys(VALUES), "OPENAI_API_KEY"],
   ],
-  "the environment of the process above, line by line, on stderr": [
-    shellLine("tr '\\0' '\\n' </proc/$PPID/environ >&2; false"),
-    [...Object.keys(VALUES), "OPENAI_API_KEY"],
-  ],
-  "a file": [read("key.txt"), ["OPENAI_API_KEY"]],
-  "a file that is searched": [functionCall("search_text", SEARCH), ["OPENAI_API_KEY"]],
-  "base64": [shellLine("base64 -w0 key.txt"), ["OPENAI_API_KEY"]],
-  "JSON in a URL": [shellLine("printf '%%22%s%%22' \"$(cat key.txt)\""), ["OPENAI_API_KEY"]],
-  "a key in two pieces": [
-    shellLine("printf 'key: '; head -c 12 key.txt; sleep 0.3; tail -c +13 key.txt; echo"),
-    ["OPENAI_API_KEY"],
-  ],
+  "a file": [read("key.txt"), OPENAI],
+  "a file that is searched": [functionCall("search_text", SEARCH), OPENAI],
+  "base64": [shellLine("base64 -w0 key.txt"), OPENAI],
+  "JSON in a URL": [shellLine("printf '%%22%s%%22' \"$(cat key.txt)\""), OPENAI],
   "a key where a long output is cut": [
     shellLine('for i in $(seq 1 4000); do echo "$i $(head -c 60 key.txt)"; done'),
-    ["OPENAI_API_KEY"],
-  ],
-  "bytes that are not UTF-8": [shellLine("printf '\\377\\0'; cat key.txt"), ["OPENAI_API_KEY"]],
-  "the name of a program that is not there": [
-    shellLine('exec "./$(cat key.txt)"'),
-    ["OPENAI_API_KEY"],
+    OPENAI,
   ],
 };
 
 for (const [name, [call, keys]] of Object.entries(MEETING)) {
   // The keys of a call in the tests' process are not in that process's own environment.
-  const register = name.startsWith("the environment") ? test.process : test.long;
+  const isProcess = name.startsWith("the environment");
+  const register = isProcess ? test.process : test.long;
   register(`a call that meets keys of the process neither saves, shows nor sends them: ${name}`, async () => {
     await using place = new Place(calling(call));
     Deno.writeTextFileSync(`${place.sandbox.workspace}/key.txt`, KEY);
-    const called = await place.call([...NEW_RUN, "--allow", "shell", "Go"], { env: VALUES });
+    const args = [...NEW_RUN, "--allow", "shell", "Go"];
+    const called = isProcess
+      ? await place.start(args, { env: VALUES }).ended()
+      : await place.call(args, { env: VALUES });
     assert.equal(called.code, 0, called.stdout + called.stderr);
     const [{ output }] = eventsOf(place, "tool_result");
     assert.match(output, /REDACTED|UkVEQUNURUQ|[A-Za-z0-9+/=]{30}/, "the call met nothing");
@@ -110,25 +103,6 @@ test("people read which keys were replaced, and --not-secret keeps the value of 
   assert.equal(kept.code, 0);
   const [{ output }] = eventsOf(place, "tool_result");
   assert.ok(output.includes(MY_TOKEN) && !output.includes(KEY), "the key in force is always one");
-});
-
-test.long("keys of a remote that come from a file are replaced as well", async () => {
-  await using server = new S3Server();
-  await using place = new Place(calling(shellLine("cat ../credentials")));
-  const path = `${place.sandbox.directory}/credentials`;
-  const secret = "some/plain+secret+of+a+file";
-  Deno.writeTextFileSync(
-    path,
-    `[default]\naws_access_key_id = AKIDINAFILE00\naws_secret_access_key = ${secret}\n`,
-  );
-  const { AWS_ACCESS_KEY_ID: _, AWS_SECRET_ACCESS_KEY: __, ...address } = server.env;
-  const env = { ...address, AWS_SHARED_CREDENTIALS_FILE: path };
-  const called = await place.call([...NEW_RUN, "--allow", "shell", "Go"], { env });
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  assert.doesNotMatch(
-    called.stdout + JSON.stringify(eventsOf(place, "tool_result")),
-    /AKIDINAFILE|plain\+secret/,
-  );
 });
 
 test("keys of AWS that a tool read are masked in recordings, exports and pages", async () => {

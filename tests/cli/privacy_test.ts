@@ -3,7 +3,7 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { answer, message } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";
-import { assertError, HELLO, KEY, MODEL, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, HELLO, KEY, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
 import { textsBelow } from "../support/files.ts";
 
 const BINARY = Deno.env.get("REPRISE_BIN") || undefined;
@@ -17,8 +17,9 @@ function modes(directory: string): (readonly [string, string])[] {
   });
 }
 
-function privateUnder(umask: string) {
-  return async () => {
+// From source, the runtime's own cache would get the modes of the last one too.
+for (const umask of ["000", BINARY === undefined ? "027" : "277"]) {
+  test.process(`sessions are private files, whatever the umask: ${umask}`, async () => {
     await using place = new Place(readsThenAnswers);
     Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `${"long line ".repeat(20)}\n`.repeat(400));
     const through = ["sh", "-c", `umask ${umask}; exec "$@"`, "sh"];
@@ -34,26 +35,8 @@ function privateUnder(umask: string) {
       found.some(([path]) => path.includes("/blobs/")) && found.length > 12,
       "there was something to see",
     );
-  };
+  });
 }
-
-test.process(
-  "sessions are private files, whatever the umask: a umask that opens everything",
-  privateUnder("000"),
-);
-
-test.process("sessions are private files, whatever the umask: the usual umask", privateUnder("022"));
-
-test.process(
-  "sessions are private files, whatever the umask: a umask that closes everything",
-  privateUnder("077"),
-);
-
-// Of the binary alone: from source, the runtime's own cache would get such modes too.
-test.process(
-  "sessions are private files, whatever the umask: a umask that takes rights from the owner",
-  privateUnder(BINARY === undefined ? "027" : "277"),
-);
 
 test("nothing in the working directory steers a run: neither configuration files, nor .env, nor a home of its own", async () => {
   await using place = new Place(readsThenAnswers);
@@ -136,19 +119,6 @@ test("the key goes to its server and nowhere else: a server that quotes it is no
   }
 });
 
-test.long("the key goes to its server and nowhere else: a run that fails to connect does not tell it", async () => {
-  await using place = new Place([HELLO]);
-  const called = await place.call([
-    "run",
-    "--debug",
-    "Hi",
-    "--base-url",
-    "https://no-such-host.invalid/v1",
-  ]);
-  assert.equal(called.code, 10);
-  assertNowhere(place, [called.stdout, called.stderr]);
-});
-
 function assertNowhere(place: Place, outputs: readonly string[], key = KEY): void {
   const files = textsBelow(place.sandbox.home);
   assert.ok(files.size > 0);
@@ -156,3 +126,36 @@ function assertNowhere(place: Place, outputs: readonly string[], key = KEY): voi
   assert.deepEqual(holding, []);
   assert.deepEqual(outputs.filter((text) => text.includes(key)), []);
 }
+
+const TOKEN = "k7f3q9x2m5v8b1n4w6z0t2";
+const SECRETS = { DEPLOY_TOKEN: TOKEN, DEPLOY_SECRETS: '{"password":"plum tree","user":"me"}' };
+
+/** Secrets of a prompt; the second is in no variable and looks like one, the third is a part of a variable's value. */
+for (const secret of [TOKEN, "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "plum tree"]) {
+  test(`the id of a new session has no part of a secret in its prompt: ${secret}`, async () => {
+    await using place = new Place(() => HELLO);
+    await ok(place, ["run", `${secret} is refused, why?`], SECRETS);
+    const [session] = [...Deno.readDirSync(`${place.sandbox.home}/sessions`)];
+    assert.match(session?.name ?? "", /^is-refused-why-[2-9a-z]{4}$/);
+    assert.ok(!(await ok(place, ["export", "@last", "--redact", "-"], SECRETS)).includes(secret));
+  });
+}
+
+test("a redacted export shows no beginning of a secret that the title cuts", async () => {
+  await using place = new Place(() => HELLO);
+  await ok(place, ["run", "--new", "-s", "cut", `${"w".repeat(59)} ${TOKEN}`], SECRETS);
+  await ok(place, ["export", "cut", "cut.jsonl", "--redact"], SECRETS);
+  for (const flags of [[], ["--json"], ["--markdown"], ["--html", "-"]]) {
+    const shown = await ok(place, ["show", "cut.jsonl", ...flags]);
+    assert.ok(shown.includes("wwww") && !shown.includes(TOKEN.slice(0, 8)), shown);
+  }
+});
+
+test.process("a variable that is not UTF-8 is named, and its value is not printed", async () => {
+  await using place = new Place(() => HELLO);
+  const through = ["sh", "-c", `OPENAI_API_KEY=$(printf 'sk-hidden-1234\\351') exec "$@"`, "sh"];
+  const { code, stdout, stderr } = await place.call(["run", "--json", "--new", "hi"], { through });
+  assert.equal(code, 2);
+  assert.match(stdout + stderr, /Cannot read the variable OPENAI_API_KEY: its value is not UTF-8/);
+  assert.ok(!(stdout + stderr).includes("sk-hidden"));
+});

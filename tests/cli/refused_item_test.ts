@@ -1,29 +1,33 @@
 /** Refusals of an item: the error names it, and its commands lead to a session that answers again. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { shellWords } from "../../src/tools/permission/shell_words.ts";
-import { httpError } from "../support/responses_server.ts";
-import { answer, functionCall } from "../support/responses_server/script.ts";
+import type { Json } from "../support/files.ts";
+import * as claude from "../support/messages_server.ts";
+import { answer, httpError, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
+import { refuseInDetail } from "../support/responses_server/refusing.ts";
+import { functionCall } from "../support/responses_server/script.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { commandsIn } from "../unit/cli/commands_in_texts.ts";
 import { PDF, PNG } from "./attached_files.ts";
-import { assertError, HELLO, Place } from "./harness.ts";
-import { type Behaviour, REFUSING_APIS } from "./refusing_apis.ts";
+import { assertError, HELLO, KEY, Place } from "./harness.ts";
 
-const BAD = "a forbidden text";
+/** A refusal of either API. */
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  /** Members of OpenAI's errors only. */
+  readonly param?: string;
+  readonly code?: string;
+}
 
 interface Row {
   /** Earlier prompts, all answered. */
   readonly before?: readonly string[];
-  /** The prompt that is refused, with its files. */
+  /** The prompt that is refused, with its files. A prompt "Read a.txt" is answered with a call. */
   readonly args: readonly string[];
+  /** Matches the JSON of the refused content. */
   readonly bad: RegExp;
-  /** Refusal at a place. */
-  readonly refusal: Behaviour["refusal"];
-  /** True if the prompt is answered with a call. */
-  readonly calls?: boolean;
-  /** True for servers without WebSockets. */
-  readonly overHttp?: true;
+  /** The refusal; `place` names the content as the API does. */
+  readonly refusal: (place: string) => Refusal;
   readonly says: RegExp;
   readonly code?: string;
   readonly exit?: number;
@@ -33,9 +37,7 @@ interface Row {
 
 const IMAGE = ["--attach", "shot.png"];
 const IS_IMAGE = /input_image|"type":"image"/;
-/** As text, and as base64. */
-const IS_BIG = /x{9999}|(?:eHh4){9999}/;
-const READ = { before: ["Hi"], args: ["Read a.txt"], calls: true } as const;
+const FORK = ["omit", "run", "fork"];
 
 const ROWS: Readonly<Record<string, Row>> = {
   "an image of the first prompt, named by its place": {
@@ -51,7 +53,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: IS_IMAGE,
     refusal: (place) => ({ status: 400, message: `${place}.image: Invalid image.` }),
     says: /It names the image "shot\.png" of seq \d+ \(turn 7\)/,
-    commands: ["omit", "fork", "run"],
+    commands: FORK,
   },
   "an image that only the words mention": {
     before: ["Hi"],
@@ -59,78 +61,50 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: IS_IMAGE,
     refusal: () => ({ status: 400, message: "Could not process image" }),
     says: /It is likely about the image "shot\.png" of seq \d+ \(turn 4\)/,
-    commands: ["omit", "fork", "run"],
-  },
-  "a document, named by its place": {
-    before: ["Hi"],
-    args: ["--attach", "spec.pdf", "Read"],
-    bad: /input_file|"type":"document"/,
-    refusal: (param) => ({ status: 400, message: `${param}: The document cannot be read.`, param }),
-    says: /It names the file "spec\.pdf"/,
-    commands: ["omit", "fork", "run"],
+    commands: FORK,
   },
   "a document, named as servers of FastAPI do": {
     before: ["Hi"],
     args: ["--attach", "spec.pdf", "Read"],
     bad: /input_file|"type":"document"/,
-    refusal: (place) => ({ status: 422, message: `${place}: no PDF`, inDetail: true }),
-    overHttp: true,
+    refusal: (place) => ({ status: 422, message: `${place}: no PDF` }),
     says: /It names the file "spec\.pdf"/,
-    commands: ["omit", "fork", "run"],
+    commands: FORK,
   },
   "a call that the server names by its id": {
-    ...READ,
+    before: ["Hi"],
+    args: ["Read a.txt"],
     bad: /"type":"(?:function_call|tool_use)"/,
     refusal: () => ({ status: 400, message: "Cannot render the tool call call_b12345" }),
     says: /It names the call of read_file of seq \d+/,
-    commands: ["omit", "fork", "run", "run"],
+    commands: [...FORK, "run"],
   },
   "a prompt that a filter refuses": {
     before: ["Hi"],
-    args: [BAD],
-    bad: new RegExp(BAD),
+    args: ["a forbidden text"],
+    bad: /a forbidden text/,
     refusal: () => ({
-      status: 400,
+      ...{ status: 400, param: "prompt", code: "content_filter" },
       message: "The response was filtered due to the prompt triggering a content management policy.",
-      param: "prompt",
-      code: "content_filter",
     }),
     says: /It is likely about the prompt of seq \d+ \(turn 4\)/,
-    commands: ["omit", "fork", "run"],
-  },
-  "a first prompt that a filter refuses": {
-    args: [BAD],
-    bad: new RegExp(BAD),
-    refusal: () => ({
-      status: 400,
-      message: "Invalid prompt: it was flagged by a content filter.",
-      code: "invalid_prompt",
-    }),
-    says: /It is likely about the prompt of seq 1 \(turn 1\)/,
-    commands: ["omit", "run", "run"],
+    commands: FORK,
   },
   "a result that a filter refuses": {
-    ...READ,
+    before: ["Hi"],
+    args: ["Read a.txt"],
     bad: /function_call_output|tool_result/,
     refusal: () => ({
-      status: 400,
+      ...{ status: 400, code: "content_policy_violation" },
       message: "The input was flagged by a content filter.",
-      code: "content_policy_violation",
     }),
     says: /It is likely about the result of read_file/,
-    commands: ["omit", "fork", "run"],
-  },
-  "a body of 2 MB": {
-    before: ["Hi"],
-    args: ["--attach", "big.txt", "Read"],
-    bad: IS_BIG,
-    refusal: () => ({ status: 413, message: "Request body too large", code: "request_too_large" }),
-    says: /The largest item is the file "big\.txt" of seq \d+ \(turn 4\), 2\.0 MB/,
-    commands: ["omit", "fork", "run"],
+    commands: FORK,
   },
   "a first body of 2 MB": {
     args: ["--attach", "big.txt", "Read"],
-    bad: IS_BIG,
+    // As text, and as base64.
+    bad: /x{9999}|(?:eHh4){9999}/,
     refusal: () => ({ status: 413, message: "Request body too large", code: "request_too_large" }),
     says: /The largest item is the file "big\.txt" of seq 1 \(turn 1\), 2\.0 MB/,
     commands: ["omit", "run", "run"],
@@ -138,11 +112,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a history that is too long": {
     before: ["Hi"],
     args: ["--attach", "big.txt", "Read"],
-    bad: IS_BIG,
+    bad: /x{9999}|(?:eHh4){9999}/,
     refusal: () => ({
-      status: 400,
+      ...{ status: 400, code: "context_length_exceeded" },
       message: "prompt is too long: 500000 tokens > 200000 maximum",
-      code: "context_length_exceeded",
     }),
     says: /The largest item is the file "big\.txt"/,
     code: "context_overflow",
@@ -151,54 +124,136 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-for (const [api, start] of Object.entries(REFUSING_APIS)) {
+/** The place of refused content in a list of items or messages; `null` without any. */
+function placeOf(list: readonly Json[], bad: RegExp): readonly [number, number] | null {
+  const isBad = (one: Json) => bad.test(JSON.stringify(one));
+  const at = list.findIndex(isBad);
+  if (at < 0) return null;
+  const { content } = list[at];
+  return [at, Array.isArray(content) ? content.findIndex(isBad) : 0];
+}
+
+const ARGS = { path: "a.txt", offset: null, limit: null };
+/** True once, for a history that ends with the prompt that asks for a call. */
+const asksForCall = () => {
+  let isDone = false;
+  return (last: Json) => !isDone && JSON.stringify(last).includes("Read a.txt") && (isDone = true);
+};
+
+/** A running API. */
+interface Api {
+  readonly env: Readonly<Record<string, string>>;
+  /** JSON of the history of the newest request. */
+  newest(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts each API; it refuses what a row calls bad. */
+const APIS: Readonly<Record<string, (row: Row) => Api>> = {
+  "Responses": ({ bad, refusal }) => {
+    const isCall = asksForCall();
+    const server = startResponsesServer({
+      key: KEY,
+      rules: "none",
+      script: ({ input }) => {
+        const place = placeOf(input, bad);
+        if (place === null) {
+          const call = { ...functionCall("read_file", ARGS), callId: "call_b12345" };
+          return answer([reasoning("Thinking"), isCall(input.at(-1)) ? call : message("Hello.")]);
+        }
+        const { status, ...error } = refusal(`input[${place[0]}].content[${place[1]}]`);
+        const loc = ["body", "input", place[0], "content", place[1]];
+        return status === 422
+          ? refuseInDetail(status, [{ type: "value_error", loc, msg: error.message }])
+          : httpError(status, error);
+      },
+    });
+    return {
+      env: { OPENAI_API_KEY: KEY, REPRISE_MODEL: "gpt-5.6", OPENAI_BASE_URL: server.baseUrl },
+      newest: () => JSON.stringify(server.requests.at(-1)?.input),
+      stop: () => server.stop(),
+    };
+  },
+  "Messages": ({ bad, refusal }) => {
+    const isCall = asksForCall();
+    const server = claude.startMessagesServer({
+      key: KEY,
+      script: ({ body }: Json) => {
+        const place = placeOf(body.messages, bad);
+        if (place === null) {
+          const call = claude.toolUse("read_file", ARGS, { id: "call_b12345" });
+          return claude.says([
+            claude.thinking("Thinking"),
+            isCall(body.messages.at(-1)) ? call : claude.text("Hello."),
+          ]);
+        }
+        const { status, message } = refusal(`messages.${place[0]}.content.${place[1]}`);
+        return claude.apiError(
+          status,
+          status === 413 ? "request_too_large" : "invalid_request_error",
+          message,
+        );
+      },
+    });
+    return {
+      env: {
+        ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.baseUrl.replace(/\/v1$/, "") },
+        ...{ REPRISE_PROVIDER: "anthropic", REPRISE_MODEL: "claude-opus-4-6" },
+      },
+      newest: () => JSON.stringify((server.requests.at(-1)?.body as Json).messages),
+      stop: () => server.stop(),
+    };
+  },
+};
+
+/** The commands that a hint names, as lists of words without the program's name. */
+function commandsOf({ hint }: Json): string[][] {
+  return Array.from(
+    String(hint).matchAll(/reprise ((?:'[^']*'|[^'"\n,;)])+)/g),
+    ([, command = ""]) =>
+      (command.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", "")),
+  );
+}
+
+for (const [api, start] of Object.entries(APIS)) {
   for (const [name, row] of Object.entries(ROWS)) {
-    if (row.overHttp === true && api === "Responses over a WebSocket") continue;
     test(`${api}, ${name}: the error names it, and each command in the hint works as printed`, async () => {
-      const { before = [], args, bad, refusal, calls = false } = row;
-      await using server = await start({ bad, refusal, calls });
+      const { before = [], args, bad, says, code = "request_refused", exit = 13 } = row;
+      const server = start(row);
       await using sandbox = new Sandbox();
       const { workspace } = sandbox;
       Deno.writeFileSync(`${workspace}/shot.png`, PNG);
       Deno.writeFileSync(`${workspace}/spec.pdf`, PDF);
-      for (
-        const [file, text] of [["notes.txt", "notes"], ["a.txt", "alpha"], ["big.txt", "x".repeat(2_000_000)]]
-      ) {
-        Deno.writeTextFileSync(`${workspace}/${file}`, text as string);
-      }
+      const texts = { "notes.txt": "notes", "a.txt": "alpha", "big.txt": "x".repeat(2_000_000) };
+      for (const [file, text] of Object.entries(texts)) Deno.writeTextFileSync(`${workspace}/${file}`, text);
       const call = (given: readonly string[]) => sandbox.call(given, { env: server.env });
-      const run = async (...given: readonly string[]) => {
-        const called = await call(["run", "--json", ...given]);
+      const ok = async (given: readonly string[] = []) => {
+        const called = await call(given);
         assert.equal(called.code, 0, `${given.join(" ")}: ${called.stdout}${called.stderr}`);
+        return called.stdout.trim();
       };
       for (const [index, prompt] of before.entries()) {
-        await run(...(index === 0 ? ["--new"] : []), "-s", "s", prompt);
+        await ok(["run", ...index === 0 ? ["--new"] : [], "-s", "s", prompt]);
       }
       const refused = await call([
         "run",
         "--json",
-        ...(before.length === 0 ? ["--new"] : []),
+        ...before.length === 0 ? ["--new"] : [],
         "-s",
         "s",
         ...args,
       ]);
-      const { code = "request_refused", exit = 13 } = row;
-      const error = assertError(refused, { code, exit, says: row.says });
-      const commands = commandsIn(String(error.hint)).map((command) => (shellWords(command) ?? []).slice(1));
+      const error = assertError(refused, { code, exit, says });
+      const commands = commandsOf(error);
       assert.deepEqual(commands.map(([verb]) => verb), row.commands, String(error.hint));
-      const of = (verb: string) => commands.find(([first]) => first === verb) ?? [];
-      if (row.commands.includes("fork")) {
-        const forked = await call(of("fork"));
-        assert.equal(forked.code, 0, forked.stderr);
-        await run("-s", forked.stdout.trim(), "Hi again");
-      }
-      const omitted = await call(of("omit"));
-      assert.equal(omitted.code, 0, omitted.stderr);
-      const went = await call(of("run"));
-      assert.equal(went.code, 0, went.stderr);
-      await run("-s", "s", "And now?");
+      const of = (verb: string) => commands.find(([first]) => first === verb);
+      if (row.commands.includes("fork")) await ok(["run", "-s", await ok(of("fork")), "Hi again"]);
+      await ok(of("omit"));
+      await ok(of("run"));
+      await ok(["run", "-s", "s", "And now?"]);
       assert.doesNotMatch(server.newest(), bad);
-      assert.equal((await call(["fsck", "s", "--requests"])).code, 0);
+      await ok(["fsck", "s", "--requests"]);
+      await server.stop();
     });
   }
 }
@@ -206,12 +261,9 @@ for (const [api, start] of Object.entries(REFUSING_APIS)) {
 test("a refused image in a message that a checkpoint keeps: the checkpoint is withdrawn first", async () => {
   let refuses = false;
   await using place = new Place(({ input }) => {
-    if (refuses && IS_IMAGE.test(JSON.stringify(input))) {
-      return httpError(400, { message: "Could not process image" });
-    }
-    return refuses
-      ? HELLO
-      : answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })]);
+    if (!refuses) return answer([functionCall("read_file", ARGS)]);
+    const isRefused = IS_IMAGE.test(JSON.stringify(input));
+    return isRefused ? httpError(400, { message: "Could not process image" }) : HELLO;
   }, { rules: "none" });
   Deno.writeFileSync(`${place.sandbox.workspace}/shot.png`, PNG);
   Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, "long\n".repeat(4000));
@@ -221,12 +273,10 @@ test("a refused image in a message that a checkpoint keeps: the checkpoint is wi
   refuses = true;
   const refused = await place.call(["run", "--json", "-s", "s"]);
   const error = assertError(refused, { code: "request_refused", exit: 13, says: /"shot\.png" of seq 1/ });
-  const commands = commandsIn(String(error.hint)).map((command) => (shellWords(command) ?? []).slice(1));
+  const commands = commandsOf(error).filter(([verb]) => verb !== "run");
   assert.deepEqual(commands.slice(0, 2).map(([verb]) => verb), ["compact", "omit"]);
-  for (const command of commands.filter(([verb]) => verb !== "run")) {
+  for (const command of [...commands, ["run", "-s", "s"]]) {
     const called = await place.call(command);
     assert.equal(called.code, 0, `${command.join(" ")}: ${called.stderr}`);
   }
-  const went = await place.call(["run", "-s", "s"]);
-  assert.equal(went.code, 0, went.stderr);
 });

@@ -1,6 +1,6 @@
 /** A running `serve`, and suites to serve. */
-import { sha256Hex } from "../../src/domain/hash.ts";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
+import { type Json, sha256 } from "../support/files.ts";
 import type { Called, Sandbox } from "../support/reprise.ts";
 
 /** The body of a request. */
@@ -15,8 +15,7 @@ export const exchange = (input: string, answer: string, path = "/v1/responses") 
 /** Answer that a client got. */
 interface Got {
   readonly status: number;
-  // deno-lint-ignore no-explicit-any
-  readonly body: any;
+  readonly body: Json;
 }
 
 /** A running `serve`, and what it reported in the end. */
@@ -63,8 +62,7 @@ export class Serving implements AsyncDisposable {
   }
 
   /** Ends the server by SIGTERM; returns how it ended and its events. */
-  // deno-lint-ignore no-explicit-any
-  async end(): Promise<Called & { readonly events: any[]; readonly ended: any }> {
+  async end(): Promise<Called & { readonly events: Json[]; readonly ended: Json }> {
     this.#started.process.kill("SIGTERM");
     const called = await this.#started.ended();
     const events = Deno.readTextFileSync(`${this.#sandbox.directory}/events`).trimEnd().split("\n")
@@ -92,4 +90,4 @@ export function writeSuite(sandbox: Sandbox, tests: readonly string[], name = "s
 }
 
 /** SHA-256 of `fixture.json`, which `serve.ended` names. */
-export const sealOf = (fixture: string) => sha256Hex(Deno.readFileSync(`${fixture}/fixture.json`));
+export const sealOf = (fixture: string) => sha256(Deno.readFileSync(`${fixture}/fixture.json`));

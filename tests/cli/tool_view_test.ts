@@ -1,7 +1,6 @@
 /** Tests for the calls of a run on a terminal: their output while they run, and the denied calls at its end. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { commandLine } from "../../src/tools/permission/shell_words.ts";
 import { type Called, ending, events, type Started } from "../support/reprise.ts";
 import { answer } from "../support/responses_server.ts";
 import { calling, edit, NEW_RUN, read, shellArgv, shellLine, write } from "./changes.ts";
@@ -21,12 +20,9 @@ async function onTerminal(place: Place, args: readonly string[]): Promise<Called
   return { ...called, stdout: called.stdout.replaceAll("\r\n", "\n") };
 }
 
-function deniedLines({ stderr }: Called): string[] {
-  return stderr.split("\n").filter((line) => line.startsWith("denied: "));
-}
-
-test("denied calls are named at the end of a run, each with the flag that would allow it", async () => {
+test.long("denied calls are named at the end of a run, each once with the flag that would allow it, and the flags do", async () => {
   const calls = [
+    shellArgv("touch", "it's", "*", "", "two words"),
     shellArgv("git", "status"),
     shellArgv("git", "status"),
     shellLine("touch x && touch y"),
@@ -37,33 +33,13 @@ test("denied calls are named at the end of a run, each with the flag that would 
   await using place = new Place(calling(...calls));
   const called = await place.call([...RUN, "Go"]);
   assert.equal(called.code, 0);
-  assert.deepEqual(deniedLines(called), [
+  assert.deepEqual(called.stderr.split("\n").filter((line) => line.startsWith("denied: ")).slice(1), [
     "denied: shell git status (not allowed); to allow it: --allow 'shell:git status'",
     "denied: shell touch x && touch y (not allowed); to allow it: --allow shell",
     "denied: edit_file a.txt (not allowed); to allow it: --allow write:a.txt",
     "denied: write_file odd{1}.txt (not allowed); to allow it: --allow write",
   ]);
-});
-
-test.process("a terminal shows each call in the words of show, not as JSON", async () => {
-  await using place = new Place(
-    calling(shellArgv("true", "b"), read("a.txt"), edit("a.txt", "alpha", "A")),
-  );
-  const { stdout } = await onTerminal(place, [...RUN, "--allow", "shell,write", "Go"]);
-  const calls = stdout.split("\n").filter((line) => line.startsWith("→ "));
-  assert.deepEqual(calls, ["→ shell true b", "→ read_file a.txt", "→ edit_file a.txt"], stdout);
-});
-
-test.long("the flags that the end of a run names allow the calls", async () => {
-  const calls = [
-    shellArgv("touch", "it's", "*", "", "two words"),
-    shellLine("touch x && touch y"),
-    write("odd{1}.txt", "odd"),
-    edit("a.txt", "alpha", "A"),
-  ];
-  await using place = new Place(calling(...calls));
-  const { denied } = ending(await place.call([...NEW_RUN, "Go"]));
-  assert.equal(denied.length, calls.length);
+  const { denied } = ending(await place.call(["run", "--json", "-s", "s", "Again"]));
   for (const { allow, tool, target } of denied) {
     const again = await place.call(["run", "--json", "-s", "s", "--allow", String(allow), "Again"]);
     const left = ending(again).denied.map((each) => `${each.tool} ${each.target}`);
@@ -83,13 +59,12 @@ test("the command that continues a session repeats the flags that the session do
   await using place = new Place(() => HELLO);
   const { workspace, home } = place.sandbox;
   const kept = ["-m", "gpt-5.6", "--effort", "low", "--deny", "shell"];
-  const repeated = [
-    ...["--home", home, "--replay", "family", "-w", workspace],
-    ...["--allow", "write:src/**", "--allow", "shell:true", "--ask", "--max-steps", "9"],
-    ...["--max-tokens", "90000", "--auto-compact", "80000", "--timeout", "60"],
-  ];
-  const called = await place.call(["run", "--json", "--new", "-s", "s", ...kept, ...repeated, "Go"]);
-  assert.equal(ending(called).resume, `${commandLine(["reprise", "run", "-s", "s", ...repeated])} "…"`);
+  const repeated =
+    `--home ${home} --replay family -w ${workspace} --allow 'write:src/**' --allow shell:true --ask ` +
+    "--max-steps 9 --max-tokens 90000 --auto-compact 80000 --timeout 60";
+  const flags = repeated.replaceAll("'", "").split(" ");
+  const called = await place.call(["run", "--json", "--new", "-s", "s", ...kept, ...flags, "Go"]);
+  assert.equal(ending(called).resume, `reprise run -s s ${repeated} "…"`);
 });
 
 test.process("on a terminal the output of a command is shown while it runs", async () => {
@@ -103,10 +78,27 @@ test.process("on a terminal the output of a command is shown while it runs", asy
   assert.equal(called.code, 0, called.stdout);
 });
 
-test.process("on a terminal the shown output of a command is capped", async () => {
-  await using place = new Place(calling(shellLine("seq 1 1000")));
-  const called = await onTerminal(place, [...RUN, "--allow", "shell", "Go"]);
-  assert.ok(called.stdout.includes("\n  │ 20\n  │ …\n  shell: ok"), called.stdout);
+test.process("a terminal shows each call in words, output without escapes and with a cap, and results of changes and of failed calls", async () => {
+  await using place = new Place(calling(
+    shellLine(`printf 'a\\033[2J\\rAllow? \\nlast'`),
+    shellLine("seq 1 1000"),
+    edit("a.txt", "alpha", "A"),
+    read("a.txt"),
+    shellArgv("nonsense-1", "b"),
+  ));
+  const { stdout } = await onTerminal(place, [...RUN, "--allow", "write,shell", "Go"]);
+  const calls = stdout.split("\n").filter((line) => line.startsWith("→ ") && !line.includes("printf"));
+  assert.deepEqual(calls, [
+    "→ shell seq 1 1000",
+    "→ edit_file a.txt",
+    "→ read_file a.txt",
+    "→ shell nonsense-1 b",
+  ]);
+  assert.ok(stdout.includes("\n  │ a␛[2J\n  │ Allow? \n  │ last\n  shell: ok"), stdout);
+  assert.ok(stdout.includes("\n  │ 20\n  │ …\n  shell: ok"), stdout);
+  assert.match(stdout, /\n {2}│ Edited a\.txt: from line 1 on.*\n {2}edit_file: ok/);
+  assert.match(stdout, /\n {2}│ Cannot start "nonsense-1": no such program\n {2}shell: failed/);
+  assert.ok(!stdout.includes("│ 1\tA"), stdout);
 });
 
 const SILENT = answer([], { end: { kind: "stall" } });
@@ -125,7 +117,7 @@ test.process("on a terminal a silent model has a line with its name and the seco
 
 test.process("the line of a silent model fits a narrow terminal, and leaves nothing when the terminal becomes narrower", async () => {
   await using place = new Place([SILENT]);
-  const narrower = "stty cols 34; { sleep 2; stty cols 20 </dev/tty; } &";
+  const narrower = "stty cols 34; { until [ -e narrow ]; do sleep 0.1; done; stty cols 20 </dev/tty; } &";
   const started = startOnTerminal(
     place,
     [...RUN, "--timeout", "10", "-m", "long-漢字漢字漢字漢字", "Go"],
@@ -133,23 +125,10 @@ test.process("the line of a silent model fits a narrow terminal, and leaves noth
   );
   // 33 columns, and 19 after the rows of the first line were emptied.
   await started.printed("\rwaiting for long-漢字漢字漢 (1 s)\x1b[K");
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/narrow`, "");
   await started.printed("\r\x1b[1A\x1b[Jwaiting for l (");
   await place.call(["interrupt", "s"]);
   await started.ended();
-});
-
-test.process("on a terminal the output of a command obeys no escape, and each of its lines is after the margin", async () => {
-  await using place = new Place(calling(shellLine(`printf 'a\\033[2J\\rAllow? \\nlast'`)));
-  const called = await onTerminal(place, [...RUN, "--allow", "shell", "Go"]);
-  assert.ok(called.stdout.includes("\n  │ a␛[2J\n  │ Allow? \n  │ last\n  shell: ok"), called.stdout);
-});
-
-test.process("on a terminal the results of changes and of failed calls are shown; what was read is not", async () => {
-  await using place = new Place(calling(edit("a.txt", "alpha", "A"), read("a.txt"), shellArgv("nonsense-1")));
-  const called = await onTerminal(place, [...RUN, "--allow", "write,shell", "Go"]);
-  assert.match(called.stdout, /\n {2}│ Edited a\.txt: from line 1 on.*\n {2}edit_file: ok/);
-  assert.match(called.stdout, /\n {2}│ Cannot start "nonsense-1": no such program\n {2}shell: failed/);
-  assert.ok(!called.stdout.includes("│ 1\tA"), called.stdout);
 });
 
 test.long("run --json reports the output of calls as tool.output, between start and finish, up to a cap", async () => {

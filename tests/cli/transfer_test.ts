@@ -1,132 +1,79 @@
-/** export and import: one portable file. */
+/** `export` and `import` as calls: files and pipes, what is never overwritten, and what --redact reports. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { assertError, begun, KEY, Place, readsThenAnswers } from "./harness.ts";
+import type { Json } from "../support/files.ts";
+import { assertError, begun, KEY, ok, Place, readsThenAnswers } from "./harness.ts";
 
-async function ok(place: Place, args: readonly string[], home?: string): Promise<string> {
-  const called = await place.call([...args, ...(home === undefined ? [] : ["--home", home])]);
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  return called.stdout;
-}
-
-/** A place with the session "s". */
 const one = begun(readsThenAnswers, (place) => place.session("s"));
 
-test("export and import carry a session from home to home: by file: turn files byte for byte; the session continues there", async () => {
+test("a session goes to another home by file, and continues there", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const [file, other] = [`${place.sandbox.directory}/s.jsonl`, `${place.sandbox.directory}/other`];
+  const { bytes, ...dry } = JSON.parse(await ok(place, ["export", "s", file, "--dry-run", "--json"]));
+  assert.equal(dry.dry_run, true);
+  assert.throws(() => Deno.statSync(file), Deno.errors.NotFound);
   const report = JSON.parse(await ok(place, ["export", "s", file, "--json"]));
-  assert.deepEqual(report, {
-    session: "s",
-    file,
-    bytes: Deno.statSync(file).size,
-    turns: 5,
-    blobs: 2,
-    omitted: 0,
-    redacted: null,
-    dry_run: false,
-  });
-  assert.equal((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
-  const imported = JSON.parse(await ok(place, ["import", file, "--json"], other));
-  assert.deepEqual(imported, {
-    session: "s",
-    path: `${other}/sessions/s`,
-    turns: 5,
-    blobs: 2,
-    redacted: null,
-    from: null,
-    dry_run: false,
-  });
-  for (const name of place.sandbox.turnNames("s")) {
-    assert.deepEqual(
-      Deno.readFileSync(`${other}/sessions/s/turns/${name}`),
-      Deno.readFileSync(`${place.path("s")}/turns/${name}`),
-    );
-  }
-  await ok(place, ["run", "--json", "-s", "s", "Go on"], other);
-  await ok(place, ["fsck", "s", "--requests"], other);
-  await ok(place, ["fsck", "s"], other);
-  assert.deepEqual(place.server.refusals, []);
+  const counts = { session: "s", turns: 5, blobs: 2, redacted: null, dry_run: false };
+  assert.deepEqual(report, { ...counts, file, bytes, omitted: 0 });
+  const { mode, size } = Deno.statSync(file);
+  assert.deepEqual([(mode ?? 0) & 0o777, size], [0o600, bytes]);
+  const there = ["--home", other];
+  assert.match(await ok(place, ["import", file, "--dry-run", ...there]), /Would import s: 5 turns, 2 blobs/);
+  assert.throws(() => Deno.statSync(other), Deno.errors.NotFound);
+  const imported = JSON.parse(await ok(place, ["import", file, "--json", ...there]));
+  assert.deepEqual(imported, { ...counts, path: `${other}/sessions/s`, from: null });
+  await ok(place, ["run", "-s", "s", "Go on", ...there]);
+  await ok(place, ["fsck", "s", "--requests", ...there]);
 });
 
-test("export and import carry a session from home to home: by pipe: stdout is the file, stdin is read for -", async () => {
+test("a session goes through a pipe: stdout is the file, stdin is read for -", async () => {
   await using place = await one();
   const called = await place.call(["export", "s"]);
   assert.match(called.stderr, /^exported s: 5 turns, 2 blobs, \d+ bytes\n$/);
-  const other = `${place.sandbox.directory}/other`;
-  const imported = await place.call(["import", "-", "--home", other], { stdin: called.stdout });
+  const there = ["--home", `${place.sandbox.directory}/other`];
+  const imported = await place.call(["import", "-", ...there], { stdin: called.stdout });
   assert.equal(imported.stdout, "s\n", imported.stderr);
-  assert.equal((await place.call(["export", "s", "-", "--home", other])).stdout, called.stdout);
+  assert.equal(await ok(place, ["export", "s", "-", ...there]), called.stdout);
 });
 
-test("export and import carry a session from home to home: never over a session (exit 2), never from a broken file (exit 12), and nothing is left", async () => {
+test("export and import refuse what they cannot read or would overwrite", async () => {
   await using place = await one();
-  const text = await ok(place, ["export", "s", "--quiet"]);
-  const taken = await place.call(["import", "-", "--json"], { stdin: text });
-  assertError(taken, { code: "session_exists", exit: 2, says: /is there already/ });
-  const other = `${place.sandbox.directory}/other`;
-  const cut = await place.call(["import", "-", "--json", "--home", other], { stdin: text.slice(0, -100) });
-  assertError(cut, { code: "bad_export", exit: 12, says: /line 15 is cut short/ });
-  assert.deepEqual([...Deno.readDirSync(`${other}/sessions`)], []);
-  const missing = await place.call(["import", `${other}/none.jsonl`, "--json"]);
-  assertError(missing, { code: "usage", exit: 2, says: /no such file/ });
-  const both = await place.call(["export", "s", "--json"]);
-  assertError(both, { code: "usage", exit: 2, says: /both would print there/ });
-  const directory = await place.call(["export", "s", other, "--json"]);
-  assertError(directory, { code: "usage", exit: 2, says: /not a regular file/ });
-  assertError(await place.call(["export", "none", `${other}/x`, "--json"]), {
-    code: "no_such_session",
-    exit: 2,
-  });
-});
-
-test("export and import carry a session from home to home: --dry-run writes nothing on either side", async () => {
-  await using place = await one();
-  const file = `${place.sandbox.directory}/s.jsonl`;
-  const other = `${place.sandbox.directory}/other`;
-  const { bytes, dry_run } = JSON.parse(await ok(place, ["export", "s", file, "--dry-run", "--json"]));
-  assert.equal(dry_run, true);
-  assert.throws(() => Deno.statSync(file), Deno.errors.NotFound);
-  await ok(place, ["export", "s", file]);
-  assert.equal(Deno.statSync(file).size, bytes);
-  for (const args of [["--dry-run"], []]) {
-    Deno.writeTextFileSync(file, "mine");
-    const taken = await place.call(["export", "s", file, "--json", ...args]);
-    assertError(taken, { code: "usage", exit: 2, says: /s\.jsonl": the file exists$/, hint: /--force/ });
-    assert.equal(Deno.readTextFileSync(file), "mine");
+  const { directory } = place.sandbox;
+  const file = `${directory}/s.jsonl`;
+  Deno.writeTextFileSync(file, "mine");
+  const rows: readonly (readonly [args: readonly string[], code: string, says: RegExp])[] = [
+    [["export", "s", file], "usage", /s\.jsonl": the file exists$/],
+    [["export", "s", file, "--dry-run"], "usage", /s\.jsonl": the file exists$/],
+    [["export", "s"], "usage", /both would print there/],
+    [["export", "s", directory], "usage", /not a regular file/],
+    [["export", "none", `${directory}/x`], "no_such_session", /none/],
+    [["import", `${directory}/none.jsonl`], "usage", /no such file/],
+  ];
+  for (const [args, code, says] of rows) {
+    assertError(await place.call([...args, "--json"]), { code, exit: 2, says });
   }
+  assert.equal(Deno.readTextFileSync(file), "mine");
   await ok(place, ["export", "s", file, "--force"]);
-  assert.equal(Deno.statSync(file).size, bytes);
-  assert.match(await ok(place, ["import", file, "--dry-run"], other), /Would import s: 5 turns, 2 blobs/);
-  assert.throws(() => Deno.statSync(other), Deno.errors.NotFound);
+  assertError(await place.call(["import", file, "--json"]), { code: "session_exists", exit: 2 });
 });
 
-test("export and import carry a session from home to home: --redact strips secrets, says what it did, and verify answers redacted instead of failing", async () => {
+test("--redact reports what it strips, and requests then verify as redacted, also after another export", async () => {
   await using place = new Place(readsThenAnswers);
   Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `DB_PASSWORD=hunter22\nkey ${KEY}\n`);
   await place.session("s", `Look at a.txt with ${KEY}`);
   const [file, other] = [`${place.sandbox.directory}/s.jsonl`, `${place.sandbox.directory}/other`];
-  const report = JSON.parse(await ok(place, ["export", "s", file, "--redact", "--json"]));
-  assert.equal(report.redacted.replaced, 2);
-  assert.deepEqual(report.redacted.turns, [
-    { turn: 1, kinds: { known: 1 } },
-    // The key in the output was replaced before it was saved.
-    { turn: 3, kinds: { assignment: 1 } },
-  ]);
-  const text = Deno.readTextFileSync(file);
-  assert.doesNotMatch(text, /hunter22|never-printed/);
-  assert.ok(text.includes("encrypted_content"));
-  const imported = JSON.parse(await ok(place, ["import", file, "--json"], other));
-  assert.deepEqual(imported.redacted, report.redacted);
-  const verified = JSON.parse(await ok(place, ["fsck", "s", "--requests", "--json"], other));
-  assert.deepEqual(verified.sessions[0].requests.map(({ verdict }: { verdict: string }) => verdict), [
-    "redacted",
-    "redacted",
-  ]);
-  // The mark survives another export and import.
-  await ok(place, ["export", "s", `${file}.2`], other);
-  await ok(place, ["import", `${file}.2`], `${other}2`);
-  assert.match(await ok(place, ["fsck", "s", "--requests"], `${other}2`), /turn 2: redacted/);
-  await ok(place, ["run", "--json", "-s", "s", "Go on"], `${other}2`);
+  const { redacted } = JSON.parse(await ok(place, ["export", "s", file, "--redact", "--json"]));
+  // The key in the output was replaced before it was saved.
+  const turns = [{ turn: 1, kinds: { known: 1 } }, { turn: 3, kinds: { assignment: 1 } }];
+  assert.deepEqual([redacted.replaced, redacted.turns], [2, turns]);
+  assert.doesNotMatch(Deno.readTextFileSync(file), /hunter22|never-printed/);
+  const imported = JSON.parse(await ok(place, ["import", file, "--json", "--home", other]));
+  assert.deepEqual(imported.redacted, redacted);
+  await ok(place, ["export", "s", `${file}.2`, "--home", other]);
+  await ok(place, ["import", `${file}.2`, "--home", `${other}2`]);
+  const checked = await ok(place, ["fsck", "s", "--requests", "--json", "--home", `${other}2`]);
+  const [{ requests }] = JSON.parse(checked).sessions;
+  assert.deepEqual(requests.map(({ verdict }: Json) => verdict), ["redacted", "redacted"]);
+  await ok(place, ["run", "-s", "s", "Go on", "--home", `${other}2`]);
 });

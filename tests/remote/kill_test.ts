@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { lacksProgram, needing } from "../support/needs.ts";
 import type { Gateway } from "../../scripts/remote/gateway.ts";
-import type { ObjectStore } from "../../src/remote/object_store.ts";
 import { type Call, parseTrace, straceOf, variantsOf } from "../crash/trace.ts";
 import { Sandbox } from "../support/reprise.ts";
 import {
@@ -17,7 +16,7 @@ import {
 } from "../support/responses_server.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
 import { assertOneHistory, turnsOn } from "./one_history.ts";
-import { environmentOf, LACKS_CEPH, storeOn, withGateway } from "./place.ts";
+import { environmentOf, LACKS_CEPH, Objects, withGateway } from "./place.ts";
 import { IS_SOAK } from "../support/scale.ts";
 
 const SESSION = "killed-7k2m";
@@ -99,7 +98,7 @@ class Case {
   readonly b: Machine;
   readonly #place: Place;
   readonly #directory: string;
-  readonly #store: ObjectStore;
+  readonly #objects: Objects;
 
   private constructor(place: Place, acknowledged: Acknowledged) {
     const name = `case-${++cases}`;
@@ -107,7 +106,7 @@ class Case {
     this.acknowledged = acknowledged;
     this.#place = place;
     this.#directory = `${place.sandbox.directory}/${name}`;
-    this.#store = storeOn(place.gateway, address);
+    this.#objects = new Objects(place.gateway, name);
     const env = environmentOf(place.gateway, place.model, address);
     const around = { session: SESSION, directory: this.#directory, env };
     Deno.mkdirSync(this.#directory);
@@ -124,9 +123,7 @@ class Case {
     const copy = new Case(this.#place, new Map(this.acknowledged));
     const args = ["-r", "--preserve=mode,links", `${this.a.home}/.`, copy.a.home];
     assert.ok((await new Deno.Command("cp", { args }).output()).success);
-    for await (const { key } of this.#store.list("")) {
-      await copy.#store.putNew(key, (await this.#store.get(key))?.bytes ?? new Uint8Array());
-    }
+    for (const key of await this.#objects.keys()) await copy.#objects.put(key, await this.#objects.get(key));
     return copy;
   }
 
@@ -148,13 +145,13 @@ class Case {
 
   /** B continues, A comes back; then what both and the remote have is one history. */
   async judge(): Promise<void> {
-    const begun = await turnsOn(this.#store, SESSION);
+    const begun = await turnsOn(this.#objects, SESSION);
     const goOn = ["--take-over", "Go on"];
     const byB = await this.b.run(this.acknowledged, { args: begun.size > 0 ? goOn : ["--new", ...goOn] });
     assert.equal(byB.code, 0, `B: ${byB.stdout}${byB.stderr}`);
     const byA = await this.a.run(this.acknowledged, { args: ["--take-over", "Back"] });
     assert.equal(byA.code, 0, `A: ${byA.stdout}${byA.stderr}`);
-    const there = await turnsOn(this.#store, SESSION);
+    const there = await turnsOn(this.#objects, SESSION);
     assertOneHistory(this.acknowledged, [there, this.a.turns()]);
     for (const [number, text] of this.b.turns()) assert.equal(text, there.get(number), `turn ${number} of B`);
     assert.deepEqual([...this.a.turns("pending").keys()], [], "a turn still waits");

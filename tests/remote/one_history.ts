@@ -1,15 +1,14 @@
 /** Judge of copies of one session, which shares no code with the program's checks. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { ObjectStore } from "../../src/remote/object_store.ts";
 import type { Acknowledged } from "./machine.ts";
+import type { Objects } from "./place.ts";
 
-/** The texts of a session's turns on a store, by number. */
-export async function turnsOn(store: ObjectStore, session: string): Promise<Map<number, string>> {
+/** The texts of a session's turns on a remote, by number. */
+export async function turnsOn(objects: Objects, session: string): Promise<Map<number, string>> {
   const there = new Map<number, string>();
-  for await (const { key } of store.list(`${session}/turns/`)) {
-    const found = await store.get(key);
-    there.set(Number(key.slice(-11, -5)), new TextDecoder().decode(found?.bytes));
+  for (const key of await objects.keys(`${session}/turns/`)) {
+    there.set(Number(key.slice(-11, -5)), new TextDecoder().decode(await objects.get(key)));
   }
   return there;
 }

@@ -1,7 +1,6 @@
-/** The gateway that the tests of this folder share, and its stores. */
-import { parseRemote } from "../../src/remote/address.ts";
+/** The gateway that the tests of this folder share, and its objects. */
+import { AwsClient } from "aws4fetch";
 import { type Lack } from "../support/needs.ts";
-import { S3Store } from "../../src/remote/s3.ts";
 import { ACCESS_KEY, Gateway, hasCeph, SECRET_KEY } from "../../scripts/remote/gateway.ts";
 
 /** Lack of a gateway. */
@@ -33,26 +32,45 @@ export function environmentOf(
   };
 }
 
-/** Opens `address` on a gateway. */
-export function storeOn(
-  { endpoint }: Pick<Gateway, "endpoint">,
-  address: string,
-  more: { readonly secret?: string; readonly timeoutMs?: number; readonly now?: () => number } = {},
-): S3Store {
-  return new S3Store(parseRemote(address), {
-    fetch,
-    clock: {
-      now: Date.now,
-      monotonic: () => performance.now(),
-      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-    },
-    settings: {
-      region: "us-east-1",
-      endpoint: new URL(endpoint),
-      accessKeyId: ACCESS_KEY,
-      secretAccessKey: more.secret ?? SECRET_KEY,
-      sessionToken: null,
-    },
-    timeoutMs: more.timeoutMs ?? 10_000,
+/** The objects below a prefix of the bucket `tests`, with another client than the program's own. */
+export class Objects {
+  readonly #root: string;
+  readonly #prefix: string;
+  readonly #client = new AwsClient({
+    ...{ accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY, service: "s3", region: "us-east-1" },
   });
+
+  constructor({ endpoint }: Pick<Gateway, "endpoint">, prefix: string) {
+    this.#root = `${endpoint}/tests`;
+    this.#prefix = `${prefix}/`;
+  }
+
+  /** Keys below the prefix that begin so, in order. */
+  async keys(start = ""): Promise<string[]> {
+    const found: string[] = [];
+    for (let page: string[] | null = null; page === null || page.length === 1000;) {
+      const query = new URLSearchParams({ "list-type": "2", prefix: this.#prefix + start });
+      if (found.length > 0) query.set("start-after", this.#prefix + found.at(-1));
+      const text = await (await this.#fetch(`?${query}`)).text();
+      page = [...text.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = ""]) => key.slice(this.#prefix.length));
+      found.push(...page);
+    }
+    return found;
+  }
+
+  async get(key: string): Promise<Uint8Array<ArrayBuffer>> {
+    return await (await this.#fetch(`/${this.#prefix}${key}`)).bytes();
+  }
+
+  async put(key: string, body: Uint8Array<ArrayBuffer>): Promise<void> {
+    await (await this.#fetch(`/${this.#prefix}${key}`, { method: "PUT", body })).body?.cancel();
+  }
+
+  async #fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const answer = await this.#client.fetch(`${this.#root}${path}`, init);
+    if (!answer.ok) {
+      throw new Error(`${init.method ?? "GET"} ${path}: ${answer.status} ${await answer.text()}`);
+    }
+    return answer;
+  }
 }

@@ -6,7 +6,7 @@ import { answer, message, reasoning, startResponsesServer } from "../support/res
 import { startLossyProxy } from "./lossy_proxy.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
 import { assertOneHistory, turnsOn } from "./one_history.ts";
-import { environmentOf, LACKS_CEPH, storeOn, withGateway } from "./place.ts";
+import { environmentOf, LACKS_CEPH, Objects, withGateway } from "./place.ts";
 
 const ROUNDS = Deno.env.get("REPRISE_SOAK") === undefined ? 10 : 200;
 const RACES = Deno.env.get("REPRISE_SOAK") === undefined ? 3 : 20;
@@ -69,7 +69,7 @@ Deno.test({
         await calm(a);
         // B gets the newest turns of A, and adds the last ones.
         await calm(b);
-        const there = await turnsOn(storeOn(gateway, "s3://tests/soak"), SESSION);
+        const there = await turnsOn(new Objects(gateway, "soak"), SESSION);
         assertOneHistory(acknowledged, [there, b.turns()]);
         for (const [number, text] of a.turns()) assert.equal(text, there.get(number), `turn ${number} of A`);
         for (const machine of [a, b]) {

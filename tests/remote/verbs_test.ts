@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
-import { environmentOf, LACKS_CEPH, withGateway } from "./place.ts";
+import { environmentOf, LACKS_CEPH, Objects, withGateway } from "./place.ts";
 
 const SECRETS = /reprise-test-secret|REPRISETEST/;
 
@@ -93,6 +93,20 @@ Deno.test({
           await gateway.ready();
           await ok("a", "run", "-s", "shared", "Back");
           await ok("a", "fsck", "shared");
+        });
+        await test.step("sessions are listed over several pages", async () => {
+          const objects = new Objects(gateway, "many");
+          const names = Array.from({ length: 1200 }, (_, index) => `s-${String(index).padStart(4, "0")}`);
+          for (let from = 0; from < names.length; from += 50) {
+            const page = names.slice(from, from + 50);
+            await Promise.all(
+              page.map((name) => objects.put(`${name}/turns/000001.json`, new Uint8Array(1))),
+            );
+          }
+          assert.deepEqual((await objects.keys()).length, names.length);
+          const { stdout } = await ok("a", "ls", "--json", "--remote", "s3://tests/many");
+          const listed: string[] = JSON.parse(stdout).sessions.map(({ id }: { readonly id: string }) => id);
+          assert.deepEqual(listed.sort(), names);
         });
         await test.step("wrong keys and a missing bucket", async () => {
           const wrong = await sandbox.call(["run", "Go", "--home", `${sandbox.directory}/d`], {

@@ -10,9 +10,9 @@ const KEY = "sk-test-4f1d0c7ea9-never-recorded";
 export class ApiProject extends PageProject {
   readonly server;
 
-  constructor(script: Script) {
+  constructor(script: Script, rules: "openai" | "none" = "openai") {
     super();
-    this.server = startResponsesServer({ script, key: KEY });
+    this.server = startResponsesServer({ script, key: KEY, rules });
     this.origins.set(new URL(this.server.baseUrl).origin, "https://api.openai.com");
     Object.assign(this.env, { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: this.server.baseUrl });
     // The server represents api.openai.com, which the recorder knows by its name, and which pages name as a base URL.

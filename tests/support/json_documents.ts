@@ -3,46 +3,52 @@
  * closed here: a member that no schema names is a fault.
  */
 import { type Schema, Validator } from "@cfworker/json-schema";
-import { namedVerb, withVerbFirst } from "../../src/cli/leading_flags.ts";
-import { FIXTURE_VERBS, VERBS } from "../../src/cli/verbs.ts";
-import { type Documented, jsonSchema, type SchemaName, SCHEMAS } from "../../src/cli/schemas/schemas.ts";
+import type { Json } from "./files.ts";
 
-/** The names of the verbs that print JSON, such as `ls` and `fixture ls`. */
-export const JSON_VERBS: readonly string[] = [
-  ...VERBS,
-  ...FIXTURE_VERBS.map((verb) => ({ ...verb, name: `fixture ${verb.name}` })),
-].filter(({ flags }) => "json" in flags).map(({ name }) => name);
+const FOLDER = new URL("../../docs/schemas/", import.meta.url);
+/** The names of all schemas. */
+const NAMES = [...Deno.readDirSync(FOLDER)].map(({ name }) => name.replace(".json", ""));
+const WORDS: ReadonlySet<string> = new Set(NAMES.map((name) => name.split("-")[0] ?? ""));
 
-const ALL = { top: VERBS, fixture: FIXTURE_VERBS };
-
-/** The verb of a command line; `null` for a line that names none. */
-function verbOf(given: readonly string[]): string | null {
-  const args = withVerbFirst(given, ALL);
-  const named = namedVerb(args, ALL);
-  return named === null ? null : args.slice(0, named.words).join(" ");
+/** The verb of a command line, with its second word after `fixture`; `null` for a line that names none. */
+function verbOf(args: readonly string[]): string | null {
+  const [verb, ...rest] = args.slice(args.findIndex((arg) => WORDS.has(arg)));
+  if (verb !== "fixture") return verb === undefined || !WORDS.has(verb) ? null : verb;
+  const second = rest.find((arg) => NAMES.includes(`fixture-${arg}`));
+  return second === undefined ? null : `fixture ${second}`;
 }
 
-/** The names of the documents that a verb prints, beside errors. */
-export function documentsOf(verb: string): SchemaName[] {
-  const all = Object.entries<Documented>(SCHEMAS) as [SchemaName, Documented][];
-  return all.filter(([, { verbs }]) => verbs.includes(verb)).map(([name]) => name);
+/** The names of the documents that a verb prints, beside errors: those of its own name, and the report of a test. */
+function documentsOf(verb: string): string[] {
+  const own = verb.replace(" ", "-");
+  const names = NAMES.filter((name) => name === own || name.startsWith(`${own}-`));
+  return ["serve", "record"].includes(verb) ? [...names, "test-report"] : names;
+}
+
+/** A schema that refuses members that it does not name, except where it says that any are there. */
+function closed(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const members = Object.entries(schema).map(([name, value]) => [name, closed(value)]);
+  const isOpen = schema.type !== "object" || schema.properties === undefined ||
+    "additionalProperties" in schema;
+  return Object.fromEntries(isOpen ? members : [...members, ["additionalProperties", false]]);
 }
 
 const validators = new Map<string, Validator>();
 
 /** The faults of a value as a document; empty if it fits the schema. */
-export function documentFaults(name: SchemaName, value: unknown): string[] {
-  const validator = validators.get(name) ??
-    new Validator(jsonSchema(name, { closed: true }) as Schema, "2020-12", false);
+export function documentFaults(name: string, value: unknown): string[] {
+  const schema = () => closed(JSON.parse(Deno.readTextFileSync(new URL(`${name}.json`, FOLDER)))) as Schema;
+  const validator = validators.get(name) ?? new Validator(schema(), "2020-12", false);
   validators.set(name, validator);
   const { valid, errors } = validator.validate(value);
   return valid ? [] : errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
 }
 
 /** The names of the documents of a verb that a value is; for an error, `error`. */
-export function fittingDocuments(verb: string, value: unknown): SchemaName[] {
-  const names: SchemaName[] = [...documentsOf(verb), "error"];
-  return names.filter((name) => documentFaults(name, value).length === 0);
+export function fittingDocuments(verb: string, value: unknown): string[] {
+  return [...documentsOf(verb), "error"].filter((name) => documentFaults(name, value).length === 0);
 }
 
 /**

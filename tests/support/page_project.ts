@@ -35,6 +35,8 @@ export interface PageOptions {
   readonly file?: (block: Block) => Promise<void>;
   /** Returns variables of one script. */
   readonly env?: (script: string) => Readonly<Record<string, string>>;
+  /** False if blocks of text are no output. @default {true} */
+  readonly shows?: boolean;
 }
 
 /** Project of a reader, with `reprise` on the `PATH`. */
@@ -106,18 +108,14 @@ export class PageProject extends Sandbox {
    * Runs the blocks of a page, in order, but those of {@linkcode reasonNotToRun}.
    *
    * @param name its path, such as `docs/ci.md`.
+   * @returns what each block of commands printed.
    */
-  async runPage(name: string, options: PageOptions = {}): Promise<void> {
+  async runPage(name: string, options: PageOptions = {}): Promise<readonly string[]> {
     const page = Deno.readTextFileSync(`${ROOT}${name}`);
-    const updated = await this.runText(name, page, options);
-    if (updated !== page) Deno.writeTextFileSync(`${ROOT}${name}`, updated);
-  }
-
-  /** Runs the blocks of a page with this text. Returns the text, with the present output if that is wanted. */
-  async runText(name: string, page: string, options: PageOptions = {}): Promise<string> {
     const lines = page.split("\n");
     // From the last to the first when applied, so that lines keep their numbers.
     const updates: (readonly [block: Block, output: string])[] = [];
+    const all: string[] = [];
     let printed: string | null = null;
     for (const block of blocksOf(page)) {
       const { language, text, line, path } = block;
@@ -132,7 +130,8 @@ export class PageProject extends Sandbox {
         const expected = Number(/# exit code (\d+)/.exec(text)?.[1] ?? 0);
         assert.equal(code, expected, `${where}: ${text}${output}`);
         printed = output;
-      } else if (language === "text" && printed !== null) {
+        all.push(output);
+      } else if (language === "text" && printed !== null && options.shows !== false) {
         assert.match(text, /[^…\s]|^$/, `${where}: shows nothing`);
         const [shown, output] = [text, printed].map((each) => this.#comparable(each)) as [string, string];
         if (shows(shown, output)) continue;
@@ -146,7 +145,8 @@ export class PageProject extends Sandbox {
     for (const [{ line, text }, output] of updates.reverse()) {
       lines.splice(line - 1, text.split("\n").length - 1, ...output.split("\n").slice(0, -1));
     }
-    return lines.join("\n");
+    if (updates.length > 0) Deno.writeTextFileSync(`${ROOT}${name}`, lines.join("\n"));
+    return all;
   }
 
   /** Applies a `diff` block: its removed lines are one piece of the file, and its added lines replace them. */

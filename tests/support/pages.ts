@@ -1,24 +1,21 @@
 /** The tests that run the `sh` blocks of the docs, and the blocks that no test runs, each with its reason. */
 
+const PAGES = "tests/cli/binary/docs_pages_test.ts";
+
 /** Pages, with the tests that run their `sh` blocks. */
 export const PAGE_TESTS: Readonly<Record<string, string | readonly string[]>> = {
-  "README.md": "tests/cli/binary/readme_test.ts",
-  "docs/ci.md": "tests/cli/binary/ci_doc_test.ts",
-  "docs/clients.md": "tests/cli/binary/pages_test.ts",
-  "docs/coming-from.md": "tests/cli/binary/start_pages_test.ts",
-  "docs/debug.md": "tests/cli/binary/start_pages_test.ts",
-  "docs/guarantees.md": "tests/cli/binary/sandbox_recipe_test.ts",
-  "docs/keep.md": "tests/cli/binary/pages_test.ts",
-  "docs/reasoning.md": "tests/cli/binary/pages_test.ts",
+  "README.md": PAGES,
+  ...Object.fromEntries(
+    ["ci", "clients", "coming-from", "debug", "guarantees", "keep", "reasoning", "run", "schemas"]
+      .map((name) => [`docs/${name}.md`, PAGES]),
+  ),
   "docs/recording.md": [
     "tests/clients/suites_test.ts",
     "tests/clients/helpers_test.ts",
     "tests/clients/npm_pack_test.ts",
   ],
-  "docs/run.md": "tests/cli/binary/pages_test.ts",
-  "docs/start-sessions.md": "tests/cli/binary/start_pages_test.ts",
-  "docs/start-tests.md": "tests/cli/binary/start_pages_test.ts",
-  "docs/schemas.md": "tests/cli/binary/pages_test.ts",
+  "docs/start-sessions.md": PAGES,
+  "docs/start-tests.md": PAGES,
 };
 
 const RECIPE = "tests/clients/recipes_test.ts runs it, with the client installed";
@@ -39,12 +36,7 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   [
     "docs/clients.md",
     "-c -p anthropic",
-    "tests/cli/binary/readme_test.ts runs it, with a server of Messages",
-  ],
-  [
-    "docs/reasoning.md",
-    "# Turn, run, reasoning items sent",
-    "tests/cli/binary/reasoning_doc_test.ts runs each line, in the folder of a session",
+    "docs_pages_test.ts runs it by itself, with a server of Messages",
   ],
 ];
 

@@ -1,8 +1,9 @@
-/** Recorded answers of APIs that speak Responses: streams as SSE bytes, one entry for each response, and errors. */
+/** Recorded streams of both APIs as SSE bytes, one entry for each response, and errors. */
 import { interactionsIn, recordingNames, recordingText } from "./recordings.ts";
 
 /** One recorded response. */
 export interface RecordedStream {
+  readonly api: "responses" | "messages";
   /** The recording, and if it holds several responses its number from 1: `responses/web_search.yaml#2`. */
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -27,27 +28,23 @@ interface JsonRecording {
 
 const encoder = new TextEncoder();
 
-/** Names of the recordings that may hold streams; to parse all cassettes would take a second. */
-function streamedRecordings(): string[] {
-  return recordingNames("responses", "messages").filter((name) => {
-    if (name.endsWith(".json")) return /^ *"(?:chunks|exchanges)":/m.test(recordingText(name));
-    if (name.endsWith(".yaml")) return /\/responses[^]*text\/event-stream/.test(recordingText(name));
-    return name.startsWith("responses/");
-  });
-}
-
-/** Every recorded stream. */
+/** Every recorded stream. Only recordings that may hold streams are parsed: all cassettes would take a second. */
 export function recordedStreams(): RecordedStream[] {
-  return streamedRecordings().flatMap(streamsIn);
+  return recordingNames("responses", "messages").filter(mayStream).flatMap((name) =>
+    (["responses", "messages"] as const).flatMap((api) => {
+      const texts = textsIn(name, api);
+      return texts.map((text, index) => ({
+        api,
+        name: texts.length === 1 ? name : `${name}#${index + 1}`,
+        bytes: encoder.encode(text),
+      }));
+    })
+  );
 }
 
-/** The streams of one recording. */
-function streamsIn(name: string): RecordedStream[] {
-  const streams = textsIn(name);
-  return streams.map((text, index) => ({
-    name: streams.length === 1 ? name : `${name}#${index + 1}`,
-    bytes: encoder.encode(text),
-  }));
+function mayStream(name: string): boolean {
+  if (name.endsWith(".json")) return /^ *"(?:chunks|exchanges)":/m.test(recordingText(name));
+  return !name.endsWith(".yaml") || /\/responses[^]*text\/event-stream|\/messages/.test(recordingText(name));
 }
 
 /** Every recorded error body. */
@@ -76,20 +73,21 @@ export function recordedErrors(): RecordedError[] {
 }
 
 /** The lines of a list of events, as the stream that they were. */
-export function framedLines(lines: string): string {
+function framedLines(lines: string): string {
   return lines.split("\n").filter((line) => line !== "").map((line) => `data: ${line}\n\n`).join("");
 }
 
-function textsIn(name: string): string[] {
-  if (name.endsWith(".sse")) return [recordingText(name)];
+function textsIn(name: string, api: string): string[] {
   if (name.endsWith(".yaml")) {
     return interactionsIn(name)
-      .filter(({ request, response }) =>
-        request.uri.includes("/responses") &&
-        (response.headers?.["content-type"]?.[0]?.startsWith("text/event-stream") ?? false)
+      .filter(({ request, response: { headers, body } }) =>
+        request.uri.includes(`/${api}`) && body?.string !== undefined &&
+        (api === "messages" || headers?.["content-type"]?.[0]?.startsWith("text/event-stream") === true)
       )
       .map(({ response }) => String(response.body?.string));
   }
+  if (!name.startsWith(`${api}/`)) return [];
+  if (name.endsWith(".sse")) return [recordingText(name)];
   if (name.endsWith(".json")) return textsInJson(JSON.parse(recordingText(name)));
   // One recording may hold the responses of a whole tool loop.
   return recordingText(name).split(/\n(?=\{"type":"response\.created")/).map(framedLines);

@@ -12,6 +12,8 @@ export class S3Server implements AsyncDisposable {
   isMute: (method: string, key: string) => boolean = () => false;
   /** Decides which puts fail, before or after the object is stored. */
   failing: (key: string) => "before" | "after" | null = () => null;
+  /** Answers in place of the server; `null` leaves a request to it. */
+  instead: (request: Request, key: string) => Response | null = () => null;
   readonly #end = Promise.withResolvers<void>();
   readonly #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     return this.#answer(request);
@@ -40,6 +42,8 @@ export class S3Server implements AsyncDisposable {
       await this.#end.promise;
       return new Response("", { status: 503 });
     }
+    const instead = this.instead(request, key);
+    if (instead !== null) return instead;
     if (request.method === "GET" && key === "") return this.#list(url.searchParams);
     if (request.method === "GET" || request.method === "HEAD") {
       const body = this.objects.get(key);

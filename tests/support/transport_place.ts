@@ -1,6 +1,6 @@
 /** Support for tests of runs over a WebSocket: a home, a server of both transports, and a loop of three steps. */
 import { strictEqual } from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "./files.ts";
 import { type Called, type CallOptions, Sandbox } from "./reprise.ts";
 import {
   answer,
@@ -75,7 +75,7 @@ export const loop = ({ input }: SocketRequest): ScriptedResponse => {
 };
 
 /** The turns of the session without what differs from place to place: times, sums, the server's port, the workspace. */
-export function comparableTurns({ sandbox }: TransportPlace): JsonObject[] {
+export function comparableTurns({ sandbox }: TransportPlace): Json[] {
   return sandbox.turns(SESSION).map(({ at: _, prev: __, sum: ___, ...turn }) => {
     const text = JSON.stringify(
       turn,

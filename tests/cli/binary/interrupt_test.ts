@@ -35,6 +35,9 @@ async function endLeftovers(word: string): Promise<void> {
   await until(() => running(word).length === 0, "the end of the command");
 }
 
+/** What a call prints that found nothing to do. */
+const NOTHING = { session: "s", interrupted: null, closed_run: null, answered_calls: [] };
+
 async function assertGoesOn(place: Place): Promise<void> {
   const next = await place.call(["run", "--json", "-s", "s"]);
   assert.equal(next.code, 0, next.stdout + next.stderr);
@@ -42,44 +45,59 @@ async function assertGoesOn(place: Place): Promise<void> {
   assertAnswered(place);
 }
 
-Deno.test("interrupt stops the process that writes, and waits for its end: with --json it says whom it stopped; the run ends as by SIGINT, with every call answered", async () => {
+Deno.test("interrupt stops the process that writes, and waits for its end: the run ends as by SIGINT, with every call answered", async () => {
   const word = mark();
   await using place = new Place(sleeps(word, "stubborn"));
   const run = await inCommand(place, word);
+  const { pid } = run.process;
+  const dry = await place.call(["interrupt", "s", "--json", "--dry-run"]);
+  assert.deepEqual(JSON.parse(dry.stdout), {
+    ...{ type: "dry_run", dry_run: true, verb: "interrupt", session: "s", pid },
+    changes: [{ action: "stop", what: "process", name: String(pid) }],
+    plan: `send SIGINT to process ${pid}`,
+  });
+  const said = (await place.call(["interrupt", "s", "--dry-run"])).stdout;
+  assert.equal(said, `Would send SIGINT to process ${pid}. Nothing was done.\n`);
+  // An owner on another machine gets no signal.
+  const lock = `${place.path("s")}/lock`;
+  const owner = Deno.readTextFileSync(lock);
+  Deno.writeTextFileSync(lock, `${JSON.stringify({ ...JSON.parse(owner), host: "elsewhere" })}\n`);
+  const away = await place.call(["interrupt", "s", "--json"]);
+  assertError(away, { code: "session_locked", exit: 5, says: /runs on host elsewhere/ });
+  Deno.writeTextFileSync(lock, owner);
+  assert.ok(running(`sleep ${word}`).length > 0, "it still runs");
+
   const stopped = await place.call(["interrupt", "s", "--json"]);
   assert.deepEqual(running(word), [], "its command is gone when interrupt returns");
-  assert.equal(stopped.code, 0, stopped.stdout + stopped.stderr);
-  assert.equal(stopped.stderr, "");
-  assert.deepEqual(JSON.parse(stopped.stdout), {
-    session: "s",
-    interrupted: run.process.pid,
-    closed_run: null,
-    answered_calls: [],
-  });
+  assert.deepEqual([stopped.code, stopped.stderr], [0, ""], stopped.stdout);
+  assert.deepEqual(JSON.parse(stopped.stdout), { ...NOTHING, interrupted: pid });
   const called = await run.ended();
-  assert.equal(called.code, 130);
-  assert.equal(ending(called).state, "interrupted");
+  assert.deepEqual([called.code, ending(called).state], [130, "interrupted"]);
   assert.deepEqual(statuses(place), ["ok", "interrupted"]);
   await assertGoesOn(place);
 });
 
-Deno.test("interrupt stops the process that writes, and waits for its end: for people it is one line; @last and a prefix name the session", async () => {
+Deno.test("for people interrupt is one line; @last and a prefix name the session, and wrong ids are exit 2", async () => {
   const word = mark();
   await using place = new Place(sleeps(word));
   const run = place.start(["run", "--json", "--new", "-s", "session-one", "--allow", "shell", "Go"]);
   await until(() => running(`sleep ${word}`).length >= 1, "the command");
   const stopped = await place.call(["interrupt", "sess"]);
-  assert.deepEqual(stopped, {
-    code: 0,
-    stdout: `session-one: process ${run.process.pid} has stopped\n`,
-    stderr: "",
-  });
+  const stdout = `session-one: process ${run.process.pid} has stopped\n`;
+  assert.deepEqual(stopped, { code: 0, stdout, stderr: "" });
   assert.equal((await run.ended()).code, 130);
   const again = await place.call(["interrupt", "@last"]);
   assert.deepEqual(again, { code: 0, stdout: "session-one: nothing is running\n", stderr: "" });
+  await place.session("session-two");
+  for (const id of ["nowhere", "session-", "../session-one", ""]) {
+    const called = await place.call(["interrupt", id, "--json"]);
+    assert.equal(called.code, 2, `${id}: ${called.stdout}`);
+    assert.equal(JSON.parse(called.stdout).type, "error");
+  }
+  assert.equal((await place.call(["interrupt"])).code, 2);
 });
 
-Deno.test("interrupt stops the process that writes, and waits for its end: runs that wait for the session are not touched, whichever gets it first afterwards", async () => {
+Deno.test("interrupt: runs that wait for the session are not touched, whichever gets it first afterwards", async () => {
   const word = mark();
   await using place = new Place(({ number, input }) =>
     number > 1 && input.at(-1)?.type !== "message"
@@ -101,7 +119,7 @@ Deno.test("interrupt stops the process that writes, and waits for its end: runs 
   assert.deepEqual(place.server.refusals, []);
 });
 
-Deno.test("interrupt stops the process that writes, and waits for its end: one that takes longer than --wait is exit 5; a second interrupt ends it at once and closes its run", async () => {
+Deno.test("interrupt: one that takes longer than --wait is exit 5; a second interrupt ends it at once and closes its run", async () => {
   const word = mark();
   await using place = new Place(sleeps(word, "stubborn"));
   const run = await inCommand(place, word);
@@ -124,7 +142,7 @@ Deno.test("interrupt stops the process that writes, and waits for its end: one t
   await assertGoesOn(place);
 });
 
-Deno.test("without a writer, interrupt closes a killed run, or says that nothing is running: a run that was killed is closed, with a result for every call; once", async () => {
+Deno.test("interrupt without a writer: a run that was killed is closed, with a result for every call; once", async () => {
   const word = mark();
   await using place = new Place(sleeps(word));
   const run = await inCommand(place, word);
@@ -133,15 +151,11 @@ Deno.test("without a writer, interrupt closes a killed run, or says that nothing
   await endLeftovers(word);
   const before = place.sandbox.turnNames("s");
   const dry = await place.call(["interrupt", "s", "--json", "--dry-run"]);
-  assert.deepEqual(JSON.parse(dry.stdout), {
-    type: "dry_run",
-    dry_run: true,
-    verb: "interrupt",
-    changes: [{ action: "end", what: "run", name: "s" }],
-    session: "s",
-    pid: null,
-    plan: "close the newest run if it is open",
-  });
+  const { changes, pid, plan } = JSON.parse(dry.stdout);
+  assert.deepEqual(
+    [changes, pid, plan],
+    [[{ action: "end", what: "run", name: "s" }], null, "close the newest run if it is open"],
+  );
   assert.deepEqual(place.sandbox.turnNames("s"), before, "--dry-run writes nothing");
 
   const closed = await place.call(["interrupt", "s", "--json"]);
@@ -154,71 +168,7 @@ Deno.test("without a writer, interrupt closes a killed run, or says that nothing
   assert.deepEqual([ended.state, ended.exit_code], ["interrupted", 130]);
   const after = place.sandbox.turnNames("s");
   const again = await place.call(["interrupt", "s", "--json"]);
-  assert.deepEqual(JSON.parse(again.stdout), {
-    session: "s",
-    interrupted: null,
-    closed_run: null,
-    answered_calls: [],
-  });
+  assert.deepEqual(JSON.parse(again.stdout), NOTHING);
   assert.deepEqual(place.sandbox.turnNames("s"), after, "the second time there is nothing to close");
   await assertGoesOn(place);
-});
-
-Deno.test("interrupt --dry-run and wrong ids stop no process: --dry-run names the process that it would stop", async () => {
-  const word = mark();
-  await using place = new Place(sleeps(word));
-  const run = await inCommand(place, word);
-  const { pid } = run.process;
-  const dry = await place.call(["interrupt", "s", "--json", "--dry-run"]);
-  assert.deepEqual(JSON.parse(dry.stdout), {
-    type: "dry_run",
-    dry_run: true,
-    verb: "interrupt",
-    changes: [{ action: "stop", what: "process", name: String(pid) }],
-    session: "s",
-    pid,
-    plan: `send SIGINT to process ${pid}`,
-  });
-  const dryRun = await place.call(["interrupt", "s", "--dry-run"]);
-  assert.equal(dryRun.stdout, `Would send SIGINT to process ${pid}. Nothing was done.\n`);
-  assert.equal(running(`sleep ${word}`).length, 1, "it still runs");
-  assert.equal((await place.call(["interrupt", "s"])).code, 0);
-  assert.equal((await run.ended()).code, 130);
-});
-
-Deno.test("interrupt --dry-run and wrong ids stop no process: no session, an ambiguous prefix, and what is no id are exit 2", async () => {
-  await using place = new Place([HELLO, HELLO]);
-  assertError(await place.call(["interrupt", "s", "--json"]), { code: "no_such_session", exit: 2 });
-  await place.session("s-one");
-  await place.session("s-two");
-  for (const id of ["nowhere", "s-", "../s-one", ""]) {
-    const called = await place.call(["interrupt", id, "--json"]);
-    assert.equal(called.code, 2, `${id}: ${called.stdout}`);
-    assert.equal(JSON.parse(called.stdout).type, "error");
-  }
-  assert.equal((await place.call(["interrupt"])).code, 2);
-});
-
-Deno.test("interrupt --dry-run and wrong ids stop no process: an owner that is on another machine, or that is no process to stop, is exit 5 and gets no signal", async () => {
-  const word = mark();
-  await using place = new Place(sleeps(word));
-  const run = await inCommand(place, word);
-  const lock = `${place.path("s")}/lock`;
-  const owner = JSON.parse(Deno.readTextFileSync(lock));
-  for (
-    const [change, says] of [
-      [{ host: "elsewhere" }, /runs on host elsewhere/],
-      [{ pid: 1 }, /process 1 is not its owner: it started at another time/],
-      [{ pid: 1, identity: undefined }, /process 1 is no writer/],
-      [{ pid: -1 }, /process -1 is no writer/],
-    ] as const
-  ) {
-    Deno.writeTextFileSync(lock, `${JSON.stringify({ ...owner, ...change })}\n`);
-    const called = await place.call(["interrupt", "s"]);
-    assert.equal(called.code, 5, called.stderr);
-    assert.match(called.stderr, says);
-  }
-  assert.equal(running(`sleep ${word}`).length, 1, "it still runs");
-  run.process.kill("SIGINT");
-  assert.equal((await run.ended()).code, 130);
 });

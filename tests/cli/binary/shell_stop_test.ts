@@ -61,37 +61,33 @@ async function assertGoesOn(place: Place, prompt: readonly string[]): Promise<Ca
   return next;
 }
 
-function stopped(signal: keyof typeof EXIT_OF, kind: "plain" | "stubborn", prompt: readonly string[]) {
-  return async () => {
+for (
+  const [what, signals, kind, prompt] of [
+    ["SIGINT", ["SIGINT"], "plain", []],
+    // A signal that comes again at once, as from a terminal and a parent, is the same one.
+    ["SIGTERM twice at once", ["SIGTERM", "SIGTERM"], "stubborn", ["And now?"]],
+    ["SIGHUP", ["SIGHUP"], "stubborn", []],
+  ] as const
+) {
+  Deno.test(`${what} while a command runs ends the run, and all that the ${kind} command started`, async () => {
     const word = mark();
     const command = kind === "plain" ? shellArgv("sleep", word) : shellLine(stubborn(word));
     await using place = new Place(reads(command));
     const run = place.start([...NEW_RUN, "--allow", "shell", "Go"]);
     await until(() => running(`sleep ${word}`).length >= (kind === "plain" ? 1 : 4), "the command");
     const began = performance.now();
-    run.process.kill(signal);
+    for (const signal of signals) {
+      run.process.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
     const called = await run.ended();
     assert.ok(performance.now() - began < STOPPED_WITHIN_MS);
-    await assertStopped(place, called, { code: EXIT_OF[signal], state: "interrupted", word });
+    await assertStopped(place, called, { code: EXIT_OF[signals[0]], state: "interrupted", word });
     await assertGoesOn(place, prompt);
-  };
+  });
 }
 
-for (
-  const [signal, kind, prompt] of [
-    ["SIGINT", "plain", []],
-    ["SIGTERM", "plain", ["And now?"]],
-    ["SIGHUP", "plain", []],
-    ["SIGINT", "stubborn", ["And now?"]],
-    ["SIGTERM", "stubborn", []],
-    ["SIGHUP", "stubborn", ["And now?"]],
-  ] as const
-) {
-  const name = `${signal} while a command runs ends the run, and all that the ${kind} command started`;
-  Deno.test(name, stopped(signal, kind, prompt));
-}
-
-Deno.test("so do the total timeout and a reader that goes away: --timeout is exit 124", async () => {
+Deno.test("--timeout is exit 124", async () => {
   const word = mark();
   await using place = new Place(reads(shellLine(stubborn(word))));
   const called = await place.call([...NEW_RUN, "--allow", "shell", "--timeout", "6", "Go"]);
@@ -99,7 +95,7 @@ Deno.test("so do the total timeout and a reader that goes away: --timeout is exi
   await assertGoesOn(place, []);
 });
 
-Deno.test("so do the total timeout and a reader that goes away: a closed output is exit 141: the command that runs ends by itself, no other starts", async () => {
+Deno.test("a closed output is exit 141: the command that runs ends by itself, no other starts", async () => {
   await using place = new Place(reads(shellLine("sleep 0.5; touch ended")));
   const line = `{ "$@"; echo $? >code; } | sed '/tool.started.*shell/q' >/dev/null`;
   const args = [...NEW_RUN, "--allow", "shell", "Go"];
@@ -113,13 +109,13 @@ Deno.test("so do the total timeout and a reader that goes away: a closed output 
   await assertGoesOn(place, []);
 });
 
-function endedAtOnce(first: keyof typeof EXIT_OF, second: keyof typeof EXIT_OF) {
-  return async () => {
+for (const second of ["SIGINT", "SIGTERM"] as const) {
+  Deno.test(`a second signal ends the process at once: the files are sound, and no process is left: ${second} after SIGINT`, async () => {
     const word = mark();
     await using place = new Place(reads(shellLine(stubborn(word))));
     const run = place.start([...NEW_RUN, "--allow", "shell", "Go"]);
     await until(() => running(`sleep ${word}`).length >= 4, "the command");
-    run.process.kill(first);
+    run.process.kill("SIGINT");
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.ok(running(word).length > 0, "the command still runs in its grace");
     const began = performance.now();
@@ -135,15 +131,5 @@ function endedAtOnce(first: keyof typeof EXIT_OF, second: keyof typeof EXIT_OF) 
     assert.ok(next.stdout.includes('"kind":"run_closed"'), "the next writer closed it");
     assert.deepEqual(statuses(place), ["ok", "orphaned", "not_run"]);
     assert.deepEqual(eventsOf(place, "run_ended").map(({ state }) => state), ["interrupted", "completed"]);
-  };
+  });
 }
-
-Deno.test(
-  "a second signal ends the process at once: the files are sound, and no process is left: SIGINT twice",
-  endedAtOnce("SIGINT", "SIGINT"),
-);
-
-Deno.test(
-  "a second signal ends the process at once: the files are sound, and no process is left: SIGTERM after SIGINT",
-  endedAtOnce("SIGINT", "SIGTERM"),
-);

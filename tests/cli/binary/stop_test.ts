@@ -1,9 +1,16 @@
 /** Runs that are stopped from outside: by signals, and by a closed pipe. */
 import assert from "node:assert/strict";
-import { answer, message, reasoning, unfinished } from "../../support/responses_server.ts";
+import {
+  answer,
+  message,
+  reasoning,
+  type ScriptedResponse,
+  unfinished,
+} from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
+import { assertAnswered } from "../changes.ts";
 import { HELLO, Place, READS_A } from "../harness.ts";
 
 const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -44,14 +51,6 @@ function assertStopped(called: Called, place: Place, signal: StopSignal): void {
   assert.equal(last.events.at(-1).state, "interrupted");
 }
 
-function assertAnswered(place: Place, session = "s"): void {
-  // deno-lint-ignore no-explicit-any
-  const all = place.sandbox.turns(session).flatMap((turn): any[] => turn.events);
-  const calls = all.filter(({ type }) => type === "tool_call").map(({ seq }) => seq);
-  const answered = all.filter(({ type }) => type === "tool_result").map(({ call_seq }) => call_seq);
-  assert.deepEqual(answered.toSorted(), calls.toSorted(), "each call has exactly one result on disk");
-}
-
 /** The next run, with or without a prompt, is accepted by the server's rules and completes. */
 async function assertGoesOn(place: Place, prompt: readonly string[]): Promise<void> {
   const checked = await place.call(["fsck", "s", "--json"]);
@@ -63,102 +62,69 @@ async function assertGoesOn(place: Place, prompt: readonly string[]): Promise<vo
   assertAnswered(place);
 }
 
-function stoppedInStream(signal: StopSignal, prompt: readonly string[]) {
-  return async () => {
-    await using place = new Place([READS_A, STALLS, HELLO]);
-    const run = place.start(NEW);
-    await run.printed('"delta":"Never');
-    run.process.kill(signal);
-    assertStopped(await run.ended(), place, signal);
-    await assertGoesOn(place, prompt);
-    assert.ok(!place.server.requests.at(-1)?.text.includes("Never"), "deltas are not kept");
-  };
-}
+/** Ways to be stopped: the answers before, what is printed when the signal comes, and what holds afterwards. */
+const STOPS: Readonly<
+  Record<
+    string,
+    {
+      readonly signal: StopSignal;
+      readonly script: readonly ScriptedResponse[];
+      readonly printed: readonly [text: string, times?: number];
+      readonly prepare?: (place: Place) => void;
+      readonly then?: (called: Called, place: Place) => void;
+    }
+  >
+> = {
+  "SIGINT in a stream, whose deltas are not kept": {
+    signal: "SIGINT",
+    script: [READS_A, STALLS, HELLO],
+    printed: ['"delta":"Never'],
+    then: (_, { server }) => assert.ok(!server.requests.at(-1)?.text.includes("Never")),
+  },
+  "SIGTERM after calls of a response that did not end, which are not run and not sent": {
+    signal: "SIGTERM",
+    script: [STALLS_BEHIND_CALLS, HELLO],
+    printed: ['"type":"function_call"', 2],
+    then({ stdout }, { server }) {
+      assert.ok(!stdout.includes("tool.started"));
+      const sent = server.requests[1]?.input.map(({ type }) => String(type)) ?? [];
+      assert.deepEqual(sent.filter((type) => type.startsWith("function_call")), []);
+    },
+  },
+  "SIGHUP while tools run": {
+    signal: "SIGHUP",
+    script: [answer([reasoning("Hm"), SLOW, READ, SLOW, SLOW]), HELLO],
+    printed: ["tool.started"],
+    prepare: (place) => makeSlow(place, 16),
+    then(called) {
+      const finished = events(called).flatMap((event) =>
+        event.type === "tool.finished" ? [event.status] : []
+      );
+      assert.ok(finished.includes("interrupted"), `a tool was stopped: ${finished}`);
+    },
+  },
+  "SIGINT while a retry is waited for": {
+    signal: "SIGINT",
+    script: [{ kind: "http", status: 503, headers: { "retry-after": "50" }, body: "{}" }, HELLO],
+    printed: ['"kind":"retry"'],
+  },
+};
 
-function stoppedAfterCalls(signal: StopSignal, prompt: readonly string[]) {
-  return async () => {
-    await using place = new Place([STALLS_BEHIND_CALLS, HELLO]);
+for (const [name, { signal, script, printed, prepare, then }] of Object.entries(STOPS)) {
+  Deno.test(`a signal ends a run as interrupted, with every call answered, and the next run continues: ${name}`, async () => {
+    await using place = new Place(script);
+    prepare?.(place);
     const run = place.start(NEW);
-    await run.printed('"type":"function_call"', 2);
+    await run.printed(...printed);
     run.process.kill(signal);
     const called = await run.ended();
     assertStopped(called, place, signal);
-    assert.ok(!called.stdout.includes("tool.started"), "calls of a response that did not end are not run");
-    await assertGoesOn(place, prompt);
-    const sent = place.server.requests[1]?.input.map(({ type }) => String(type));
-    // On disk each call is answered; the next request goes without calls that were never run.
-    assert.deepEqual(sent?.filter((type) => type.startsWith("function_call")), []);
-  };
+    await assertGoesOn(place, []);
+    then?.(called, place);
+  });
 }
 
-function stoppedWhileToolsRun(signal: StopSignal, prompt: readonly string[]) {
-  return async () => {
-    const calls = answer([reasoning("Hm"), SLOW, READ, SLOW, SLOW]);
-    let stopped = false;
-    await using place = new Place(({ number }) => number === 1 ? calls : stopped ? HELLO : STALLS);
-    makeSlow(place, 16);
-    const run = place.start(NEW);
-    await run.printed("tool.started");
-    run.process.kill(signal);
-    const called = await run.ended();
-    assertStopped(called, place, signal);
-    const finished = events(called).flatMap((event) => event.type === "tool.finished" ? [event.status] : []);
-    assert.ok(finished.includes("interrupted"), `a tool was stopped: ${finished}`);
-    stopped = true;
-    await assertGoesOn(place, prompt);
-  };
-}
-
-Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGINT in a stream",
-  stoppedInStream("SIGINT", []),
-);
-
-Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGTERM after calls that were not run",
-  stoppedAfterCalls("SIGTERM", []),
-);
-
-Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGHUP while tools run",
-  stoppedWhileToolsRun("SIGHUP", []),
-);
-
-Deno.test("a signal ends a run as interrupted, with every call answered, and the next run continues: SIGINT while a retry is waited for", async () => {
-  await using place = new Place([
-    { kind: "http", status: 503, headers: { "retry-after": "50" }, body: "{}" },
-    HELLO,
-  ]);
-  const run = place.start(NEW);
-  await run.printed('"kind":"retry"');
-  run.process.kill("SIGINT");
-  assertStopped(await run.ended(), place, "SIGINT");
-  await assertGoesOn(place, []);
-});
-
-Deno.test("a signal ends a run as interrupted, with every call answered, and the next run continues: a second signal ends the process at once, and the files are sound", async () => {
-  await using place = new Place([READS_A, STALLS_BEHIND_CALLS, HELLO]);
-  const run = place.start(NEW);
-  await run.printed('"type":"function_call"', 3);
-  run.process.kill("SIGSTOP");
-  run.process.kill("SIGINT");
-  run.process.kill("SIGTERM");
-  run.process.kill("SIGCONT");
-  const called = await run.ended();
-  assert.ok([130, 143].includes(called.code), `${called.code} ${called.stderr}`);
-  await assertGoesOn(place, []);
-});
-
-Deno.test("a reader that goes away ends the work: a closed stdout is exit 141, and no further request is sent", async () => {
-  await using place = new Place(() => READS_A);
-  assert.equal(await headOf(place, NEW), 141);
-  assert.ok(place.server.requests.length <= 1, `${place.server.requests.length} requests were sent`);
-  const checked = await place.call(["fsck", "s", "--json"]);
-  assert.equal(checked.code, 0, checked.stdout);
-  assertAnswered(place);
-});
-
-Deno.test("a reader that goes away ends the work: a verb that prints more than its reader takes is exit 141, without a word", async () => {
+Deno.test("a verb that prints more than its reader takes is exit 141, without a word", async () => {
   await using place = new Place([answer([message("x".repeat(300_000))])]);
   await place.session("s");
   assert.equal(await headOf(place, ["show", "s", "--json"]), 141);

@@ -79,11 +79,7 @@ export function answerEvents(
       output_index: 1,
       item: { ...message, status: "in_progress", content: [] },
     },
-    {
-      type: "response.content_part.added",
-      ...textPart,
-      part: content(""),
-    },
+    { type: "response.content_part.added", ...textPart, part: content("") },
     ...words.map((delta) => ({
       type: "response.output_text.delta",
       ...textPart,
@@ -91,17 +87,8 @@ export function answerEvents(
       logprobs: [],
       obfuscation: `${mark}x`,
     })),
-    {
-      type: "response.output_text.done",
-      ...textPart,
-      text,
-      logprobs: [],
-    },
-    {
-      type: "response.content_part.done",
-      ...textPart,
-      part: content(text),
-    },
+    { type: "response.output_text.done", ...textPart, text, logprobs: [] },
+    { type: "response.content_part.done", ...textPart, part: content(text) },
     { type: "response.output_item.done", output_index: 1, item: message },
     {
       type: "response.output_item.added",
@@ -122,10 +109,7 @@ export function answerEvents(
       arguments: call.arguments,
     },
     { type: "response.output_item.done", output_index: 2, item: call },
-    {
-      type: "response.completed",
-      response: response("completed", [reasoning("completed"), message, call]),
-    },
+    { type: "response.completed", response: response("completed", [reasoning("completed"), message, call]) },
   ];
   return events.map((event, sequence_number) => ({ ...event, sequence_number }));
 }
@@ -137,10 +121,7 @@ export function framed(events: readonly Event[]): string {
 
 /** An exchange whose request is known. */
 export function exchange(body: Json, events: readonly Event[]): GivenExchange {
-  return {
-    request: { body, body_sha256: sha256(JSON.stringify(body)) },
-    body: framed(events),
-  };
+  return { request: { body, body_sha256: sha256(JSON.stringify(body)) }, body: framed(events) };
 }
 
 const HI = { model: "m", messages: [{ role: "user", content: "Hi" }] };
@@ -167,11 +148,7 @@ export function chat(
   };
   const chunks = [{ role: "assistant", content: "" }, ...deltas].map((
     { finish_reason = null, ...delta }: Json,
-  ) => ({
-    ...head,
-    choices: [{ index: 0, delta, finish_reason }],
-    obfuscation: own,
-  }));
+  ) => ({ ...head, choices: [{ index: 0, delta, finish_reason }], obfuscation: own }));
   const usage = { ...head, choices: [], usage: { prompt_tokens: 5, total_tokens: own.length } };
   return {
     request: { path: "/v1/chat/completions", body: HI },
@@ -210,7 +187,11 @@ export function message(city: string, mark = "one", tool = "weather"): GivenExch
       { type: "input_json_delta", partial_json: `{"city":` },
       { type: "input_json_delta", partial_json: `"${city}"}` },
     ),
-    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 3 } },
+    {
+      type: "message_delta",
+      delta: { stop_reason: "tool_use", stop_sequence: null },
+      usage: { output_tokens: 3 },
+    },
     { type: "message_stop" },
   ]);
   return { request: { path: "/v1/messages", body: ASKED }, body };

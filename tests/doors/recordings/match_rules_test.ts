@@ -18,11 +18,7 @@ interface Place {
 }
 const SHOP = "## main\n M docs/notes.md\n?? new/\n1a2b3c4 Greet\n5d6e7f8 Begin the shop";
 const HERE: Place = {
-  cwd: "/people/ada/shop",
-  home: "/people/ada",
-  user: "run",
-  date: "2026-11-22",
-  git: SHOP,
+  ...{ cwd: "/people/ada/shop", home: "/people/ada", user: "run", date: "2026-11-22", git: SHOP },
 };
 /** The place of the server: a directory of each system, and today. */
 const THERE: Place = {
@@ -101,10 +97,8 @@ rows("values of the machine are found in any words", {
 rows("what only looks like a value of the machine counts", {
   ...Object.fromEntries([
     ["What happened on 2026-11-22?", `What happened on ${THERE.date}?`],
-    ["What happened on 2026-11-22?", "What happened on 2026-11-23?"],
     [`Delete ${SOME}`, `Delete ${OTHER}`],
     ["run the run", "test the test"],
-    ["Does it work on linux?", "Does it work on darwin?"],
     ["/people/ada/shop-old/a", "/usr/share-old/a"],
     ["/mnt/people/ada/shop", "/mnt/usr/share"],
     ["from /people/ada/shop to /people/ada", "from /srv/people to /usr/share"],
@@ -158,6 +152,12 @@ const ruled = (
 ): Row => ({
   ...{ header: { match }, recorded: [recorded], asked: more },
 });
+const blob = (encrypted_content: string, more: Json = {}) => ({
+  type: "reasoning",
+  encrypted_content,
+  ...more,
+});
+const thinking = (thinking: string) => claude([says([{ type: "thinking", thinking, signature: "x" }])]);
 const args = (cwd: string) => JSON.stringify({ command: `cat ${cwd}/notes/2026-11-21.txt` });
 const echoed = (cwd: string, prompt: string, id: string, from: string) =>
   talk(...at(cwd, prompt, "2027-01-02"), ...called(id, `ok ${cwd}`, args(from)));
@@ -224,28 +224,15 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
   "roles, types, ids and blobs stay under an ignored container": ruled(
     { ignore: ["$.input[*]"] },
     talk(user("a"), call("c"), { type: "reasoning", id: "rs_1", encrypted_content: "x" }),
-    [
-      talk(user("b"), call("c", { name: "other" }), {
-        type: "reasoning",
-        encrypted_content: "x",
-        summary: [1],
-      }),
-      "1 rules ignore $.input[*]",
-    ],
-    [talk(says("a"), call("c"), { type: "reasoning", encrypted_content: "x" }), "miss 1 input[0].role"],
-    [
-      talk(user("a"), call("c"), { type: "reasoning", encrypted_content: "y" }),
-      "miss 1 input[2].encrypted_content",
-    ],
+    [talk(user("b"), call("c", { name: "other" }), blob("x", { summary: [1] })), "1 rules ignore $.input[*]"],
+    [talk(says("a"), call("c"), blob("x")), "miss 1 input[0].role"],
+    [talk(user("a"), call("c"), blob("y")), "miss 1 input[2].encrypted_content"],
   ),
   "models stay": ruled({ ignore: ["$.*"] }, ask("Hi"), [ask("Hi", { model: "n" }), "miss 1 model"]),
   "signed thinking and data stay": ruled(
     { normalize: ["uuid"] },
-    claude([says([{ type: "thinking", thinking: SOME, signature: "x" }])]),
-    [
-      claude([says([{ type: "thinking", thinking: OTHER, signature: "x" }])]),
-      "miss 1 messages[0].content[0].thinking",
-    ],
+    thinking(SOME),
+    [thinking(OTHER), "miss 1 messages[0].content[0].thinking"],
   ),
   "paths from the end, in brackets, of any depth": ruled(
     { ignore: ["input[-1].content", "$['odd name']", "$..deep[*].x"] },
@@ -274,65 +261,41 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
   },
 }, { flags: FLAGS });
 
+const ignoring = (path: string, says: RegExp) => [["--ignore", path], { ignore: [path] }, says] as const;
+const replacing = (pattern: string, says: RegExp, to = "b") =>
+  [["--replace", `${pattern}=${to}`], { replace: [{ pattern, with: to }] }, says] as const;
+const MANY = Array.from({ length: 101 }, (_, n) => `a${n}`);
 /** Rules that a fixture or a flag may not have, with the reason. */
 const WRONG: readonly (readonly [flags: readonly string[], match: Json, says: RegExp])[] = [
   [["--replace", "abc"], { replace: [{ pattern: "", with: "x" }] }, /it has no = between|"" is empty/],
-  [["--ignore", "input[?@.a]"], { ignore: ["input[?@.a]"] }, /has a filter/],
-  [["--ignore", "length($.input)"], { ignore: ["length($.input)"] }, /has a function/],
-  [["--ignore", "input[1:2]"], { ignore: ["a", "input[1:2]"] }, /has a slice/],
-  [["--ignore", "$['a','b']"], { ignore: ["$['a','b']"] }, /selects several members in one step/],
-  [["--ignore", "$"], { ignore: ["$"] }, /selects the whole body/],
-  [["--ignore", "input."], { ignore: ["input."] }, /ends after a dot/],
-  [["--ignore", "client-metadata"], { ignore: ["client-metadata"] }, /is not a path at character 7/],
-  [["--ignore", "input[0].role"], { ignore: ["input[0].role"] }, /ends in "role", which always counts/],
-  [["--ignore", "metadata.model"], { ignore: ["$..signature"] }, /which always counts/],
-  [["--ignore", ".a".repeat(33)], { ignore: ["..a".repeat(300)] }, /has more than 32 steps/],
-  [
-    ["--normalize", "pwd"],
-    { normalize: ["pwd"] },
-    /"pwd"[:\]]? .*is no named rule|"pwd": it is no named rule/,
-  ],
-  [["--replace", "(a=b"], { replace: [{ pattern: "(a", with: "b" }] }, /missing closing \)/],
-  [["--replace", "(a)\\1=b"], { replace: [{ pattern: "(a)\\1", with: "b" }] }, /invalid escape sequence/],
-  [["--replace", "(a)=$2"], { replace: [{ pattern: "(a)", with: "$2" }] }, /has no group 2/],
-  [
-    ["--replace", "(?:a?){500}a{500}=b"],
-    { replace: [{ pattern: "(?:a?){500}a{500}", with: "b" }] },
-    /instructions, more than/,
-  ],
-  [Array.from({ length: 101 }, (_, n) => ["--ignore", `a${n}`]).flat(), {
-    ignore: Array.from({ length: 101 }, (_, n) => `a${n}`),
-  }, /101 rules/],
-  [
-    ["--ignore", `$.${"a".repeat(1023)}`],
-    { ignore: [`$.${"a".repeat(1023)}`] },
-    /has 1025 bytes, more than 1024/,
-  ],
+  ignoring("input[?@.a]", /has a filter/),
+  ignoring("length($.input)", /has a function/),
+  ignoring("input[1:2]", /has a slice/),
+  ignoring("$['a','b']", /selects several members in one step/),
+  ignoring("$", /selects the whole body/),
+  ignoring("input.", /ends after a dot/),
+  ignoring("client-metadata", /is not a path at character 7/),
+  ignoring("input[0].role", /ends in "role", which always counts/),
+  ignoring("$..signature", /which always counts/),
+  ignoring("a.".repeat(32) + "a", /has more than 32 steps/),
+  ignoring(`$.${"a".repeat(1023)}`, /has 1025 bytes, more than 1024/),
+  [["--normalize", "pwd"], { normalize: ["pwd"] }, /"pwd".*is no named rule/],
+  replacing("(a", /missing closing \)/),
+  replacing("(a)\\1", /invalid escape sequence/),
+  replacing("(a)", /has no group 2/, "$2"),
+  replacing("(?:a?){500}a{500}", /instructions, more than/),
+  [MANY.flatMap((path) => ["--ignore", path]), { ignore: MANY }, /101 rules/],
 ];
 withHome(
   "rules that cannot be used are refused, of a flag as of a fixture, with the reason and a hint",
   async (home) => {
     for (const [index, [flags, match, says]] of WRONG.entries()) {
-      const refused = async (name: string, header: Json, flags: readonly string[]) => {
-        home.fixture(name, [exchangeOf(ask("Hi"))], header);
-        const reason: string = await Served.start(home, [name], { cwd: home.directory, flags }).then(
-          () => "",
-          String,
-        );
-        const { code, stdout } = JSON.parse(reason.slice("Error: ".length));
-        return { exit: code, ...JSON.parse(stdout) };
-      };
-      for (
-        const [kind, found] of [["usage", await refused(`a${index}`, {}, flags)], [
-          "bad_fixture",
-          await refused(`b${index}`, { match }, []),
-        ]] as const
-      ) {
-        assert.deepEqual(
-          [found.exit, found.code, typeof found.hint],
-          [2, kind, "string"],
-          `${index}: ${JSON.stringify(found)}`,
-        );
+      home.fixture(`a${index}`, [exchangeOf(ask("Hi"))]);
+      home.fixture(`b${index}`, [exchangeOf(ask("Hi"))], { match });
+      const ofFlag = await Served.refusal(home, [`a${index}`], flags);
+      const ofFixture = await Served.refusal(home, [`b${index}`]);
+      for (const [kind, found] of [["usage", ofFlag], ["bad_fixture", ofFixture]]) {
+        assert.deepEqual([found.exit, found.code, typeof found.hint], [2, kind, "string"], found.message);
         assert.match(found.message, says, `${index} ${kind}`);
       }
     }
@@ -343,10 +306,7 @@ withHome("the rules of one fixture do not apply to another", async (home) => {
   home.fixture("a", [exchangeOf(talk(...at("/srv/a")))]);
   home.fixture("b", [exchangeOf(talk(...at("/srv/a")))], { match: { normalize: ["cwd"] } });
   await using server = await Served.start(home, ["a", "b"], { cwd: home.directory, flags: FLAGS });
-  const [first, second] = [await server.ask(talk(...at("/srv/b"))), await server.ask(talk(...at("/srv/b")))];
-  assert.deepEqual([outcomeOf(first), first.events[0].fixture, second.events[0].type], [
-    "1 rules cwd",
-    "b",
-    "miss",
-  ]);
+  const first = await server.ask(talk(...at("/srv/b")));
+  assert.deepEqual([outcomeOf(first), first.events[0].fixture], ["1 rules cwd", "b"]);
+  assert.match(outcomeOf(await server.ask(talk(...at("/srv/b")))), /^miss/);
 });

@@ -15,8 +15,18 @@ const played = (request: string): RawRow => ({ request, status: 200 });
 const refused = (status: number, event: string, request: string): RawRow => ({ request, status, event });
 const wrongHost = (host: string) => refused(421, "host_refused", get(`Host: ${host}`));
 const page = (lines: string) => refused(403, "origin_refused", get(`${HOST}\n${lines}`));
-const elsewhere = (target: string) => refused(421, "target_refused", get(HOST, target));
 const ambiguous = (lines: string, body = "1\n\n") => refused(400, "head_refused", post(lines, body));
+
+const listed = (what: string, values: string, row: (value: string) => RawRow) =>
+  Object.fromEntries(values.split(" | ").map((value) => [`${what} ${value}`, row(value)]));
+const HOSTS = " | evil.example:PORT | 127.0.0.1 | 127.0.0.1:1 | 127.0.0.2:PORT | 0.0.0.0:PORT | " +
+  "localhost.evil.example:PORT | evil-localhost:PORT | localhost.:PORT | 2130706433:PORT | evil@127.0.0.1:PORT | " +
+  "127.0.0.1:PORT/x | 127.0.0.1:PORT, evil.example | 127.0.0.1:PORT\nHost: evil.example";
+const TARGETS =
+  "http://evil.example/ | http://127.0.0.1:1/ | https://127.0.0.1:PORT/ | http://a@127.0.0.1:PORT/";
+const broken = (body: string) => refused(400, "body_broken", post("Transfer-Encoding: chunked", body));
+
+const MANY = Array.from({ length: 100 }, (_, index) => `x-${index}: 1`).join("\n");
 
 /** By a sentence. */
 export const HEADS: Readonly<Record<string, RawRow>> = {
@@ -29,48 +39,18 @@ export const HEADS: Readonly<Record<string, RawRow>> = {
   "another protocol to upgrade to": played(get(`${HOST}\nConnection: close, Upgrade\nUpgrade: h2c`)),
   "no host": refused(421, "host_refused", "GET / HTTP/1.1\n\n"),
   "HTTP/1.0 without a host": refused(421, "host_refused", "GET / HTTP/1.0\n\n"),
-  ...Object.fromEntries(
-    [
-      ...[
-        "",
-        "evil.example:PORT",
-        "evil.example",
-        "127.0.0.1",
-        "127.0.0.1:1",
-        "127.0.0.2:PORT",
-        "0.0.0.0:PORT",
-      ],
-      ...["localhost.evil.example:PORT", "evil-localhost:PORT", "localhost.:PORT", "2130706433:PORT"],
-      ...[
-        "evil@127.0.0.1:PORT",
-        "127.0.0.1:PORT/x",
-        "127.0.0.1:PORT, evil.example",
-        "127.0.0.1:PORT\nHost: evil.example",
-      ],
-    ].map((host) => [`the host "${host}"`, wrongHost(host)]),
-  ),
+  ...listed("the host", HOSTS, wrongHost),
   "another site's page": page("Origin: https://evil.example"),
   "a page of this very origin": page("Origin: http://127.0.0.1:PORT"),
   "a page without an origin": page("Origin: null"),
   "an image of a page": page("Sec-Fetch-Site: cross-site"),
   "a page of another port": page("Sec-Fetch-Site: same-site"),
   "a preflight": refused(403, "origin_refused", `OPTIONS / HTTP/1.1\n${HOST}\nOrigin: http://localhost\n\n`),
-  ...Object.fromEntries(
-    [
-      ...[
-        "http://evil.example/",
-        "http://169.254.169.254/latest",
-        "http://127.0.0.1:1/",
-        "https://127.0.0.1:PORT/",
-      ],
-      "http://a@127.0.0.1:PORT/",
-    ].map((target) => [`the target ${target}`, elsewhere(target)]),
-  ),
-  "our origin as target, another host": refused(
-    421,
-    "host_refused",
-    get("Host: evil.example", "http://127.0.0.1:PORT/"),
-  ),
+  ...listed("the target", TARGETS, (target) => refused(421, "target_refused", get(HOST, target))),
+  "our origin as target, another host": {
+    ...wrongHost("evil.example"),
+    request: get("Host: evil.example", "http://127.0.0.1:PORT/"),
+  },
   "a tunnel": refused(405, "method_refused", `CONNECT 127.0.0.1:PORT HTTP/1.1\n${HOST}\n\n`),
   "a tunnel to elsewhere": refused(
     421,
@@ -88,23 +68,11 @@ export const HEADS: Readonly<Record<string, RawRow>> = {
   "a space before a colon": ambiguous("X : 1"),
   "a bare CR": ambiguous("X: a\rb"),
   "a folded line": ambiguous(" X: folded"),
-  "a chunk without a size": refused(400, "body_broken", post("Transfer-Encoding: chunked", "x\n\n")),
-  "a negative chunk": refused(400, "body_broken", post("Transfer-Encoding: chunked", "-1\n\n")),
-  "a chunk longer than its size": refused(
-    400,
-    "body_broken",
-    post("Transfer-Encoding: chunked", "1\nabc\n0\n\n"),
-  ),
-  "a chunk's size with a prefix": refused(
-    400,
-    "body_broken",
-    post("Transfer-Encoding: chunked", "0x1\na\n0\n\n"),
-  ),
+  "a chunk without a size": broken("x\n\n"),
+  "a negative chunk": broken("-1\n\n"),
+  "a chunk longer than its size": broken("1\nabc\n0\n\n"),
+  "a chunk's size with a prefix": broken("0x1\na\n0\n\n"),
   "HTTP/2": refused(400, "head_refused", "PRI * HTTP/2.0\n\nSM\n\n"),
   "more than 128 KiB": refused(431, "headers_too_large", `GET / HTTP/1.1\nX: ${"x".repeat(128 * 1024)}`),
-  "more than 100 headers": refused(
-    431,
-    "headers_too_large",
-    get(`${HOST}\n${Array.from({ length: 100 }, (_, index) => `x-${index}: 1`).join("\n")}`),
-  ),
+  "more than 100 headers": refused(431, "headers_too_large", get(`${HOST}\n${MANY}`)),
 };

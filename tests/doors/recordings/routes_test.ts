@@ -14,70 +14,39 @@ const UPSTREAMS = {
   GROQ_BASE_URL: url("https://api.groq.com", "compatible"),
   OPENAI_BASE_URL: url("https://api.openai.com/v1", "openai"),
 };
-const OPENAI = { OPENAI_BASE_URL: "/v1", ANTHROPIC_BASE_URL: "" };
+
+const at = (OPENAI_BASE_URL: string, ANTHROPIC_BASE_URL = "", more = {}) => ({
+  ...{ OPENAI_BASE_URL, ANTHROPIC_BASE_URL },
+  ...more,
+});
+const OLD = { ANTHROPIC_BASE_URL: "https://gw.example/claude" };
+const [OPENAI, EU] = ["https://api.openai.com/v1", "https://eu.api.openai.com/v1"];
+const AZURE = "https://res.openai.azure.com/openai/v1";
 
 /** Fixtures, the path of each variable's URL, and the fixtures that no variable leads to. */
 const ROWS: readonly (readonly [readonly Place[], Readonly<Record<string, string>>, ...string[]])[] = [
-  [[["openai", "https://api.openai.com/v1"]], OPENAI],
-  [[["azure", "https://res.openai.azure.com/openai/v1/"]], {
-    OPENAI_BASE_URL: "/openai/v1",
-    ANTHROPIC_BASE_URL: "",
-  }],
-  [[["compatible", "https://api.deepseek.com", ["/chat/completions"]]], {
-    OPENAI_BASE_URL: "",
-    ANTHROPIC_BASE_URL: "",
-  }],
-  [[["anthropic", "https://api.anthropic.com", ["/v1/messages"]]], OPENAI],
-  [[["anthropic", "https://gw.example/anthropic", ["/anthropic/v1/messages"]]], {
-    OPENAI_BASE_URL: "/v1",
-    ANTHROPIC_BASE_URL: "/anthropic",
-  }],
-  [[["openai", "https://api.openai.com/v1", ["/v1/responses", "/claude/v1/messages?beta=true"]]], {
-    OPENAI_BASE_URL: "/v1",
-    ANTHROPIC_BASE_URL: "/claude",
-  }],
-  [[["openai", ""]], OPENAI],
+  [[["openai", OPENAI]], at("/v1")],
+  [[["azure", `${AZURE}/`]], at("/openai/v1")],
+  [[["compatible", "https://api.deepseek.com", ["/chat/completions"]]], at("")],
+  [[["anthropic", "https://api.anthropic.com", ["/v1/messages"]]], at("/v1")],
+  [[["anthropic", "https://gw.example/anthropic", ["/anthropic/v1/messages"]]], at("/v1", "/anthropic")],
+  [[["openai", OPENAI, ["/v1/responses", "/claude/v1/messages?beta=true"]]], at("/v1", "/claude")],
+  [[["openai", ""]], at("/v1")],
+  [[["openai", OPENAI], ["azure", AZURE, ["/openai/v1/responses"]], ["openai", EU]], at("/v1"), "1"],
   [
-    [
-      ["openai", "https://api.openai.com/v1"],
-      ["azure", "https://res.openai.azure.com/openai/v1", ["/openai/v1/responses"]],
-      ["openai", "https://eu.api.openai.com/v1"],
-    ],
-    OPENAI,
-    "1",
+    [["openai", OPENAI, ["/v1/responses"], UPSTREAMS]],
+    at("/v1", "", { GROQ_BASE_URL: "", ACME_URL: "/api" }),
   ],
-  [[["openai", "https://api.openai.com/v1", ["/v1/responses"], UPSTREAMS]], {
-    ...OPENAI,
-    GROQ_BASE_URL: "",
-    ACME_URL: "/api",
-  }],
   // The base URLs of an older fixture.
-  [[["anthropic", "https://gw.example/claude", ["/claude/v1/messages"], {
-    ANTHROPIC_BASE_URL: "https://gw.example/claude",
-  }]], {
-    OPENAI_BASE_URL: "/v1",
-    ANTHROPIC_BASE_URL: "/claude",
-  }],
+  [[["anthropic", "https://gw.example/claude", ["/claude/v1/messages"], OLD]], at("/v1", "/claude")],
 ];
 
 /** Calls `serve` around a command that writes its environment down. */
 async function served(home: RecordingHome, names: readonly string[]) {
-  const args = [
-    "serve",
-    ...names,
-    "--allow-unused",
-    "--",
-    "/bin/sh",
-    "-c",
-    'env > "$0"',
-    `${home.directory}/env`,
-  ];
-  const { stderr } = await new HereRun({
-    args,
-    cwd: home.directory,
-    env: home.environment(),
-    stdin: new Uint8Array(0),
-  }).ended;
+  const command = ["/bin/sh", "-c", 'env > "$0"', `${home.directory}/env`];
+  const args = ["serve", ...names, "--allow-unused", "--", ...command];
+  const run = { args, cwd: home.directory, env: home.environment(), stdin: new Uint8Array(0) };
+  const { stderr } = await new HereRun(run).ended;
   const variables = Deno.readTextFileSync(`${home.directory}/env`).split("\n")
     .flatMap((line) =>
       /^(\w+)=http:\/\/127\.0\.0\.1:\d+(.*)$/.exec(line)?.slice(1, 3) as [string, string] | undefined ?? []
@@ -87,29 +56,18 @@ async function served(home: RecordingHome, names: readonly string[]) {
 }
 
 for (const [index, [places, paths, ...elsewhere]] of ROWS.entries()) {
-  withHome(
-    `clients find the APIs of ${
-      places.map(([provider, url]) => `${provider} at ${url}`).join(", ")
-    }: ${index}`,
-    async (home) => {
-      const names = places.map(([provider, base_url, paths = ["/v1/responses"], upstreams = {}], index) => {
-        const isOld = Object.values(upstreams).some((value) => typeof value === "string");
-        const exchanges = paths.map((path) => ({
-          request: { path, body: { model: "m", input: "", messages: [] } },
-          body: "",
-        }));
-        home.fixture(`f${index}`, exchanges, {
-          provider,
-          base_url,
-          [isOld ? "base_urls" : "upstreams"]: upstreams,
-        });
-        return `f${index}`;
-      });
-      const found = await served(home, names);
-      assert.deepEqual(found.paths, paths, found.stderr);
-      const missed = names.filter((name) => found.stderr.includes(`"${name}" `));
-      assert.deepEqual(missed, elsewhere.map((number) => `f${number}`), found.stderr);
-    },
-    test.long,
-  );
+  const apis = places.map(([provider, url]) => `${provider} at ${url}`).join(", ");
+  withHome(`clients find the APIs of ${apis}: ${index}`, async (home) => {
+    const names = places.map(([provider, base_url, paths = ["/v1/responses"], upstreams = {}], index) => {
+      const body = { model: "m", input: "", messages: [] };
+      const exchanges = paths.map((path) => ({ request: { path, body }, body: "" }));
+      const member = upstreams === OLD ? "base_urls" : "upstreams";
+      home.fixture(`f${index}`, exchanges, { provider, base_url, [member]: upstreams });
+      return `f${index}`;
+    });
+    const found = await served(home, names);
+    assert.deepEqual(found.paths, paths, found.stderr);
+    const missed = names.filter((name) => found.stderr.includes(`"${name}" `));
+    assert.deepEqual(missed, elsewhere.map((number) => `f${number}`), found.stderr);
+  }, test.long);
 }

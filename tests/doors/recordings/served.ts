@@ -123,6 +123,18 @@ export class Served implements AsyncDisposable {
     return server;
   }
 
+  /** The error of a server that does not start, with its exit code as `exit`. */
+  static async refusal(
+    home: RecordingHome,
+    folders: readonly string[],
+    flags: readonly string[] = [],
+  ): Promise<Json> {
+    const starting = Served.start(home, folders, { cwd: home.directory, flags });
+    const reason: string = await starting.then(() => assert.fail("It started"), String);
+    const { code, stdout } = JSON.parse(reason.slice("Error: ".length));
+    return { exit: code, ...JSON.parse(stdout) };
+  }
+
   get events(): Json[] {
     return this.#run.stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
   }

@@ -197,3 +197,21 @@ withHome("a page shows an image that is data, and loads none from elsewhere", as
   const { stdout } = await home.call(["show", ID, "--html=-"]);
   assert.deepEqual(stdout.match(/<img [^>]*>/g), [`<img src="${png}" alt="">`]);
 });
+
+withHome(
+  "an edit of thousands of different lines is shown in a moment, and one of the last line's end",
+  async (home) => {
+    const lines = (letter: string) =>
+      Array.from({ length: 5000 }, (_, line) => `${letter}${line}\n`).join("");
+    const edits = [[lines("a"), lines("b")], ["a", "a\n"]].map(([old_text, new_text], at): Json => ({
+      ...{ id: `fc_${at}`, type: "function_call", call_id: `c${at}`, name: "edit_file" },
+      arguments: JSON.stringify({ path: "a.txt", old_text, new_text }),
+    }));
+    home.session([user("Edit"), model(edits)]);
+    const { stdout } = await home.call(["show", ID, "--full"]);
+    const changed = stdout.match(/^ +[-+] .*$/gm)?.map((line) => line.trim()) ?? [];
+    assert.deepEqual([changed.length, changed[0], changed[5000]], [10_002, "- a0", "+ b0"]);
+    assert.deepEqual(changed.slice(-2), ["- a", "+ a"]);
+  },
+  test.long,
+);

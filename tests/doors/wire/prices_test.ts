@@ -1,9 +1,11 @@
 /** The cost of a run, from the counts of its answer and the price list. */
 import assert from "node:assert/strict";
+import type { Json } from "../../support/files.ts";
 import { says, text } from "../../support/messages_server/script.ts";
 import { startMessagesServer } from "../../support/messages_server.ts";
 import { startResponsesServer } from "../../support/responses_server.ts";
 import { answer, message } from "../../support/responses_server/script.ts";
+import { Sandbox } from "../../support/reprise.ts";
 import { Runs } from "./runs.ts";
 
 const usage = (input: number, output: number, cached = 0, written = 0) => ({
@@ -40,6 +42,51 @@ const COSTS: readonly (readonly [string, Readonly<Record<string, unknown>>, numb
   ["claude-sonnet-5-5", { input_tokens: 1000, output_tokens: 0 }, null],
   ["claude-haiku-4-5-turbo", { input_tokens: 1000, output_tokens: 0 }, null],
 ];
+
+/** Names of a run: model that was asked, model that answered, own prices, and the cost of 1,000,000 input tokens. */
+const NAMES: readonly (readonly [asked: string, answered: string, own: Json, cost: number | null])[] = [
+  ["gpt-5", "gpt-5-2026-11-01", {}, 1.25],
+  ["gpt-5", "no-such-model", {}, null],
+  ["no-such-model", "gpt-5", {}, 1.25],
+  ["gpt-5", "gpt-5-2026-11-01", { "gpt-5": { input: 2, output: 10 } }, 2],
+  ["gpt-5", "gpt-5-2026-11-01", { "openai:gpt-5": { input: 3, output: 10 } }, 3],
+  ["gpt-5", "gpt-5-2026-11-01", { "gpt-5-2026-11-01": { input: 4, output: 10 } }, 4],
+  ["gpt-5", "gpt-5-2026-11-01", { "azure:gpt-5": { input: 5, output: 10 } }, 1.25],
+];
+
+for (const [asked, answered, own, cost] of NAMES) {
+  Deno.test(`${asked} that answers as ${answered} costs ${cost} with own prices ${JSON.stringify(own)}`, async () => {
+    const options = { usage: usage(1_000_000, 0) as never, model: answered };
+    const server = startResponsesServer({ script: () => answer([message("Done.")], options), rules: "none" });
+    await using runs = new Runs(server, ["-m", asked]);
+    configure(runs, own);
+    assert.equal((await runs.run()).ended.cost_usd, cost);
+  });
+}
+
+/** Own prices that are none, and the reason. */
+const WRONG: readonly (readonly [Json, RegExp])[] = [
+  ["cheap", /not an object of prices/],
+  [{ m: 3 }, /"m" is not an object/],
+  [{ m: { input: 1 } }, /"m" lacks "output"/],
+  [{ m: { input: 1, output: -1 } }, /"output" that is not a number/],
+  [{ m: { input: 1, output: 2, reasoning: 3 } }, /"reasoning", which is not a price/],
+];
+
+Deno.test("own prices that mean nothing are refused, with their place", async () => {
+  await using home = new Sandbox();
+  for (const [prices, says] of WRONG) {
+    configure(home, prices);
+    const { code, stderr } = await home.call(["run", "-m", "m", "--base-url", "http://127.0.0.1:1/v1", "Hi"]);
+    assert.equal(code, 2);
+    assert.match(stderr, says);
+  }
+});
+
+function configure({ directory }: Sandbox, prices: Json): void {
+  Deno.mkdirSync(`${directory}/.config/reprise`, { recursive: true });
+  Deno.writeTextFileSync(`${directory}/.config/reprise/config.json`, JSON.stringify({ prices }));
+}
 
 for (const [model, counts, cost] of COSTS) {
   Deno.test(`a run of ${model} with ${JSON.stringify(counts)} costs ${cost ?? "what is unknown"}`, async () => {

@@ -1,12 +1,11 @@
 /** Streams of both APIs: bytes in any cutting, and the turn that a run leaves of them. */
 import assert from "node:assert/strict";
-import { recordedStreams as recordedMessages } from "../../support/recorded_messages.ts";
 import { interactionsIn } from "../../support/recordings.ts";
-import { recordedStreams } from "../../support/recorded_streams.ts";
+import { type RecordedStream, recordedStreams } from "../../support/recorded_streams.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
-import { type Api, type Json, type Received, StreamHome, streamOf } from "./streams.ts";
+import { type Json, type Received, StreamHome, streamOf } from "./streams.ts";
 import { MESSAGES_STREAMS } from "./streams_messages.ts";
 import { RESPONSES_STREAMS } from "./streams_responses.ts";
 
@@ -36,14 +35,8 @@ for (const [api, rows] of [["responses", RESPONSES_STREAMS], ["messages", MESSAG
   }
 }
 
-interface Recorded {
-  readonly api: Api;
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
-
 /** Answers of other servers that are no stream, each as the event that would end one. */
-const WHOLE = ["azure", "bedrock", "deepseek_loop"].map((name): Recorded => {
+const WHOLE = ["azure", "bedrock", "deepseek_loop"].map((name): RecordedStream => {
   const [first] = interactionsIn(`responses/${name}.yaml`);
   const { parsed_body, body }: Json = first?.response;
   const response = parsed_body ?? JSON.parse(body.string);
@@ -51,11 +44,7 @@ const WHOLE = ["azure", "bedrock", "deepseek_loop"].map((name): Recorded => {
   return { api: "responses", name, bytes };
 });
 
-const RECORDED: readonly Recorded[] = [
-  ...WHOLE,
-  ...recordedStreams().map((stream) => ({ api: "responses" as const, ...stream })),
-  ...recordedMessages().map((stream) => ({ api: "messages" as const, ...stream })),
-];
+const RECORDED = [...WHOLE, ...recordedStreams()];
 
 /** The data of the events of a stream, read line by line. */
 function eventsOf(bytes: Uint8Array): Json[] {

@@ -19,16 +19,3 @@ test.long("every command that a text of the program names is accepted by its par
   assert.deepEqual(refused, []);
   assert.ok(count > 60, `${count} commands`);
 });
-
-Deno.test("a wrong command in a text is found", () => {
-  const texts = [
-    'See "reprise sho X"',
-    "Then: reprise compact X --tail 3",
-    'Run "reprise fsck"',
-    "Continue it (reprise run -c --max-steps none)",
-  ];
-  for (const text of texts) {
-    const [command = ""] = commandsIn(text);
-    assert.notEqual(refusalOf(command), null, text);
-  }
-});

@@ -1,9 +1,6 @@
 import assert from "node:assert/strict";
-import type { RunEvent } from "../../../src/run/events.ts";
 import { Output, type OutputOptions } from "../../../src/cli/output.ts";
 import { countedChunksSync, Progress } from "../../../src/cli/progress.ts";
-import { RunProgress } from "../../../src/cli/run/run_progress.ts";
-import { test } from "../../support/test.ts";
 
 /** An output, a clock that is set, and everything that was written to stderr. */
 function observed(
@@ -80,21 +77,4 @@ Deno.test("progress prints nothing with --quiet or --json, and nothing into a pi
     const chunks = [...countedChunksSync([new Uint8Array(3)], progress, "exporting")];
     assert.deepEqual([chunks.length, text(), progress.isShown], [1, "", false]);
   }
-});
-
-test.long("a silent model shows elapsed time and the tokens of the run so far", async () => {
-  const { output, ports, text, at } = observed({ isTerminal: true });
-  const progress = new RunProgress(output, ports);
-  const follow = (event: object) => progress.follow(event as RunEvent);
-  follow({ type: "run.started", model: "gpt-5.6" });
-  follow({ type: "usage", input_tokens: 1200, output_tokens: 34 });
-  follow({ type: "request" });
-  at(5000);
-  while (!text().includes("gpt-5.6")) await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.match(text(), /waiting for gpt-5\.6, 1,?234 tokens so far \(5 s\)/);
-  follow({ type: "text.delta", delta: "H" });
-  assert.ok(!text().endsWith("\r\x1b[K"), "the text goes to a pipe");
-  follow({ type: "reasoning.delta", delta: "H" });
-  assert.ok(text().endsWith("\r\x1b[K"));
-  follow({ type: "run.ended" });
 });

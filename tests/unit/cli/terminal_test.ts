@@ -7,7 +7,6 @@ const CASES: readonly (readonly [string, string])[] = [
   ["plain text, ünï¢ode, 漢字 and 👩‍💻 stay", "plain text, ünï¢ode, 漢字 and 👩‍💻 stay"],
   ["two\nlines\tand a tab", "two\nlines\tand a tab"],
   ["\x1b[2J\x1b]52;c;ZXZpbA==\x07", "␛[2J␛]52;c;ZXZpbA==␇"], // clears the screen, sets the clipboard
-  ["\x1b]8;;http://evil\x1b\\click", "␛]8;;http://evil␛\\click"], // a hyperlink
   ["over\rwritten", "over␍written"],
   ["\x9b31m", "\\u{9b}31m"], // CSI as one C1 character
   ["\u202egnp.exe", "\\u{202e}gnp.exe"], // right-to-left override
@@ -18,8 +17,6 @@ const CASES: readonly (readonly [string, string])[] = [
   ["🏴󠁧󠁢󠁥󠁮󠁧󠁿 and 🏴󠁧󠁢󠁳󠁣󠁴󠁿 stay", "🏴󠁧󠁢󠁥󠁮󠁧󠁿 and 🏴󠁧󠁢󠁳󠁣󠁴󠁿 stay"], // flags that Unicode recommends
   ["🏴\u{e0061}\u{e007f}", "🏴\\u{e0061}\\u{e007f}"], // no flag: hidden letters
   ["\u3164\uffa0\u115f\u1160\u2800", "\\u{3164}\\u{ffa0}\\u{115f}\\u{1160}\\u{2800}"], // letters that look like space
-  ["\u17b4\u17b5\u034f", "\\u{17b4}\\u{17b5}\\u{34f}"],
-  ["\ufff0\ufff9\u{1bca0}\u{1d173}", "\\u{fff0}\\u{fff9}\\u{1bca0}\\u{1d173}"],
   ["⚠️ ❤︎ 葛\u{e0100} 한글 ឧទាហរណ៍", "⚠️ ❤︎ 葛\u{e0100} 한글 ឧទាហរណ៍"], // variation selectors choose a glyph
   ["\u0600\u06dd\u070f are visible", "\u0600\u06dd\u070f are visible"], // format characters that have a glyph
 ];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { checkHouse, main, rulesFor } from "../../../scripts/check_house.ts";
+import { inFolder } from "../../support/files.ts";
 
 /** For each rule, files by path and the places in them that break it. Escapes keep this file within the rules. */
 const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, string>>, string]>> = {
@@ -106,9 +107,8 @@ Deno.test("each house rule has a tree that breaks it", () => {
   assert.deepEqual(Object.keys(rulesFor([], [])), Object.keys(BAD_TREES));
 });
 
-Deno.test("the house check prints a line for each finding, and fails if there is one; ignored files are left out", () => {
-  const root = Deno.makeTempDirSync({ prefix: "reprise-house-" });
-  try {
+Deno.test("the house check prints a line for each finding, and fails if there is one; ignored files are left out", () =>
+  inFolder((root) => {
     for (const folder of ["dist", "src/run"]) Deno.mkdirSync(join(root, folder), { recursive: true });
     Deno.writeTextFileSync(join(root, ".gitignore"), "/dist/\n");
     Deno.writeTextFileSync(join(root, "dist/a.md"), "[a](no.md)\n");
@@ -120,7 +120,4 @@ Deno.test("the house check prints a line for each finding, and fails if there is
     const found = "src/run/a.ts:1: imports: Imports a computed name: the binary would lack the module";
     assert.deepEqual(check("await import(name);\n"), [1, [found, "Checked 2 files, findings: 1"]]);
     assert.deepEqual(check("export {};\n"), [0, ["Checked 2 files, findings: 0"]]);
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-});
+  }));

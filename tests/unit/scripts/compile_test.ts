@@ -2,13 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { cutRuntime, verifyTarball } from "../../../scripts/compile/runtime_from_npm.ts";
 import { PERMISSION_FLAGS, putInPlace } from "../../../scripts/compile/build.ts";
+import { inFolder } from "../../support/files.ts";
 import { hostTarget, parseTarget, TARGETS } from "../../../scripts/compile/targets.ts";
-import { RepriseError } from "../../../src/domain/errors.ts";
 
-function failsWith(code: string, pattern: RegExp) {
-  return (error: unknown) =>
-    error instanceof RepriseError && error.code === code && pattern.test(error.message);
-}
+const failsWith = (code: string, message: RegExp) => ({ name: "RepriseError", code, message });
 
 Deno.test("a package with other bytes than the pinned ones is refused", () => {
   assert.throws(
@@ -38,16 +35,12 @@ Deno.test("the binary gets all permissions, so that no path is resolved before t
   assert.deepEqual(PERMISSION_FLAGS, ["--allow-all"]);
 });
 
-Deno.test("--out may name a folder that does not exist yet, and replaces an executable", () => {
-  const directory = Deno.makeTempDirSync({ prefix: "reprise-out-" });
-  try {
-    const out = join(directory, "new/folder/reprise");
+Deno.test("--out may name a folder that does not exist yet, and replaces an executable", () =>
+  inFolder((root) => {
+    const out = join(root, "new/folder/reprise");
     for (const text of ["first", "second"]) {
-      Deno.writeTextFileSync(join(directory, "fresh"), text);
-      putInPlace(join(directory, "fresh"), out);
+      Deno.writeTextFileSync(join(root, "fresh"), text);
+      putInPlace(join(root, "fresh"), out);
       assert.equal(Deno.readTextFileSync(out), text);
     }
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-});
+  }));

@@ -51,10 +51,20 @@ Deno.test("blocks of commands are marked as sh: a page has no block of another s
 
 Deno.test("the guides name no flag that no verb has", () => {
   const known = new Set([...read("docs/cli.md").matchAll(/--[a-z][a-z-]*/g)].map(([flag]) => flag));
-  for (const guide of ["start-sessions", "recording", "ci", "debug"]) {
+  for (const guide of ["start-sessions", "recording", "ci", "debug", "reasoning"]) {
     const page = read(`docs/${guide}.md`);
     const named = [...page.matchAll(/`(--[a-z][a-z-]*)[^`\n]*`/g)].map(([, flag = ""]) => flag);
     assert.ok(named.length > 0, guide);
     assert.deepEqual(named.filter((flag) => !known.has(flag)), [], guide);
   }
+});
+
+Deno.test("docs/reasoning.md knows every reason for which an item is left out", () => {
+  const [, union = ""] = read("src/domain/turn.ts").split("export type DropReason");
+  const reasons = [...union.slice(0, union.indexOf("export interface")).matchAll(/\| "([a-z_]+)"/g)].map((
+    [, reason],
+  ) => reason);
+  assert.ok(reasons.length >= 15);
+  const page = read("docs/reasoning.md");
+  assert.deepEqual(reasons.filter((reason) => !page.includes(`\`${reason}\``)), []);
 });

@@ -80,14 +80,7 @@ Deno.test("a long paragraph with names, code and emphasis is rendered", () => {
 });
 
 test.long("a text that is too long or nests too deep to render is not changed", () => {
-  for (
-    const text of [
-      "> ".repeat(20_000) + "deep",
-      "1. ".repeat(15_000),
-      "a ".repeat(30_000),
-      "--\n".repeat(301),
-    ]
-  ) {
+  for (const text of [`${"> ".repeat(20_000)}deep`, "1. ".repeat(15_000), "a ".repeat(30_000)]) {
     const shown = text.replaceAll(">", "&gt;");
     assert.equal(richText(text), `<pre dir="auto">\n${shown}</pre>`);
   }

@@ -3,8 +3,6 @@ import assert from "node:assert/strict";
 import { questionText } from "../../../../src/cli/run/question.ts";
 import type { Styled } from "../../../../src/cli/terminal.ts";
 import type { FileChange } from "../../../../src/tools/tool.ts";
-import { Output } from "../../../../src/cli/output.ts";
-import { askAtTerminal } from "../../../../src/cli/run/ask.ts";
 import type { Question } from "../../../../src/run/permission_gate.ts";
 import { test } from "../../../support/test.ts";
 
@@ -74,39 +72,4 @@ Deno.test("an empty new file, and a change that changes nothing, are named", () 
 Deno.test("a change of the last line's end alone is shown", () => {
   const pieces = piecesOf({ before: "a\nb", after: "a\nb\n", isPart: false });
   assert.ok(pieces.some((piece) => piece.includes("No newline at end of file")), pieces.join("|"));
-});
-
-test.long("an escape sequence in pieces is no answer, and single keys are passed on only while the question waits", async () => {
-  const pieces = ["\x1b", "[", "y", "n"];
-  const modes: boolean[] = [];
-  let shown = "";
-  let asked = 0;
-  const stderr = {
-    isTerminal: () => true,
-    writeSync(bytes: Uint8Array) {
-      const text = new TextDecoder().decode(bytes);
-      shown += text;
-      if (text.includes("Allow?")) asked++;
-      wake();
-      return bytes.length;
-    },
-  };
-  let wake = () => {};
-  const read = async (buffer: Uint8Array) => {
-    // All but the last piece come when the question is there, and that one at its second time.
-    while (pieces.length <= (asked === 1 ? 1 : asked === 2 ? 0 : pieces.length)) {
-      await new Promise<void>((resolve) => wake = resolve);
-    }
-    return new TextEncoder().encodeInto(pieces.shift() ?? "", buffer).written;
-  };
-  const output = new Output({ json: false, quiet: false, colour: false }, {
-    stdout: stderr,
-    stderr,
-    exit: () => {},
-  });
-  const openTerminal = () => ({ read, setRaw: (isOn: boolean) => void modes.push(isOn) });
-  const ask = askAtTerminal({ openTerminal }, output, new AbortController().signal);
-  assert.deepEqual(modes, []);
-  assert.equal(await ask?.(questionAbout({ before: null, after: "", isPart: false })), "no");
-  assert.deepEqual([asked, modes], [2, [true, false]], shown);
 });

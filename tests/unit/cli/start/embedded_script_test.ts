@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
+import { partFor } from "../../../../src/cli/start/begin.ts";
 import {
   codeFile,
   type LoadedScript,
   loadPart,
-  loadPriceTable,
   scriptFile,
   type ScriptName,
 } from "../../../../src/cli/start/embedded_script.ts";
 import { filesIn } from "../../../../src/cli/start/part_files.ts";
+import { textsBelow } from "../../../support/files.ts";
 
 const noPrices = () => Promise.reject(new Error("No price list"));
 
@@ -81,36 +82,31 @@ Deno.test("zod is a script of its own, which is read when a part first uses a sc
 });
 
 Deno.test("the price list is a script of its own, which no other script includes", () => {
-  const directory = Deno.makeTempDirSync();
-  try {
-    Deno.writeTextFileSync(
-      `${directory}/${scriptFile("prices")}`,
-      "(function (require, module) { module.exports = { listPrice: () => 7 }; })",
+  const importing = [...textsBelow(new URL("../../../../src", import.meta.url).pathname)]
+    .filter(([path, text]) =>
+      path.endsWith(".ts") && /["']@pydantic\/genai-prices|\/prices\/table\.ts["']/.test(text)
     );
-    Deno.writeFileSync(`${directory}/${codeFile("prices")}`, new Uint8Array());
-    const request = {
-      usage: { input_tokens: 1, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
-      at: new Date(0),
-    };
-    assert.equal(loadPriceTable(filesIn(directory)).listPrice("openai", "gpt-5", request), 7);
-  } finally {
-    Deno.removeSync(directory, { recursive: true });
-  }
-  const root = new URL("../../../../src/", import.meta.url);
-  const importing = [...filesBelow(root.pathname)].filter((path) =>
-    path.endsWith(".ts") &&
-    /["']@pydantic\/genai-prices|\/prices\/table\.ts["']/.test(Deno.readTextFileSync(path))
-  );
-  assert.deepEqual(importing.map((path) => path.slice(root.pathname.length)).sort(), [
-    "cli/start/prices.ts",
-    "prices/table.ts",
-  ]);
+  assert.deepEqual(importing.map(([path]) => path).sort(), ["cli/start/prices.ts", "prices/table.ts"]);
 });
 
-function* filesBelow(directory: string): Generator<string> {
-  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
-    const path = `${directory.replace(/\/$/, "")}/${name}`;
-    if (isDirectory) yield* filesBelow(path);
-    else yield path;
-  }
-}
+Deno.test("a call loads the smallest part that has all that it needs", () => {
+  const cases: readonly [string, readonly string[]][] = [
+    ["all", []],
+    ["listing", ["ls", "--json"]],
+    ["viewing", ["show", "demo"]],
+    ["all", ["search", "demo"]],
+    ["all", ["show", "demo", "--markdown"]],
+    ["all", ["show", "demo", "--html", "demo.html"]],
+    ["all", ["show", "demo", "--html=-"]],
+    ["running", ["run", "-s", "demo", "Go on"]],
+    ["playing", ["run", "--fixture", "kept", "Go on"]],
+    ["playing", ["run", "-s", "demo", "--fixture=kept", "Go on"]],
+    ["all", ["run", "--fixture", "kept", "--record", "again", "Go on"]],
+    ["all", ["run", "--record", "kept", "Go on"]],
+    ["all", ["run", "-s", "demo", "--record=kept", "Go on"]],
+    ["all", ["fork", "demo"]],
+    ["all", ["--json", "run", "Go on"]],
+    ["all", ["ru"]],
+  ];
+  for (const [part, args] of cases) assert.equal(partFor(args), part, args.join(" "));
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { isIntact, withSum } from "../../../../src/cli/start/executable_sum.ts";
-import { filesIn, readFromExecutable, withFiles } from "../../../../src/cli/start/part_files.ts";
+import { readFromExecutable, withFiles } from "../../../../src/cli/start/part_files.ts";
 
 const ignore = Deno.build.os !== "linux";
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -81,10 +81,3 @@ Deno.test({
       assert.throws(() => withFiles(bytesOf("MZ".repeat(100)), FILES), TypeError);
     }),
 });
-
-Deno.test("files of a directory are read by their names", () =>
-  withPath((path) => {
-    Deno.mkdirSync(path);
-    Deno.writeTextFileSync(`${path}/a.js`, "first");
-    assert.deepEqual(filesIn(path)("a.js"), [bytesOf("first")]);
-  }));

@@ -1,0 +1,187 @@
+/** Answers of a remote that are errors, lies or cut, and what a verb makes of each. */
+import assert from "node:assert/strict";
+import type { Json } from "../../support/files.ts";
+import { type Called, said } from "../../support/reprise.ts";
+import { S3Server } from "../../support/s3_server.ts";
+import { test } from "../../support/test.ts";
+import { ID, SessionHome } from "../sessions/home.ts";
+
+const SECRETS = /test-key-id|test-secret-key|token-1/;
+const xml = (text: string, status = 200, headers: HeadersInit = {}) => () =>
+  new Response(text, { status, headers });
+const failure = (status: number, code: string, headers: HeadersInit = {}) =>
+  xml(`<Error><Code>${code}</Code><AWSAccessKeyId>test-key-id</AWSAccessKeyId></Error>`, status, headers);
+const listing = (inner: string) => xml(`<ListBucketResult>${inner}</ListBucketResult>`);
+const object = (key: string) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`;
+
+/** A home with a session, and its remote. */
+class Place extends SessionHome {
+  readonly server = new S3Server();
+
+  constructor() {
+    super();
+    this.session();
+  }
+
+  verb(args: readonly string[]): Promise<Called> {
+    return this.call(args, { env: { ...this.server.env, AWS_SESSION_TOKEN: "token-1" } });
+  }
+
+  /** Requires a verb to fail in a way; returns the requests that it sent. */
+  async fails(args: readonly string[], code: string, exit: number, says: RegExp): Promise<readonly string[]> {
+    const called = await this.verb([...args, "--json"]);
+    const error: Json = JSON.parse(called.stdout);
+    assert.deepEqual([error.code, called.code], [code, exit], said(called));
+    assert.match(error.message, says);
+    assert.doesNotMatch(said(called), SECRETS);
+    return this.server.requests.splice(0);
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await super[Symbol.asyncDispose]();
+  }
+}
+
+const LS = ["ls", "--remote"];
+const bad = (answer: () => Response, says: RegExp, times = 3) => ({
+  answer,
+  code: "bad_remote",
+  exit: 2,
+  says,
+  times,
+});
+const denied = (answer: () => Response, says: RegExp) => ({
+  answer,
+  code: "remote_denied",
+  exit: 8,
+  says,
+  times: 1,
+});
+
+/** Answers that end a verb: refused keys at once, others if they come three times, for a store may err once. */
+const FAILURES: Readonly<Record<string, ReturnType<typeof bad>>> = {
+  "wrong keys": denied(failure(403, "SignatureDoesNotMatch"), /403 \(SignatureDoesNotMatch\)/),
+  "no login": denied(failure(401, "Unauthorized"), /401/),
+  "a wrong clock": denied(
+    failure(403, "RequestTimeTooSkewed", { date: "Sat, 21 Nov 2026 20:18:00 GMT" }),
+    /the clock here says .*, that of the remote Sat, 21 Nov 2026 20:18:00 GMT/,
+  ),
+  "an old session token": denied(
+    failure(400, "ExpiredToken"),
+    /session token: status 400 \(ExpiredToken\)/,
+  ),
+  "a missing bucket": {
+    ...bad(failure(404, "NoSuchBucket"), /bucket does not exist/),
+    code: "no_such_bucket",
+  },
+  "no such operation": bad(failure(501, "NotImplemented"), /501/),
+  "a redirect": bad(xml("", 307, { location: "https://elsewhere.example.com/" }), /307, a redirect/),
+  "a page": bad(xml("<html>", 400), /status 400/),
+  "an empty list": bad(xml(""), /list of objects cannot be read/),
+  "half a list": bad(xml(`<ListBucketResult>${object("a")}`), /list of objects cannot be read/),
+  "an error as a list": bad(failure(200, "InternalError"), /list of objects cannot be read/),
+  "too many objects": bad(listing(object("a/x").repeat(10_001)), /list of objects cannot be read/),
+  "objects without an end": bad(listing("<Contents>".repeat(700_000)), /list of objects cannot be read/),
+  "keys outside": bad(listing(object("a/first") + object("a/../b/x")), /it lists ".*", which is outside/, 1),
+  "a page that comes again": bad(
+    listing("<IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>"),
+    /does not end/,
+    2,
+  ),
+};
+
+for (const [name, { answer, code, exit, says, times }] of Object.entries(FAILURES)) {
+  test.long(`a remote that answers a list with ${name} ends the verb as ${code}, after ${times} of them`, async () => {
+    await using place = new Place();
+    let mistakes = Infinity;
+    place.server.instead = () => mistakes-- > 0 ? answer() : null;
+    assert.equal((await place.fails(LS, code, exit, says)).length, times);
+    if (times < 3) return;
+    mistakes = 2;
+    const called = await place.verb(LS);
+    assert.equal(called.code, 0, said(called));
+  });
+}
+
+/** Answers to the put of a turn that is not stored. */
+const PUTS: Readonly<Record<string, () => Response>> = {
+  "409": failure(409, "ConditionalRequestConflict"),
+  "429": failure(429, "SlowDown"),
+  "507": failure(507, "InsufficientStorage"),
+  "400 RequestTimeout": failure(400, "RequestTimeout"),
+};
+
+for (const [name, answer] of Object.entries(PUTS)) {
+  test.long(`a turn whose put is answered with ${name} is looked up and put again`, async () => {
+    await using place = new Place();
+    const key = `${ID}/turns/000002.json`;
+    let refusals = 2;
+    place.server.instead = ({ method }, asked) =>
+      method === "PUT" && asked === key && refusals-- > 0 ? answer() : null;
+    const called = await place.verb(["sync", ID]);
+    assert.equal(called.code, 0, said(called));
+    const requests = place.server.requests.filter((request) => request.endsWith(key));
+    const methods = requests.map((request) => request.split(" ")[0]).join(" ");
+    assert.equal(methods, "PUT GET PUT GET PUT");
+    assert.ok(place.server.objects.has(key));
+  });
+}
+
+test.long("a remote that does not answer ends a verb when its time is over", async () => {
+  await using place = new Place();
+  const sync = ["sync", ID, "--timeout", "1"];
+  const unreachable = (says: RegExp) => place.fails(sync, "remote_unreachable", 10, says);
+  place.server.isMute = () => true;
+  await unreachable(/^Cannot use s3:\/\/sessions: it does not answer$/);
+  place.server.isMute = () => false;
+  assert.equal((await place.verb(["sync", ID])).code, 0);
+  place.server.requests.splice(0);
+  place.server.instead = failure(503, "SlowDown");
+  const start = performance.now();
+  const requests = await unreachable(/within 1 seconds?: it answers with status 503$/);
+  assert.ok(requests.length >= 3 && requests.length < 9, requests.join());
+  assert.ok(performance.now() - start < 3000);
+  place.server.isMute = () => true;
+  await unreachable(/within 1 seconds?: no answer came$/);
+});
+
+test.long("an object that is longer than its kind may be is damage of its session", async () => {
+  await using place = new Place();
+  place.server.objects.set(`${ID}/removed.json`, new Uint8Array(5000));
+  await place.fails(["sync", ID], "session_damaged", 12, /removed\.json: it has more than 4096 bytes/);
+});
+
+test.long("a remote that ignores If-None-Match is refused, and the probe leaves nothing", async () => {
+  await using place = new Place();
+  const { objects } = place.server;
+  place.server.instead = ({ method }, key) => {
+    if (method !== "PUT") return null;
+    objects.set(key, new Uint8Array(1));
+    return new Response("");
+  };
+  const requests = await place.fails(["sync", ID], "remote_unsafe", 2, /ignores the header If-None-Match/);
+  assert.deepEqual([objects.size, requests.map((request) => request.split(" ")[0]).join()], [
+    0,
+    "PUT,PUT,DELETE",
+  ]);
+});
+
+test.long("a request is signed, and shows neither the secret nor a key of another prefix", async () => {
+  await using place = new Place();
+  const sent: Headers[] = [];
+  place.server.instead = ({ headers }) => {
+    sent.push(headers);
+    return null;
+  };
+  const called = await place.verb(["sync", ID, "--remote", "s3://sessions/pre"]);
+  assert.equal(called.code, 0, said(called));
+  const puts = sent.filter((headers) => headers.has("if-none-match"));
+  assert.ok(puts.length > 5);
+  for (const headers of puts) {
+    const signature = /Credential=test-key-id\/.*SignedHeaders=[^,]*if-none-match/;
+    assert.match(headers.get("authorization") ?? "", signature);
+    assert.ok(![...headers].join().includes("test-secret-key"));
+  }
+  assert.ok([...place.server.objects.keys()].every((key) => key.startsWith(`pre/${ID}/`)));
+});

@@ -1,0 +1,42 @@
+/** The sources keep zod and the schemas out of the start of the program. */
+import assert from "node:assert/strict";
+import { textsBelow } from "../../../support/files.ts";
+
+const SOURCES = [...textsBelow(new URL("../../../../src", import.meta.url).pathname)]
+  .filter(([path]) => path.endsWith(".ts"));
+/** The modules that import zod, by their paths. */
+const IMPORTING = SOURCES.filter(([path, text]) =>
+  path !== "cli/start/zod.ts" && /from "zod(\/core)?"/.test(text)
+);
+
+Deno.test("the script of zod has every function that the sources use", () => {
+  const names = new Set<string>();
+  for (const [, text] of IMPORTING) {
+    for (const [, name = ""] of text.matchAll(/\bz\.([a-z]\w*)/g)) names.add(name);
+    for (const [, list = ""] of text.matchAll(/import \{ ([^}]+) \} from "zod/g)) {
+      for (const name of list.split(", ")) names.add(name);
+    }
+  }
+  for (const type of ["core", "infer", "output"]) names.delete(type);
+  const [, script = ""] = SOURCES.find(([path]) => path === "cli/start/zod.ts") ?? [];
+  const exported = [...script.matchAll(/export \{([^}]*)\}/g)].flatMap(([, list = ""]) =>
+    list.match(/\w+/g) ?? []
+  );
+  assert.deepEqual(exported.sort(), [...names].sort());
+});
+
+Deno.test("loading the modules of a run loads no zod", () => {
+  const running = IMPORTING.filter(([path]) => /^(apis|compaction|run|tools)\//.test(path));
+  assert.ok(running.length > 5);
+  for (const [path, text] of running) {
+    assert.doesNotMatch(text, /^(export )?const \w+(: [^=]+)? = z\.(?!lazy\()/m, path);
+  }
+});
+
+Deno.test("only the verb schema loads the schemas: other code imports types", () => {
+  const value =
+    /^(?:import|export)\s+(?!type\b)[^;]*?\sfrom "[^"]*\/schemas\/[^"]*"|import\("[^"]*\/schemas\/[^"]*"\)/gm;
+  const loading = SOURCES.filter(([path]) => !path.startsWith("cli/schemas/"))
+    .flatMap(([path, text]) => (text.match(value) ?? []).map((found) => `${path}: ${found}`));
+  assert.deepEqual(loading, ['cli/completion/command.ts: import("../schemas/schema.ts")']);
+});
