@@ -2,10 +2,15 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import * as claude from "../support/messages_server.ts";
-import { answer, httpError, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
-import { refuseInDetail } from "../support/responses_server/refusing.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import * as claude from "../support/scripted_api/messages.ts";
+import {
+  answer,
+  httpError,
+  message,
+  reasoning,
+  startResponsesServer,
+} from "../support/scripted_api/responses.ts";
+import { functionCall, refuseInDetail } from "../support/scripted_api/responses_script.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { PDF, PNG } from "./attached_files.ts";
 import { assertError, HELLO, KEY, Place } from "./harness.ts";

@@ -1,7 +1,7 @@
 /** Tests for the calls that read stdin, and the others. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { type Called, type CallOptions, ending } from "../support/reprise.ts";
 import { assertError, type ExpectedError, HELLO, Place } from "./harness.ts";
 

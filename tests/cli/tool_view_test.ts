@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { type Called, ending, events, type Started } from "../support/reprise.ts";
-import { answer } from "../support/responses_server.ts";
+import { answer } from "../support/scripted_api/responses.ts";
 import { calling, edit, NEW_RUN, read, shellArgv, shellLine, write } from "./changes.ts";
 import { assertError, HELLO, Place } from "./harness.ts";
 

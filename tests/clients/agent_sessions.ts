@@ -1,8 +1,8 @@
 /** Sessions that Codex CLI, Claude Code and pi write and resume, unmodified, against servers on this machine. */
 import assert from "node:assert/strict";
-import { says } from "../support/messages_server/script.ts";
-import { startMessagesServer, text } from "../support/messages_server.ts";
-import { answer, message, startResponsesServer } from "../support/responses_server.ts";
+import { says } from "../support/scripted_api/messages_script.ts";
+import { startMessagesServer, text } from "../support/scripted_api/messages.ts";
+import { answer, message, startResponsesServer } from "../support/scripted_api/responses.ts";
 import { CLAUDE_CODE_EARLIER, CODEX, type Packages, pathWith, PI } from "./npm_packages.ts";
 import { claudeCodeApi, codexApi } from "./scripted_agent_apis.ts";
 

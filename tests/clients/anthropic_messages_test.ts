@@ -2,7 +2,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { says as answers, startMessagesServer, text, thinking } from "../support/messages_server.ts";
+import { says as answers, startMessagesServer, text, thinking } from "../support/scripted_api/messages.ts";
 import { recordedStreams } from "../support/recorded_streams.ts";
 import { said } from "../support/reprise.ts";
 import { ID, SessionHome } from "../doors/sessions/home.ts";

@@ -1,7 +1,7 @@
 /** The WebSocket client of the `openai` package, recorded by `record` and replayed by `serve`. */
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { type ResponsesSocket, startResponsesSocket } from "../support/responses_socket.ts";
+import { type ResponsesSocket, startResponsesSocket } from "../support/scripted_api/socket.ts";
 import { commandOf, Place } from "./client_command.ts";
 import { responsesStep } from "./script.ts";
 

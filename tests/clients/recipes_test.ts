@@ -1,11 +1,11 @@
 /** docs/clients.md does what it says: its recipes record in one place, and replay in another one. */
 import assert from "node:assert/strict";
 import { type Lack, lacksPython, needing } from "../support/needs.ts";
-import { startMessagesServer, text } from "../support/messages_server.ts";
-import { says } from "../support/messages_server/script.ts";
+import { startMessagesServer, text } from "../support/scripted_api/messages.ts";
+import { says } from "../support/scripted_api/messages_script.ts";
 import { blocksOf, sectionOf } from "../support/page.ts";
-import { answer, message, startResponsesServer } from "../support/responses_server.ts";
-import { listen } from "../support/serving.ts";
+import { answer, message, startResponsesServer } from "../support/scripted_api/responses.ts";
+import { listen } from "../support/scripted_api/server.ts";
 import { ELSEWHERE } from "./agent_run.ts";
 import {
   CLAUDE_AGENT_SDK,
@@ -21,7 +21,7 @@ import {
   pathWith,
 } from "./npm_packages.ts";
 import { Project } from "./project.ts";
-import { startResponsesSocket } from "../support/responses_socket.ts";
+import { startResponsesSocket } from "../support/scripted_api/socket.ts";
 import type { AgentApi } from "./agent_run.ts";
 import { chatAgentApi, claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
 

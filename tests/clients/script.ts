@@ -5,8 +5,8 @@ import {
   reasoning,
   type RecordedRequest,
   startResponsesServer,
-} from "../support/responses_server.ts";
-import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
+} from "../support/scripted_api/responses.ts";
+import { functionCall, type ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 import type { Conversation, Mistake, Recorded, Thrown } from "./support.ts";
 
 /** The model of every request to the Responses API; one that clients know to reason. */

@@ -1,8 +1,8 @@
 /** Bytes of a request: each item with the members that every server takes, in its own order. */
 import assert from "node:assert/strict";
 import { said } from "../../support/reprise.ts";
-import { startResponsesServer } from "../../support/responses_server.ts";
-import { answer, message as saying, reasoning } from "../../support/responses_server/script.ts";
+import { startResponsesServer } from "../../support/scripted_api/responses.ts";
+import { answer, message as saying, reasoning } from "../../support/scripted_api/responses_script.ts";
 import { test } from "../../support/test.ts";
 import { ID, withHome } from "../sessions/home.ts";
 import { READ } from "./refusals.ts";
