@@ -163,13 +163,16 @@ test.process("a repair that takes the newest turn from the remote does not end i
   assert.equal((await place.call("a", ...NEXT, "Two of A")).code, 5);
 });
 
-test.long("doctor --live asks the remote", async () => {
+test.long("doctor --live asks the remote, and a session that is neither here nor there is said to be at neither place", async () => {
   await using place = new RemotePlace();
   const live = async (env: Readonly<Record<string, string>> = {}) => {
     const { code, stdout } = await place.callWith(env, "a", "doctor", "--json", "--live");
     return [code, JSON.parse(stdout).checks.find(({ name }: Json) => name === "remote live")?.detail];
   };
   assert.deepEqual(await live(), [0, "s3://sessions answered: it is empty"]);
+  const { code, stderr } = await place.call("a", "run", "-s", "nothing", "Go");
+  assert.equal(code, 2);
+  assert.match(stderr, /none of 0 sessions .*, and s3:\/\/sessions has none with that id\n.*ls --remote/);
   assert.deepEqual(await live({ REPRISE_REMOTE: "" }), [0, "no remote to ask"]);
   const elsewhere = `${place.server.env.AWS_ENDPOINT_URL_S3}/nowhere`;
   assert.equal((await live({ AWS_ENDPOINT_URL_S3: elsewhere }))[0], 2);
