@@ -1,37 +1,47 @@
-/** Permissions of a run, as it reports them; tests/doors/tools/policy_table.ts has a row for each way to allow and deny. */
+/** Permissions end with their run: nothing on disk allows anything, and decisions are durable before calls start. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { events } from "../support/reprise.ts";
-import { assertError, Place } from "./harness.ts";
-import { calling, EVERYTHING, NEW_RUN } from "./changes.ts";
+import { ended, message, model, PINS, SessionFiles, user } from "../doors/sessions/session_files.ts";
+import { ending, events, said } from "../support/reprise.ts";
+import { calling, decisions, EVERYTHING, names, NEW_RUN, offered } from "./changes.ts";
+import { ok, Place } from "./harness.ts";
 
-test.long("a run may only read, unless flags allow more: the decisions are durable before the first call starts", async () => {
+test.long("the decisions of a run are durable before its first call starts", async () => {
   await using place = new Place(calling(...EVERYTHING));
   const called = await place.call([...NEW_RUN, "--allow", "write,shell", "Go"]);
   const lines = events(called).map((event) => event.type === "turn.saved" ? event.kind : event.type);
   assert.ok(lines.indexOf("harness") < lines.indexOf("tool.started"), lines.join(" "));
-  assert.deepEqual(place.sandbox.turns("s").map(({ kind }) => kind), [
-    ...["user", "model", "harness", "tools", "tools", "tools", "model", "harness"],
-  ]);
+  const kinds = ["user", "model", "harness", "tools", "tools", "tools", "model", "harness"];
+  assert.deepEqual(place.sandbox.turns("s").map(({ kind }) => kind), kinds);
 });
 
-test("a rule that cannot be used is exit 2, before anything is written: each of them", async () => {
-  await using place = new Place([]);
-  for (
-    const [flags, says] of [
-      [["--allow", "everything"], /--allow "everything".*neither a tool nor a group/],
-      [["--deny", "write,Shell"], /--deny "Shell"/], // names are exact
-      [["--allow", "write,,shell"], /--allow ""/],
-      [["--allow", "shell:"], /its pattern is empty/],
-      [["--allow", "shell:git status; rm"], /operators/],
-      [["--allow", "shell:git st*"], /one whole argument/],
-      [["--allow", "write:/etc/**"], /relative to the workspace/],
-      [["--allow", "write:../**"], /relative to the workspace/],
-    ] as const
-  ) {
-    const called = await place.call([...NEW_RUN, ...flags, "Go"]);
-    assertError(called, { code: "usage", exit: 2, says, hint: /Names: .*shell:git status/ });
-  }
-  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-  assert.equal(place.server.requests.length, 0);
+/** A place with a sound session whose pins have these permissions. */
+function pinned(permissions: readonly string[]): Place {
+  const place = new Place(calling(...EVERYTHING));
+  const pins = { ...PINS, workspace: place.sandbox.workspace, permissions };
+  Deno.mkdirSync(`${place.sandbox.home}/sessions`, { recursive: true, mode: 0o700 });
+  Deno.chmodSync(place.sandbox.home, 0o700);
+  new SessionFiles(place.sandbox.home, "s", [
+    { ...user("Hi"), pins },
+    model([message("msg_1", "Hello.")]),
+    ended(),
+  ]);
+  return place;
+}
+
+test("pins of a session that allow everything allow nothing", async () => {
+  await using place = pinned(["read", "allow shell", "allow write", "ask"]);
+  await ok(place, ["fsck", "s"]);
+  const next = await place.call(["run", "--json", "-s", "s", "Again"]);
+  assert.deepEqual([next.code, ending(next).denials], [0, 3], said(next));
+  assert.deepEqual(decisions(place).map((text) => text.split(", ")[1]), Array(3).fill("not_allowed"));
+  assert.deepEqual(names(place), ["a.txt"]);
+  assert.deepEqual(offered(place, 1), ["read_file", "list_files", "search_text"]);
+});
+
+test("unreadable pins of a session are a refusal, not a guess", async () => {
+  await using place = pinned(["read", "allow-all"]);
+  const next = await place.call(["run", "--json", "-s", "s", "--allow", "write", "Again"]);
+  assert.equal(next.code, 2, said(next));
+  assert.deepEqual(names(place), ["a.txt"]);
 });

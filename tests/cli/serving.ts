@@ -1,12 +1,12 @@
 /** A running `serve`, and suites to serve. */
-import { sha256Hex } from "../../src/domain/hash.ts";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
+import type { Json } from "../support/files.ts";
 import type { Called, Sandbox } from "../support/reprise.ts";
 
 /** The body of a request. */
 export const bodyOf = (input: string) => ({ model: "gpt-5.6", input });
 /** An exchange that answers `input`. */
-export const exchange = (input: string, answer: string, path = "/v1/responses") => ({
+const exchange = (input: string, answer: string, path = "/v1/responses") => ({
   request: { path, body: bodyOf(input) },
   response: { headers: { "content-type": "application/json" } },
   body: JSON.stringify({ answer }),
@@ -15,8 +15,7 @@ export const exchange = (input: string, answer: string, path = "/v1/responses") 
 /** Answer that a client got. */
 interface Got {
   readonly status: number;
-  // deno-lint-ignore no-explicit-any
-  readonly body: any;
+  readonly body: Json;
 }
 
 /** A running `serve`, and what it reported in the end. */
@@ -27,14 +26,8 @@ export class Serving implements AsyncDisposable {
 
   private constructor(sandbox: Sandbox, args: readonly string[]) {
     this.#sandbox = sandbox;
-    this.#started = sandbox.start([
-      "serve",
-      "--rules",
-      "none",
-      "--events",
-      `${sandbox.directory}/events`,
-      ...args,
-    ]);
+    const events = `${sandbox.directory}/events`;
+    this.#started = sandbox.start(["serve", "--rules", "none", "--events", events, ...args]);
   }
 
   static async start(sandbox: Sandbox, ...args: readonly string[]): Promise<Serving> {
@@ -63,8 +56,7 @@ export class Serving implements AsyncDisposable {
   }
 
   /** Ends the server by SIGTERM; returns how it ended and its events. */
-  // deno-lint-ignore no-explicit-any
-  async end(): Promise<Called & { readonly events: any[]; readonly ended: any }> {
+  async end(): Promise<Called & { readonly events: Json[]; readonly ended: Json }> {
     this.#started.process.kill("SIGTERM");
     const called = await this.#started.ended();
     const events = Deno.readTextFileSync(`${this.#sandbox.directory}/events`).trimEnd().split("\n")
@@ -90,6 +82,3 @@ export function writeSuite(sandbox: Sandbox, tests: readonly string[], name = "s
   }
   return suite;
 }
-
-/** SHA-256 of `fixture.json`, which `serve.ended` names. */
-export const sealOf = (fixture: string) => sha256Hex(Deno.readFileSync(`${fixture}/fixture.json`));

@@ -90,9 +90,9 @@ const PROMPTS: Readonly<Record<string, Row>> = {
   },
   "may be slow, and cut a character": {
     args: ["Add them"],
-    ...sh(`{ sleep 3; printf 'on\\303'; sleep 1; printf '\\251'; } | "$@"`),
-    asks: "Add them\n\noné",
-    says: "4 bytes added to the prompt",
+    ...sh(`{ sleep 6; printf 'caf\\303'; sleep 1; printf '\\251'; } | "$@"`),
+    asks: "Add them\n\ncafé",
+    says: "5 bytes added to the prompt",
     process: true,
   },
   "may be 10,485,760 bytes": {

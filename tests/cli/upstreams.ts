@@ -2,6 +2,7 @@
  * Five APIs at once, each a server on this machine with a key of its own, and a client that uses them by their
  * variables.
  */
+import { type Json, textsBelow } from "../support/files.ts";
 import { type Called, Sandbox } from "../support/reprise.ts";
 
 /** Request as it arrived. */
@@ -97,23 +98,13 @@ export class FiveUpstreams extends Sandbox {
   }
 
   /** Events of the last call. */
-  // deno-lint-ignore no-explicit-any
-  get events(): any[] {
+  get events(): Json[] {
     return Deno.readTextFileSync(this.log).trimEnd().split("\n").map((line) => JSON.parse(line));
   }
 
   /** Every file below the fixture, by path. */
   get files(): Map<string, string> {
-    const found = new Map<string, string>();
-    const walk = (folder: string) => {
-      for (const { name, isDirectory } of Deno.readDirSync(folder)) {
-        const path = `${folder}/${name}`;
-        if (isDirectory) walk(path);
-        else found.set(path, Deno.readTextFileSync(path));
-      }
-    };
-    walk(this.out);
-    return found;
+    return textsBelow(this.out);
   }
 }
 

@@ -185,4 +185,18 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     promise: "format.md: a redacted export leaves strings that only a provider can read",
     area: ["doors/sessions"],
   },
+  {
+    file: "src/store/write/lock.ts",
+    text: "if (now.start_time !== identity.start_time) {",
+    replacement: "if (now === identity) {",
+    promise: "guarantees.md: interrupt signals only the process that owns the lock",
+    area: ["cli/interrupt_owner_test.ts"],
+  },
+  {
+    file: "src/cli/maintenance/removal.ts",
+    text: "if ((await sessionOwner(ports, home, doomed.id)).held) skipped",
+    replacement: "if (home === null) skipped",
+    promise: "cli.md: a session that another process writes is left to it",
+    area: ["cli/disposal_test.ts"],
+  },
 ];

@@ -190,8 +190,8 @@ const OF_A_PROCESS: ReadonlySet<string> = new Set(["serve", "record", "test"]);
 
 /** Returns true if a call tests nothing that only a process has. */
 function runsHere(args: readonly string[], { through = [], env }: CallOptions): boolean {
-  const isPlan = args[0] === "record" && args.includes("--dry-run");
-  return through.length === 0 && env?.TZ === undefined && (isPlan || !OF_A_PROCESS.has(args[0] ?? "serve"));
+  const isQuick = args.includes("--help") || args[0] === "record" && args.includes("--dry-run");
+  return through.length === 0 && env?.TZ === undefined && (isQuick || !OF_A_PROCESS.has(args[0] ?? ""));
 }
 
 /** Fails on JSON for which the program has no schema. */

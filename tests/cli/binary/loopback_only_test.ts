@@ -1,8 +1,8 @@
 /** Tests for the addresses of `record` and `serve`, in any environment, and for too many connections. */
 import assert from "node:assert/strict";
-import type { Called } from "../../support/reprise.ts";
-import { Sandbox } from "../../support/reprise.ts";
+import { type Called, Sandbox } from "../../support/reprise.ts";
 import { writeFixture } from "../../doors/recordings/recording_files.ts";
+import { linesOf, Wrapping } from "./wrapping.ts";
 
 /** A port that nothing listens on at the moment. */
 function freePort(): number {
@@ -12,7 +12,7 @@ function freePort(): number {
   return port;
 }
 
-/** The sockets that a process listens on, as Linux has them: `127.0.0.1:8080`, `[::]:80`, or the path of a socket file. */
+/** The sockets that a process listens on, as Linux lists them: `0100007F:1F90` for 127.0.0.1:8080, or a path. */
 function listenedOn(pid: number): string[] {
   const inodes = new Set(
     [...Deno.readDirSync(`/proc/${pid}/fd`)].flatMap(({ name }) => {
@@ -24,25 +24,12 @@ function listenedOn(pid: number): string[] {
     }),
   );
   const rows = (name: string) =>
-    Deno.readTextFileSync(`/proc/${pid}/net/${name}`).trim().split("\n").slice(1).map((line) =>
-      line.trim().split(/\s+/)
+    Deno.readTextFileSync(`/proc/${pid}/net/${name}`).trim().split("\n").slice(1).map((row) =>
+      row.trim().split(/\s+/)
     );
-  const tcp = rows("tcp").flatMap(([, local = "", , state, , , , , , inode = ""]) =>
-    state === "0A" && inodes.has(inode) ? [ipv4(local)] : []
-  );
-  const tcp6 = rows("tcp6").flatMap(([, local = "", , state, , , , , , inode = ""]) =>
-    state === "0A" && inodes.has(inode) ? [`[${local}]`] : []
-  );
-  const unix = rows("unix").flatMap(([, , , flags, , , inode = "", path = ""]) =>
-    flags === "00010000" && inodes.has(inode) ? [path] : []
-  );
-  return [...tcp, ...tcp6, ...unix];
-}
-
-function ipv4(local: string): string {
-  const [address = "", port = ""] = local.split(":");
-  const bytes = address.match(/../g)?.map((byte) => Number.parseInt(byte, 16)).reverse() ?? [];
-  return `${bytes.join(".")}:${Number.parseInt(port, 16)}`;
+  const tcp = ["tcp", "tcp6"].flatMap(rows).filter((row) => row[3] === "0A" && inodes.has(row[9] ?? ""));
+  const unix = rows("unix").filter((row) => row[3] === "00010000" && inodes.has(row[6] ?? ""));
+  return [...tcp.map((row) => row[1] ?? ""), ...unix.map((row) => row[7] ?? "")];
 }
 
 /** A server's arguments, with a scratch fixture of one exchange. */
@@ -62,24 +49,19 @@ const VERBS = ["record", "serve"] as const;
 
 for (const verb of VERBS) {
   for (const address of ["tcp:0.0.0.0:PORT", "duplicate,tcp:0.0.0.0:PORT", "unix:FILE", "tcp:nonsense"]) {
-    const name =
-      `${verb} listens on the one loopback port that it prints, whatever DENO_SERVE_ADDRESS says: ${address}`;
-    Deno.test(name, async () => {
+    Deno.test(`${verb} listens on the one loopback port that it prints, whatever DENO_SERVE_ADDRESS says: ${address}`, async () => {
       await using sandbox = new Sandbox();
-      const value = address.replace("PORT", String(freePort())).replace(
-        "FILE",
-        `${sandbox.directory}/socket`,
-      );
+      const DENO_SERVE_ADDRESS = address.replace("PORT", String(freePort()))
+        .replace("FILE", `${sandbox.directory}/socket`);
       const port = freePort();
-      const started = sandbox.start([...argumentsOf(verb, sandbox), "--json", "--port", String(port)], {
-        env: { DENO_SERVE_ADDRESS: value },
-      });
+      const args = [...argumentsOf(verb, sandbox), "--json", "--port", String(port)];
+      const started = sandbox.start(args, { env: { DENO_SERVE_ADDRESS } });
       try {
         await started.printed('"ready"');
+        const hex = port.toString(16).toUpperCase().padStart(4, "0");
+        assert.deepEqual(listenedOn(started.process.pid), [`0100007F:${hex}`]);
         const ready = JSON.parse(started.stdout.split("\n")[0] as string);
-        assert.deepEqual(listenedOn(started.process.pid), [`127.0.0.1:${port}`]);
-        assert.equal(ready.address, `127.0.0.1:${port}`, "what is printed is what is bound");
-        assert.equal(ready.origin, `http://127.0.0.1:${port}`);
+        assert.deepEqual([ready.address, ready.origin], [`127.0.0.1:${port}`, `http://127.0.0.1:${port}`]);
       } finally {
         started.process.kill("SIGTERM");
         assert.equal((await started.ended()).stderr.includes("unexpected"), false);
@@ -138,49 +120,34 @@ async function crowded(verb: "record" | "serve", ordinary: readonly number[]): P
   return called;
 }
 
-Deno.test("more connections than ulimit -n allows get their answer or 503, and the server continues: serve", async () => {
-  const called = await crowded("serve", [200, 400]);
-  assert.equal(called.code, 7, called.stderr);
-});
-
-Deno.test("more connections than ulimit -n allows get their answer or 503, and the server continues: record", async () => {
-  const called = await crowded("record", [502]);
-  assert.equal(called.code, 7, called.stderr);
-  const logged = called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-  const { turned_away, exit_code } = logged.at(-1);
-  assert.deepEqual([exit_code, logged.filter(({ type }) => type === "turned_away").length], [7, turned_away]);
-  const { code, message } = logged.find(({ type }) => type === "error");
-  assert.deepEqual([code, message], [
-    "not_kept",
-    `Cannot keep ${turned_away} requests: they were turned away`,
-  ]);
-});
+for (const [verb, ordinary] of [["serve", [200, 400]], ["record", [502]]] as const) {
+  Deno.test(`more connections than ulimit -n allows get their answer or 503, and ${verb} continues`, async () => {
+    const { code, stdout, stderr } = await crowded(verb, ordinary);
+    assert.equal(code, 7, stderr);
+    if (verb === "serve") return;
+    const logged = linesOf(stdout);
+    const { turned_away, exit_code } = logged.at(-1);
+    assert.deepEqual([exit_code, logged.filter(({ type }) => type === "turned_away").length], [
+      7,
+      turned_away,
+    ]);
+    const { code: reason, message } = logged.find(({ type }) => type === "error");
+    assert.deepEqual([reason, message], [
+      "not_kept",
+      `Cannot keep ${turned_away} requests: they were turned away`,
+    ]);
+  });
+}
 
 Deno.test("a request that record refuses makes it end with 7, and what the command ended with comes first", async () => {
   const foreign =
     `const answer = await fetch(Deno.env.get("OPENAI_BASE_URL"), { headers: { origin: "http://a.example" } });
     console.log(answer.status); await answer.text();`;
   for (const [end, code] of [["", 7], ["Deno.exit(3);", 3]] as const) {
-    await using sandbox = new Sandbox();
-    const events = `${sandbox.directory}/events`;
-    const called = await sandbox.call([
-      ...[
-        "record",
-        "--upstream",
-        "http://127.0.0.1:9",
-        "--out",
-        `${sandbox.directory}/out`,
-        "--events",
-        events,
-        "--",
-      ],
-      ...[Deno.execPath(), "eval", "--quiet", foreign + end],
-    ]);
+    await using suite = new Wrapping();
+    const called = await suite.record([], foreign + end);
     assert.deepEqual([called.stdout, called.code], ["403\n", code], called.stderr);
     assert.match(called.stderr, /error: Cannot keep 1 request: it was turned away/);
-    assert.equal(
-      JSON.parse(Deno.readTextFileSync(events).trimEnd().split("\n").at(-1) as string).turned_away,
-      1,
-    );
+    assert.equal(suite.ended.turned_away, 1);
   }
 });

@@ -1,18 +1,18 @@
 /** Variables of the runtime: what of them reaches the program, as docs/guarantees.md lists it. */
 import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../../support/needs.ts";
-import { type Called, Sandbox } from "../../support/reprise.ts";
+import { type Called, said, Sandbox } from "../../support/reprise.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../../support/tls.ts";
 import { shortAnswer } from "../any_api.ts";
-import { KEY, MODEL } from "../harness.ts";
+import { HELLO, KEY, MODEL, Place } from "../harness.ts";
+import { running } from "./wrapping.ts";
 
-/** An API with a certificate that no client trusts, and a collector of traces. */
-class Place extends Sandbox {
+/** An API with a certificate that no client trusts, and a server that notes what it is sent: a collector or a proxy. */
+class Untrusted extends Sandbox {
   readonly certificate = `${this.directory}/certificate.pem`;
   /** Number of requests that the API got. */
   asked = 0;
-  /** Paths of the requests that the collector got. */
-  readonly collected: string[] = [];
+  readonly noted: string[] = [];
   readonly #api = Deno.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -24,121 +24,111 @@ class Place extends Sandbox {
     await request.text();
     return new Response(shortAnswer("/responses"), { headers: { "content-type": "text/event-stream" } });
   });
-  readonly #collector = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    async (request) => {
-      this.collected.push(new URL(request.url).pathname);
-      await request.arrayBuffer();
-      return Response.json({});
-    },
-  );
+  readonly #other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    this.noted.push(`${request.method} ${request.url} ${request.headers.get("authorization")}`);
+    await request.arrayBuffer();
+    return new Response("{}", { status: 502 });
+  });
 
   constructor() {
     super();
     Deno.writeTextFileSync(this.certificate, CERTIFICATE);
   }
 
-  get collector(): string {
-    return `http://127.0.0.1:${this.#collector.addr.port}`;
+  /** Origin of the server that notes. */
+  get other(): string {
+    return `http://127.0.0.1:${this.#other.addr.port}`;
+  }
+
+  /** Variables that lead to it as a proxy. */
+  get proxies(): Record<string, string> {
+    const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
+    return Object.fromEntries(names.map((name) => [name, this.other]));
   }
 
   /** One run with these variables. */
   run(env: Readonly<Record<string, string>>): Promise<Called> {
+    const OPENAI_BASE_URL = `https://127.0.0.1:${this.#api.addr.port}/v1`;
     return this.call(["run", "--json", "--new", "-m", MODEL, "hi"], {
-      env: {
-        OPENAI_API_KEY: KEY,
-        OPENAI_BASE_URL: `https://127.0.0.1:${this.#api.addr.port}/v1`,
-        ...env,
-      },
+      env: { OPENAI_API_KEY: KEY, OPENAI_BASE_URL, ...env },
     });
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await this.#api.shutdown();
-    await this.#collector.shutdown();
+    await this.#other.shutdown();
     await super[Symbol.asyncDispose]();
   }
 }
 
-const IGNORED: Readonly<Record<string, (place: Place) => Record<string, string>>> = {
-  "no variable": () => ({}),
-  "NODE_TLS_REJECT_UNAUTHORIZED": () => ({ NODE_TLS_REJECT_UNAUTHORIZED: "0" }),
-  "SSL_CERT_FILE without the system's store": ({ certificate }) => ({ SSL_CERT_FILE: certificate }),
-  "NODE_USE_SYSTEM_CA": ({ certificate }) => ({ NODE_USE_SYSTEM_CA: "1", SSL_CERT_FILE: certificate }),
-  "DENO_NODE_USE_OPENSSL_CA": ({ certificate }) => ({
-    DENO_NODE_USE_OPENSSL_CA: "1",
-    SSL_CERT_FILE: certificate,
-  }),
+/** Variables about certificates, and whether they make the API trusted. */
+const CERTIFICATES: Readonly<
+  Record<string, readonly [trusted: boolean, env: (certificate: string) => Record<string, string>]>
+> = {
+  "no variable": [false, () => ({})],
+  "NODE_TLS_REJECT_UNAUTHORIZED": [false, () => ({ NODE_TLS_REJECT_UNAUTHORIZED: "0" })],
+  "SSL_CERT_FILE without the system's store": [false, (SSL_CERT_FILE) => ({ SSL_CERT_FILE })],
+  "NODE_USE_SYSTEM_CA": [false, (SSL_CERT_FILE) => ({ NODE_USE_SYSTEM_CA: "1", SSL_CERT_FILE })],
+  "DENO_NODE_USE_OPENSSL_CA": [false, (SSL_CERT_FILE) => ({ DENO_NODE_USE_OPENSSL_CA: "1", SSL_CERT_FILE })],
+  "DENO_CERT": [true, (DENO_CERT) => ({ DENO_CERT })],
+  "SSL_CERT_FILE with it": [true, (SSL_CERT_FILE) => ({ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE })],
 };
 
-for (const [name, env] of Object.entries(IGNORED)) {
-  Deno.test(`a server with an untrusted certificate gets no key, whatever these variables say: ${name}`, async () => {
-    await using place = new Place();
-    const called = await place.run(env(place));
-    assert.deepEqual([called.code, place.asked], [10, 0], called.stdout);
-    assert.match(called.stdout, /its TLS certificate is not trusted/);
+for (const [name, [trusted, env]] of Object.entries(CERTIFICATES)) {
+  Deno.test(`a server with a certificate of its own ${trusted ? "gets requests with" : "gets no key, whatever is set:"} ${name}`, async () => {
+    await using place = new Untrusted();
+    const called = await place.run(env(place.certificate));
+    assert.deepEqual([called.code, place.asked], trusted ? [0, 1] : [10, 0], called.stdout);
+    if (!trusted) assert.match(called.stdout, /its TLS certificate is not trusted/);
   });
 }
-
-Deno.test("a server with an untrusted certificate gets no key, whatever these variables say: DENO_CERT makes it trusted: then, and only then, it gets requests", async () => {
-  await using place = new Place();
-  const called = await place.run({ DENO_CERT: place.certificate });
-  assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
-});
-
-Deno.test("a server with an untrusted certificate gets no key, whatever these variables say: SSL_CERT_FILE with the system's store too", async () => {
-  await using place = new Place();
-  const called = await place.run({ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: place.certificate });
-  assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
-});
 
 // From the sources these are the runtime's, before any of ours runs.
 Deno.test(
   needing(
-    "the binary takes no orders from the runtime's variables: no code is run by NODE_OPTIONS or DENO_AUTO_SERVE",
+    "the binary runs no code, sends no trace, writes no coverage and logs no key for the runtime's variables",
     lacksBinary(),
   ),
   async () => {
-    await using place = new Place();
-    const planted = `${place.directory}/planted.cjs`;
-    const ran = `${place.directory}/ran`;
+    await using place = new Untrusted();
+    const [planted = "", ran, ...files] = ["planted.cjs", "ran", "coverage", "coverage2", "audit"]
+      .map((name) => `${place.directory}/${name}`);
     Deno.writeTextFileSync(planted, `require("node:fs").writeFileSync(${JSON.stringify(ran)}, "")`);
-    const options = `--require ${planted} --import ${planted}`;
-    await place.run({ NODE_OPTIONS: options, DENO_AUTO_SERVE: "1", DENO_CERT: place.certificate });
-    assert.equal(place.asked, 1);
-    assert.throws(() => Deno.statSync(ran), Deno.errors.NotFound);
-  },
-);
-
-Deno.test(
-  needing(
-    "the binary takes no orders from the runtime's variables: no trace, log or coverage leaves by OTEL_*, DENO_COVERAGE_DIR, NODE_V8_COVERAGE or DENO_AUDIT_PERMISSIONS",
-    lacksBinary(),
-  ),
-  async () => {
-    await using place = new Place();
-    const files = ["coverage", "coverage2", "audit"].map((name) => `${place.directory}/${name}`);
     const [DENO_COVERAGE_DIR = "", NODE_V8_COVERAGE = "", DENO_AUDIT_PERMISSIONS = ""] = files;
-    await place.run({
-      DENO_CERT: place.certificate,
-      OTEL_DENO: "true",
-      OTEL_EXPORTER_OTLP_ENDPOINT: place.collector,
+    const called = await place.run({
+      ...{ NODE_OPTIONS: `--require ${planted} --import ${planted}`, DENO_AUTO_SERVE: "1" },
+      ...{ OTEL_DENO: "true", OTEL_EXPORTER_OTLP_ENDPOINT: place.other },
       ...{ DENO_COVERAGE_DIR, NODE_V8_COVERAGE, DENO_AUDIT_PERMISSIONS },
+      ...{ DENO_LOG: "trace", RUST_LOG: "trace", DENO_CERT: place.certificate },
     });
-    assert.deepEqual([place.asked, place.collected], [1, []]);
-    for (const file of files) assert.throws(() => Deno.statSync(file), Deno.errors.NotFound);
+    assert.deepEqual([called.code, place.asked, place.noted], [0, 1, []], called.stdout);
+    for (const file of [ran ?? "", ...files]) assert.throws(() => Deno.statSync(file), Deno.errors.NotFound);
+    assert.equal(said(called).includes(KEY), false);
   },
 );
 
-Deno.test(
-  needing(
-    "the binary takes no orders from the runtime's variables: the runtime's own log, as loud as it gets, holds no key",
-    lacksBinary(),
-  ),
-  async () => {
-    await using place = new Place();
-    const called = await place.run({ DENO_LOG: "trace", RUST_LOG: "trace", DENO_CERT: place.certificate });
-    assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
-    assert.equal(`${called.stdout}${called.stderr}`.includes(KEY), false);
-  },
-);
+Deno.test("an http base URL on this machine never goes through a proxy: of run, of record, nor of its command with the real key", async () => {
+  await using place = new Place(() => HELLO);
+  await using proxy = new Untrusted();
+  const run = await place.call(["run", "--json", "--new", "hi"], { env: proxy.proxies });
+  assert.deepEqual([run.code, place.server.requests.length], [0, 1], run.stdout);
+  const client = running(`
+    const answer = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", {
+      method: "POST",
+      headers: { authorization: "Bearer " + Deno.env.get("OPENAI_API_KEY") },
+      body: JSON.stringify({ model: "${MODEL}", input: "hi", stream: true }),
+    });
+    await answer.body?.cancel();
+    console.log(answer.status + " " + Deno.env.get("NO_PROXY"));`);
+  const out = `${place.sandbox.directory}/fixture`;
+  const env = { ...proxy.proxies, NO_PROXY: "example.com" };
+  const recorded = await place.call(["record", "--out", out, "--", ...client], { env });
+  assert.equal(recorded.code, 0, recorded.stderr);
+  assert.match(recorded.stdout, /^200 .*127\.0\.0\.1.*,example\.com\n$/);
+  const served = await place.call(["serve", out, "--", ...client], { env });
+  assert.equal(served.code, 0, served.stderr);
+  const abroad = { ...proxy.proxies, OPENAI_BASE_URL: "http://api.example.com/v1" };
+  const refused = await place.call(["run", "--json", "--new", "hi"], { env: abroad });
+  assert.deepEqual([refused.code, /unencrypted/.test(refused.stdout)], [2, true], refused.stdout);
+  assert.deepEqual(proxy.noted, []);
+});

@@ -5,7 +5,7 @@ import { answer, message, reasoning, type Script } from "../../support/scripted_
 import { functionCall, httpError } from "../../support/scripted_api/responses_script.ts";
 import type { Called } from "../../support/reprise.ts";
 import { shellLine } from "../changes.ts";
-import { begun, Place } from "../harness.ts";
+import { begun, configure, Place } from "../harness.ts";
 
 /** Found wherever a field is shown. */
 const MARK = "field";
@@ -64,65 +64,50 @@ async function makeEvil(place: Place): Promise<void> {
 /** A place with this session; its server does not know the session's reasoning. */
 const evilSession = begun(EVIL_MODEL, makeEvil);
 
-for (
-  const args of [
-    ["ls"],
-    ["ls", "--json"],
-    ["ls", "--tree"],
-    ["show", "s"],
-    ["show", "s", "--events"],
-    ["show", "s", "--json"],
-    ["show", "s", "--raw", "1"],
-    ["show", "s", "--raw", "2"],
-    ["run", "-s", "s", "--dry-run", "--body"],
-    ["run", "-s", "s", "--dry-run", "--body", EVIL],
-    ["explain", "s"],
-    ["explain", "s", "--json"],
-    ["explain", "s", "--model", `other-${EVIL}`],
-    ["export", "s"],
-    ["run", "-s", "s", "--dry-run", EVIL],
-  ]
-) {
+/** Calls about a session all of whose texts are evil. */
+const OF_SESSION: readonly (readonly string[])[] = [
+  ["ls"],
+  ["ls", "--tree"],
+  ["show", "s"],
+  ["show", "s", "--events"],
+  ["show", "s", "--json"],
+  ["show", "s", "--raw", "1"],
+  ["run", "-s", "s", "--dry-run", "--body"],
+  ["run", "-s", "s", "--dry-run", EVIL],
+  ["explain", "s"],
+  ["explain", "s", "--model", `other-${EVIL}`],
+  ["export", "s"],
+];
+
+for (const args of OF_SESSION) {
   Deno.test(`content of a session is shown on a terminal, and controls it in no verb: ${args.join(" ")}`, async () => {
     await using place = await evilSession();
     await assertShown(place, args);
   });
 }
 
-Deno.test("content of a session is shown on a terminal, and controls it in no verb: the next run of it", async () => {
+Deno.test("content of a session is shown on a terminal, and controls it in no verb: the next run, and an imported session", async () => {
   await using place = new Place(EVIL_MODEL);
   await makeEvil(place);
   for (const more of ["--verbose", "--json"]) await assertShown(place, ["run", "-s", "s", more, EVIL]);
-});
-
-Deno.test("content of a session is shown on a terminal, and controls it in no verb: a turn file as bytes is unaltered in a pipe", async () => {
-  await using place = await evilSession();
-  for (
-    const args of [["show", "s", "--raw", "1"], ["run", "-s", "s", "--dry-run", "--body"], ["export", "s"]]
-  ) {
-    const { stdout } = await place.call(args);
-    assert.ok(stdout.includes("\u009b31m\u202etxt.exe\u200b"), stdout);
-  }
-  const raw = await place.call(["show", "s", "--raw", "1"]);
-  assert.equal(raw.stdout, Deno.readTextFileSync(place.turnPath("s", 1)));
-});
-
-Deno.test("content of a session is shown on a terminal, and controls it in no verb: JSON on a terminal is still JSON, with the same values", async () => {
-  await using place = await evilSession();
-  const { stdout } = await screenOf(place, ["ls", "--json"]);
-  assert.equal(JSON.parse(stdout).sessions[0].model, EVIL);
-});
-
-Deno.test("content of a session is shown on a terminal, and controls it in no verb: an imported session, with its pins", async () => {
-  await using place = await evilSession();
   const file = `${place.sandbox.directory}/export.jsonl`;
   await place.call(["export", "s", file]);
   await using other = new Place(EVIL_MODEL);
   await other.call(["import", file]);
-  for (const args of [["ls"], ["show", "s"], ["explain", "s", "--model", EVIL]]) {
+  for (const args of [["show", "s"], ["explain", "s", "--model", EVIL], ["run", "-s", "s", "Go on"]]) {
     await assertShown(other, args);
   }
-  await assertShown(other, ["run", "-s", "s", "Go on"]);
+});
+
+Deno.test("content of a session is unaltered in a pipe, and JSON on a terminal is still JSON", async () => {
+  await using place = await evilSession();
+  for (const args of [["run", "-s", "s", "--dry-run", "--body"], ["export", "s"]]) {
+    assert.ok((await place.call(args)).stdout.includes("\u009b31m\u202etxt.exe\u200b"), args[0]);
+  }
+  const raw = await place.call(["show", "s", "--raw", "1"]);
+  assert.equal(raw.stdout, Deno.readTextFileSync(place.turnPath("s", 1)));
+  const { stdout } = await screenOf(place, ["ls", "--json"]);
+  assert.equal(JSON.parse(stdout).sessions[0].model, EVIL);
 });
 
 Deno.test("an answer of a server is shown on a terminal, and does not control it: the answer, as it streams, with colour", async () => {
@@ -135,121 +120,93 @@ Deno.test("an answer of a server is shown on a terminal, and does not control it
   assert.doesNotMatch(unstyled, OBEYED);
 });
 
-Deno.test("an answer of a server is shown on a terminal, and does not control it: the message of an error", async () => {
-  await using place = new Place(() => httpError(400, { message: EVIL, code: EVIL }));
-  await assertShown(place, ["run", "Go"]);
-  await assertShown(place, ["run", "--json", "Go"]);
-  await assertShown(place, ["doctor", "--live"]);
-});
+const FAILED = { kind: "failed", error: { code: "server_error", message: EVIL } } as const;
+/** Answers of a server, and calls that show them. Nothing is typed at a question: it stays until the time is over. */
+const ANSWERS: Readonly<Record<string, readonly [script: Script, ...calls: (readonly string[])[]]>> = {
+  "the message of an error": [
+    () => httpError(400, { message: EVIL, code: EVIL }),
+    ...[["run", "Go"], ["run", "--json", "Go"], ["doctor", "--live"]],
+  ],
+  "the message of a stream that failed": [() => answer([message("Half.")], { end: FAILED }), ["run", "Go"]],
+  "a question about a call": [() => answer([shellLine(`echo ${EVIL}`)]), [
+    "run",
+    "--ask",
+    "--timeout",
+    "4",
+    "Go",
+  ]],
+};
 
-Deno.test("an answer of a server is shown on a terminal, and does not control it: the message of a stream that failed", async () => {
-  const end = { kind: "failed", error: { code: "server_error", message: EVIL } } as const;
-  await using place = new Place(() => answer([message("Half.")], { end }));
-  await assertShown(place, ["run", "Go"]);
-});
-
-Deno.test("an answer of a server is shown on a terminal, and does not control it: a question about a call", async () => {
-  await using place = new Place(({ input }) =>
-    input.at(-1)?.type === "message" ? answer([shellLine(`echo ${EVIL}`)]) : answer([message("Done.")])
-  );
-  // Nothing is typed: the question stays there until the time is over.
-  await assertShown(place, ["run", "--ask", "--timeout", "4", "Go"]);
-});
-
-/** A fixture whose header and answers hold evil. */
-function evilFixture(place: Place, name = "fixture"): string {
-  return writeFixture(`${place.sandbox.directory}/${name}`, [{
-    request: { path: "/v1/responses" },
-    body: `event: error\ndata: ${JSON.stringify({ type: "error", code: EVIL, message: EVIL })}\n\n`,
-  }], { models: [EVIL], note: EVIL });
-}
-
-for (
-  const args of [
-    ["fixture", "ls", "DIR"],
-    ["fixture", "ls", "DIR", "--json"],
-    ["fixture", "show", "DIR"],
-    ["fixture", "show", "DIR", "--json"],
-    ["run", "--fixture", "DIR", "Go"],
-    ["run", "--fixture", "DIR", "--match", "sequence", "Go"],
-  ]
-) {
-  Deno.test(`content of a fixture is shown on a terminal, and controls it in no verb: ${args.join(" ")}`, async () => {
-    await using place = new Place(EVIL_MODEL);
-    const fixture = evilFixture(place);
-    await assertShown(place, args.map((word) => word === "DIR" ? fixture : word));
+for (const [what, [script, ...calls]] of Object.entries(ANSWERS)) {
+  Deno.test(`an answer of a server is shown on a terminal, and does not control it: ${what}`, async () => {
+    await using place = new Place(script);
+    for (const args of calls) await assertShown(place, args);
   });
 }
 
-Deno.test("content of a fixture is shown on a terminal, and controls it in no verb: a fixture's own name", async () => {
+/** Calls about a fixture whose header and answers hold evil, and about one whose name does. */
+const OF_FIXTURE: readonly (readonly string[])[] = [
+  ["fixture", "ls", "DIR"],
+  ["fixture", "show", "DIR"],
+  ["fixture", "show", "DIR", "--json"],
+  ["run", "--fixture", "DIR", "--match", "sequence", "Go"],
+  ...["ls", "lint", "seal", "redact"].map((verb) => ["fixture", verb, "NAMED"]),
+  ["fixture", "diff", "NAMED", "NAMED"],
+  ["test", "NAMED"],
+  ...[[], ["--events", "/dev/stderr"], ["--events", "/dev/tty"], ["--json"]].map((events) => [
+    ...["serve", "NAMED", "--match", "exact", ...events, "--"],
+    ...["sh", "-c", "curl -s -d {} $OPENAI_BASE_URL/responses >/dev/null"],
+  ]),
+];
+
+Deno.test("content and name of a fixture are shown on a terminal, and control it in no verb", async () => {
   await using place = new Place(EVIL_MODEL);
-  const fixture = evilFixture(place, EVIL_NAME);
-  for (const verb of ["ls", "show", "lint", "seal", "redact"]) {
-    await assertShown(place, ["fixture", verb, fixture]);
+  const [plain, named] = ["fixture", EVIL_NAME].map((name) =>
+    writeFixture(`${place.sandbox.directory}/${name}`, [{
+      request: { path: "/v1/responses" },
+      body: `event: error\ndata: ${JSON.stringify({ type: "error", code: EVIL, message: EVIL })}\n\n`,
+    }], { models: [EVIL], note: EVIL })
+  ) as [string, string];
+  for (const args of OF_FIXTURE) {
+    await assertShown(place, args.map((word) => word === "DIR" ? plain : word === "NAMED" ? named : word));
   }
-  await assertShown(place, ["test", fixture]);
-  await assertShown(place, ["test", fixture, "--reporter", "json"]);
-  await assertShown(place, ["fixture", "diff", fixture, fixture]);
 });
 
-Deno.test("content of a fixture is shown on a terminal, and controls it in no verb: the events and notes of serve", async () => {
-  await using place = new Place(EVIL_MODEL);
-  const fixture = evilFixture(place, EVIL_NAME);
-  for (const events of [[], ["--events", "/dev/stderr"], ["--events", "/dev/tty"], ["--json"]]) {
-    const ask = "curl -s -d '{}' $OPENAI_BASE_URL/responses >/dev/null";
-    await assertShown(place, ["serve", fixture, "--match", "exact", ...events, "--", "sh", "-c", ask]);
-  }
-});
-
-Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: a file in a session's directory, for fsck and gc", async () => {
+Deno.test("names of files are shown on a terminal, and steer it in no message", async () => {
   await using place = await evilSession();
-  Deno.writeTextFileSync(`${place.path("s")}/turns/${EVIL_NAME}`, "x");
+  const session = place.path("s");
+  Deno.writeTextFileSync(`${session}/turns/${EVIL_NAME}`, "x");
   await assertShown(place, ["fsck", "s"]);
-  Deno.removeSync(`${place.path("s")}/turns/${EVIL_NAME}`);
+  Deno.removeSync(`${session}/turns/${EVIL_NAME}`);
   for (const name of ["blobs", "quarantine"]) {
-    Deno.mkdirSync(`${place.path("s")}/${name}`, { mode: 0o700, recursive: true });
+    Deno.mkdirSync(`${session}/${name}`, { mode: 0o700, recursive: true });
   }
-  Deno.symlinkSync("/dev/null", `${place.path("s")}/quarantine/${EVIL_NAME}`);
+  Deno.symlinkSync("/dev/null", `${session}/quarantine/${EVIL_NAME}`);
   for (const json of [[], ["--json"]]) await assertShown(place, ["rm", "--unused", ...json]);
-});
-
-Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the home, in what gc and ls say of it", async () => {
-  await using place = new Place(EVIL_MODEL);
   const home = `${place.sandbox.directory}/${EVIL_NAME}`;
   await assertShown(place, ["ls", "--home", home]);
   Deno.writeTextFileSync(home, "no directory");
-  for (const verb of [["ls"], ["rm", "--unused"]]) await assertShown(place, [...verb, "--home", home]);
+  await assertShown(place, ["rm", "--unused", "--home", home]);
+  configure(place.sandbox, { [EVIL]: EVIL });
+  await assertShown(place, ["doctor"]);
 });
 
-Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the words of a wrong call, and a hint", async () => {
+Deno.test("words of a wrong call are shown on a terminal, and steer it in no message", async () => {
   await using place = new Place(EVIL_MODEL);
   for (const args of [[EVIL], ["help", EVIL]]) await assertShown(place, args);
   for (
     const args of [
       ["show", EVIL],
-      ["ls", "--since", EVIL],
-      ["ls", "--limit", EVIL],
+      ["ls", "--debug", "--since", EVIL],
       ["import", EVIL_NAME],
-      ["run", "-p", EVIL, "Go"],
       ["run", "--allow", EVIL, "Go"],
-      ["run", "--fixture", EVIL, "Go"],
       ["run", "--base-url", EVIL, "Go"],
       ["serve", EVIL],
       ["record", "--upstream", "http://127.0.0.1:1", "--out", "x", "--", EVIL],
-      ["fixture", "lint", EVIL],
-      ["ls", "--debug", "--since", EVIL],
     ]
   ) {
     await assertShown(place, args);
     const end = args.includes("--") ? args.indexOf("--") : args.length;
     await assertShown(place, args.toSpliced(end, 0, "--json"));
   }
-});
-
-Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the name of a setting in the configuration", async () => {
-  await using place = new Place(EVIL_MODEL);
-  const directory = `${place.sandbox.directory}/.config/reprise`;
-  Deno.mkdirSync(directory, { recursive: true });
-  Deno.writeTextFileSync(`${directory}/config.json`, JSON.stringify({ [EVIL]: EVIL }));
-  await assertShown(place, ["doctor"]);
 });

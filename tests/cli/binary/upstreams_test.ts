@@ -156,15 +156,16 @@ Deno.test("record --host and --token serve clients of another machine without a 
   const env = place.variables;
   const record = (...args: string[]) =>
     place.start(["record", "--out", place.out, "--host", "0.0.0.0", ...args], { env });
-  const open = await record("--upstream", new URL(openai.url).origin).ended();
-  assert.equal(open.code, 2, open.stderr);
-  assert.match(
-    open.stderr,
-    /Cannot listen on "0\.0\.0\.0": other machines could send requests without a token/,
-  );
-  const weak = await record("--upstream", new URL(openai.url).origin, "--token", "short").ended();
-  assert.deepEqual([weak.code, weak.stderr.includes("--token: it needs 16")], [2, true], weak.stderr);
-
+  for (
+    const [flags, says] of [
+      [[], /Cannot listen on "0\.0\.0\.0": other machines could send requests without a token/],
+      [["--token", "short"], /--token: it needs 16/],
+    ] as const
+  ) {
+    const refused = await record("--upstream", new URL(openai.url).origin, ...flags).ended();
+    assert.equal(refused.code, 2, refused.stderr);
+    assert.match(refused.stderr, says);
+  }
   const urls = [`OPENAI_BASE_URL=${openai.url}`, `GROQ_BASE_URL=${groq.url}`];
   const both = record("--json", "--token", token, ...urls.flatMap((url) => ["--env", url]));
   await both.printed("\n");
@@ -236,28 +237,4 @@ Deno.test("no variable of reprise or Azure leads a command around serve, and rec
     /REPRISE_BASE_URL makes requests bypass the recorder\nhint: [^\n]*--upstream/,
   );
   assert.match((await around("record", "--out", place.out, "--upstream", url)).stdout, /^unset http/);
-});
-
-Deno.test("--env refuses what leads no client to an API, and says why", async () => {
-  await using place = new FiveUpstreams();
-  const rows: readonly (readonly [readonly string[], RegExp])[] = [
-    [["ACME"], /"ACME" is not NAME=URL/],
-    [["https://user:secret@api.example.com/?a=b"], /the value is not NAME=URL/],
-    [["ACME_URL=ftp://api.example.com"], /neither http nor https/],
-    [["ACME_URL=http://api.example.com"], /keys would travel unencrypted/],
-    [["ACME_URL=https://user:secret@api.example.com"], /carries a user name or password/],
-    [["ACME_URL=https://api.example.com?a=b"], /carries a query/],
-    [["ACME_URL=https://a.example", "ACME_URL=https://b.example"], /ACME_URL is given twice/],
-    [["PATH=https://a.example"], /PATH does not lead clients to an API/],
-  ];
-  for (const [values, message] of rows) {
-    const flags = values.flatMap((value) => ["--env", value]);
-    const called = await place.call(["record", "--out", place.out, ...flags, "--", "true"]);
-    assert.equal(called.code, 2, `${values}: ${called.stderr}`);
-    assert.match(called.stderr, message);
-    assert.doesNotMatch(called.stderr, /secret/);
-  }
-  const both = ["--upstream", "http://127.0.0.1:9", ...place.envFlag];
-  const called = await place.call(["record", "--out", place.out, ...both, "--", "true"]);
-  assert.match(called.stderr, /--upstream and --env exclude each other/);
 });

@@ -11,48 +11,31 @@ const WHOLE = exchange(ASKED, answerEvents("one"));
 /** A line of a turn file with its own sum. */
 const turn = (open: string) => `${open}"sum":"${sha256(open)}"}\n`;
 
+const edited = (name: string, from: string | RegExp, to: string) => (path: string) =>
+  edit(`${path}/${name}`, (text) => text.replace(from, to));
+const BAD_STEP = "error bad_session session.json";
+const BAD_TOOLS = "error bad_tools tools.json";
+const argument = (argument: string) =>
+  printed({ format: "reprise.session_test/1", steps: [{ args: ["run", argument], exit: 0 }] });
+
 /** Edits of a fixture that is a session test too, and the finding. */
 const SESSIONS: Readonly<Record<string, readonly [(path: string) => void, ...string[]]>> = {
   "nothing": [() => {}],
-  "steps that are no list": [
-    (path) => edit(`${path}/session.json`, (text) => text.replace(/"steps": \[[^]*\]/, '"steps": "x"')),
-    "error bad_session session.json",
-  ],
-  "a step with another fixture": [
-    (path) => edit(`${path}/session.json`, (text) => text.replace('"fixture": "."', '"fixture": "2"')),
-    "error bad_session session.json",
-  ],
-  "an output that is not there": [
-    (path) => Deno.removeSync(`${path}/tools/0001`),
-    "error bad_tools tools.json",
-  ],
-  "a call without output": [
-    (path) => edit(`${path}/tools.json`, (text) => text.replace('"output": "4",', "")),
-    "error bad_tools tools.json",
-  ],
-  "an output outside of tools/": [
-    (path) => edit(`${path}/tools.json`, (text) => text.replace("tools/0001", "../fixture.json")),
-    "error bad_tools tools.json",
-  ],
-  "another format of tools": [
-    (path) => edit(`${path}/tools.json`, (text) => text.replace("reprise.tools/1", "tools/1")),
-    "error bad_tools tools.json",
-  ],
+  "steps that are no list": [edited("session.json", /"steps": \[[^]*\]/, '"steps": "x"'), BAD_STEP],
+  "a step with another fixture": [edited("session.json", '"fixture": "."', '"fixture": "2"'), BAD_STEP],
+  "an output that is not there": [(path) => Deno.removeSync(`${path}/tools/0001`), BAD_TOOLS],
+  "a call without output": [edited("tools.json", '"output": "4",', ""), BAD_TOOLS],
+  "an output outside of tools/": [edited("tools.json", "tools/0001", "../fixture.json"), BAD_TOOLS],
+  "another format of tools": [edited("tools.json", "reprise.tools/1", "tools/1"), BAD_TOOLS],
   "a turn with another sum": [
-    (path) => edit(`${path}/expect/s/turns/000001.json`, (text) => text.replace('"turn":1', '"turn":2')),
+    edited("expect/s/turns/000001.json", '"turn":1', '"turn":2'),
     "error bad_turn expect/s/turns/000001.json",
   ],
-  ...Object.fromEntries(["é".repeat(65_536), "caf\0 nul"].map((argument) => [
-    `an argument that no process takes: ${argument.slice(-5)}`,
-    [
-      (path: string) =>
-        write(
-          `${path}/session.json`,
-          printed({ format: "reprise.session_test/1", steps: [{ args: ["run", argument], exit: 0 }] }),
-        ),
-      "error bad_session session.json",
-    ] as const,
-  ])),
+  "an argument that is too long": [
+    (path) => write(`${path}/session.json`, argument("é".repeat(65_536))),
+    BAD_STEP,
+  ],
+  "an argument with a NUL": [(path) => write(`${path}/session.json`, argument("caf\0 nul")), BAD_STEP],
 };
 
 for (const [name, [harm, ...found]] of Object.entries(SESSIONS)) {
@@ -65,11 +48,9 @@ for (const [name, [harm, ...found]] of Object.entries(SESSIONS)) {
       output: "4",
       full: { file: "tools/0001" },
     };
+    const steps = [{ args: ["run", "Hi"], fixture: ".", exit: 0 }];
     const files = {
-      "session.json": printed({
-        format: "reprise.session_test/1",
-        steps: [{ args: ["run", "Hi"], fixture: ".", exit: 0 }],
-      }),
+      "session.json": printed({ format: "reprise.session_test/1", steps }),
       "tools.json": printed({ format: "reprise.tools/1", calls: [call] }),
       "tools/0001": "4 and more",
       "expect/s/turns/000001.json": turn('{"turn":1,'),
@@ -87,26 +68,15 @@ withHome(
   "lint looks over a session test whose fixtures lie below it, and finds it by its session.json",
   async (home) => {
     home.fixture("test/1", [WHOLE]);
-    const steps = ["1", "1/x"].map((fixture) => ({
-      args: ["run", "correct horse battery"],
-      fixture,
-      exit: 0,
-    }));
+    const PASSPHRASE = "correct horse battery";
+    const steps = ["1", "1/x"].map((fixture) => ({ args: ["run", PASSPHRASE], fixture, exit: 0 }));
     home.file("test/session.json", printed({ format: "reprise.session_test/1", steps }));
-    const { fixtures } = await home.json(["lint", "."], {
-      codes: [7],
-      env: { PASSPHRASE: "correct horse battery" },
-    });
-    assert.deepEqual(fixtures.map(({ path, exchanges, steps }: Json) => [path, exchanges, steps]), [
-      ["./test", 0, 2],
-      ["./test/1", 1, null],
-    ]);
-    assert.deepEqual(fixtures[0].findings.map(({ path, message }: Json) => [path, message]), [
-      [
-        "session.json",
-        `Cannot read the fixture file "./test/1/x/fixture.json": nothing is there, and steps[1] names it`,
-      ],
-      ["session.json", "it holds the value of PASSPHRASE, 2 times"],
+    const { fixtures } = await home.json(["lint", "."], { codes: [7], env: { PASSPHRASE } });
+    const counts = fixtures.map(({ path, exchanges, steps }: Json) => [path, exchanges, steps]);
+    assert.deepEqual(counts, [["./test", 0, 2], ["./test/1", 1, null]]);
+    assert.deepEqual(fixtures[0].findings.map(({ path, message }: Json) => `${path}: ${message}`), [
+      `session.json: Cannot read the fixture file "./test/1/x/fixture.json": nothing is there, and steps[1] names it`,
+      "session.json: it holds the value of PASSPHRASE, 2 times",
     ]);
   },
 );

@@ -18,11 +18,7 @@ interface Place {
 }
 const SHOP = "## main\n M docs/notes.md\n?? new/\n1a2b3c4 Greet\n5d6e7f8 Begin the shop";
 const HERE: Place = {
-  cwd: "/people/ada/shop",
-  home: "/people/ada",
-  user: "run",
-  date: "2026-11-22",
-  git: SHOP,
+  ...{ cwd: "/people/ada/shop", home: "/people/ada", user: "run", date: "2026-11-22", git: SHOP },
 };
 /** The place of the server: a directory of each system, and today. */
 const THERE: Place = {
@@ -101,10 +97,8 @@ rows("values of the machine are found in any words", {
 rows("what only looks like a value of the machine counts", {
   ...Object.fromEntries([
     ["What happened on 2026-11-22?", `What happened on ${THERE.date}?`],
-    ["What happened on 2026-11-22?", "What happened on 2026-11-23?"],
     [`Delete ${SOME}`, `Delete ${OTHER}`],
     ["run the run", "test the test"],
-    ["Does it work on linux?", "Does it work on darwin?"],
     ["/people/ada/shop-old/a", "/usr/share-old/a"],
     ["/mnt/people/ada/shop", "/mnt/usr/share"],
     ["from /people/ada/shop to /people/ada", "from /srv/people to /usr/share"],
@@ -158,6 +152,12 @@ const ruled = (
 ): Row => ({
   ...{ header: { match }, recorded: [recorded], asked: more },
 });
+const blob = (encrypted_content: string, more: Json = {}) => ({
+  type: "reasoning",
+  encrypted_content,
+  ...more,
+});
+const thinking = (thinking: string) => claude([says([{ type: "thinking", thinking, signature: "x" }])]);
 const args = (cwd: string) => JSON.stringify({ command: `cat ${cwd}/notes/2026-11-21.txt` });
 const echoed = (cwd: string, prompt: string, id: string, from: string) =>
   talk(...at(cwd, prompt, "2027-01-02"), ...called(id, `ok ${cwd}`, args(from)));
@@ -224,28 +224,15 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
   "roles, types, ids and blobs stay under an ignored container": ruled(
     { ignore: ["$.input[*]"] },
     talk(user("a"), call("c"), { type: "reasoning", id: "rs_1", encrypted_content: "x" }),
-    [
-      talk(user("b"), call("c", { name: "other" }), {
-        type: "reasoning",
-        encrypted_content: "x",
-        summary: [1],
-      }),
-      "1 rules ignore $.input[*]",
-    ],
-    [talk(says("a"), call("c"), { type: "reasoning", encrypted_content: "x" }), "miss 1 input[0].role"],
-    [
-      talk(user("a"), call("c"), { type: "reasoning", encrypted_content: "y" }),
-      "miss 1 input[2].encrypted_content",
-    ],
+    [talk(user("b"), call("c", { name: "other" }), blob("x", { summary: [1] })), "1 rules ignore $.input[*]"],
+    [talk(says("a"), call("c"), blob("x")), "miss 1 input[0].role"],
+    [talk(user("a"), call("c"), blob("y")), "miss 1 input[2].encrypted_content"],
   ),
   "models stay": ruled({ ignore: ["$.*"] }, ask("Hi"), [ask("Hi", { model: "n" }), "miss 1 model"]),
   "signed thinking and data stay": ruled(
     { normalize: ["uuid"] },
-    claude([says([{ type: "thinking", thinking: SOME, signature: "x" }])]),
-    [
-      claude([says([{ type: "thinking", thinking: OTHER, signature: "x" }])]),
-      "miss 1 messages[0].content[0].thinking",
-    ],
+    thinking(SOME),
+    [thinking(OTHER), "miss 1 messages[0].content[0].thinking"],
   ),
   "paths from the end, in brackets, of any depth": ruled(
     { ignore: ["input[-1].content", "$['odd name']", "$..deep[*].x"] },
@@ -319,10 +306,7 @@ withHome("the rules of one fixture do not apply to another", async (home) => {
   home.fixture("a", [exchangeOf(talk(...at("/srv/a")))]);
   home.fixture("b", [exchangeOf(talk(...at("/srv/a")))], { match: { normalize: ["cwd"] } });
   await using server = await Served.start(home, ["a", "b"], { cwd: home.directory, flags: FLAGS });
-  const [first, second] = [await server.ask(talk(...at("/srv/b"))), await server.ask(talk(...at("/srv/b")))];
-  assert.deepEqual([outcomeOf(first), first.events[0].fixture, second.events[0].type], [
-    "1 rules cwd",
-    "b",
-    "miss",
-  ]);
+  const first = await server.ask(talk(...at("/srv/b")));
+  assert.deepEqual([outcomeOf(first), first.events[0].fixture], ["1 rules cwd", "b"]);
+  assert.match(outcomeOf(await server.ask(talk(...at("/srv/b")))), /^miss/);
 });

@@ -51,13 +51,9 @@ rows("all differences are listed, with both values", {
   },
   "places are those of the received body, also where rules leave elements out": {
     header: { match: { ignore: ["$.tools[1]", "$.include[0]", "$.input[0].content[0]"] } },
-    recorded: [{
-      ...ask(["x", "a"]),
-      tools: [tool("c", "1"), tool("b"), tool("a", "1")],
-      include: ["x", "a"],
-    }],
+    recorded: [ask(["x", "a"], { tools: [tool("c", "1"), tool("b"), tool("a", "1")], include: ["x", "a"] })],
     asked: [[
-      { ...ask(["y", "b"]), tools: [tool("c", "2"), tool("x"), tool("a", "2")], include: ["y", "b"] },
+      ask(["y", "b"], { tools: [tool("c", "2"), tool("x"), tool("a", "2")], include: ["y", "b"] }),
       [
         'input[0].content[1]: "a" / "b"',
         'tools[2].description: "1" / "2"',
@@ -117,83 +113,74 @@ const places = (cwd: string, day: string) =>
   chat([user(`<cwd>${cwd}</cwd>\nToday's date is ${day}.`), user(`Fix ${cwd}/x.ts`)]);
 
 /** Recorded requests, the received one, and the flags that make it match; `null` if it has to be recorded. */
-const CURES: Readonly<
-  Record<string, readonly [recorded: readonly Json[], asked: Json, cure: string | null]>
-> = {
-  "a UUID that is new each time": [[asks(`Sum up ${ONE}`)], asks(`Sum up ${TWO}`), "--normalize uuid"],
+type Cure = readonly [recorded: readonly Json[], asked: Json, cure: string | null];
+/** Two requests of one form. */
+const two = <T>(form: (value: T) => Json, recorded: T, asked: T, cure: string | null): Cure => [
+  ...[[form(recorded)], form(asked), cure] as const,
+];
+const member = (more: Json) => asks("Hi", more);
+const whole = (text: string) => asks(`Sum up ${text}`);
+const branch = (name: string) => chat([user([text("Be kind"), reminder(name), text("Fix the test")])]);
+const last = (name: string) => chat([user([text("Fix the test"), reminder(name)])]);
+const dated = (day: string) => asks(`Today's date is ${day}.\nName a river`);
+const asked = (day: string) => days(day, `What happened on ${day}?`);
+const river = (name: string) => chat([user(`Name a ${name}`), says("Nile"), user("Thanks")]);
+const document = (about: string) => chat([user([text(`<document>${about}</document>`), text("Sum up")])]);
+const passed = ([count, id]: readonly [number, string]) => tested(`${count} passed`, `Test ${id}`);
+
+const CURES: Readonly<Record<string, Cure>> = {
+  "a UUID that is new each time": two(whole, ONE, TWO, "--normalize uuid"),
   "only the rules that are needed, of directory and day": [
     [places("/srv/a", "2026-11-21")],
     places("/srv/b", "2026-11-22"),
     "--normalize cwd,date",
   ],
-  "the day after a label, in the text with the question": [
-    [asks("Today's date is 2026-11-21.\nName a river")],
-    asks("Today's date is 2026-11-22.\nName a river"),
+  "the day after a label, in the text with the question": two(
+    dated,
+    "2026-11-21",
+    "2026-11-22",
     "--normalize date",
-  ],
-  "the day that a person asks about": [
-    [days("2026-11-21", "What happened on 2026-11-21?")],
-    days("2026-11-22", "What happened on 2026-11-22?"),
-    null,
-  ],
-  "another prompt": [[asks("Name a river")], asks("Name a lake"), null],
-  "another earlier prompt": [
-    [chat([user("Name a river"), says("Nile"), user("Thanks")])],
-    chat([user("Name a lake"), says("Nile"), user("Thanks")]),
-    null,
-  ],
-  "another system text": [
-    [chat([system("A pirate"), user("Hi")])],
-    chat([system("A lawyer"), user("Hi")]),
-    null,
-  ],
-  "another model": [[asks("Hi")], asks("Hi", { model: "n" }), null],
-  "another format of the answer": [
-    [asks("Hi", { response_format: { type: "text" } })],
-    asks("Hi", { response_format: { type: "json_object" } }),
-    null,
-  ],
-  "a setting": [[asks("Hi", { temperature: 0 })], asks("Hi", { temperature: 1 }), "--ignore '$.temperature'"],
+  ),
+  "the day that a person asks about": two(asked, "2026-11-21", "2026-11-22", null),
+  "another prompt": two(asks, "Name a river", "Name a lake", null),
+  "another earlier prompt": two(river, "river", "lake", null),
+  "another system text": two((text) => chat([system(text), user("Hi")]), "A pirate", "A lawyer", null),
+  "another model": two(member, {}, { model: "n" }, null),
+  "another format of the answer": two(
+    ...[
+      member,
+      { response_format: { type: "text" } },
+      { response_format: { type: "json_object" } },
+      null,
+    ] as const,
+  ),
+  "a setting": two(member, { temperature: 0 }, { temperature: 1 }, "--ignore '$.temperature'"),
   "a setting that the recording lacks, beside a UUID": [
-    [asks(`Sum up ${ONE}`)],
-    asks(`Sum up ${TWO}`, { seed: 7 }),
+    [whole(ONE)],
+    { ...whole(TWO), seed: 7 },
     "--normalize uuid --ignore '$.seed'",
   ],
-  "a text in which a client writes about itself": [
-    [chat([user([text("Be kind"), reminder("main"), text("Fix the test")])])],
-    chat([user([text("Be kind"), reminder("feature"), text("Fix the test")])]),
-    "--ignore '$.messages[0].content[1].text'",
-  ],
-  "such a text in the place of the question": [
-    [chat([user([text("Fix the test"), reminder("main")])])],
-    chat([user([text("Fix the test"), reminder("feature")])]),
-    null,
-  ],
-  "a document before the question": [
-    [chat([user([text("<document>Whales</document>"), text("Sum up")])])],
-    chat([user([text("<document>Sharks</document>"), text("Sum up")])]),
-    null,
-  ],
-  "a description of a tool": [
-    [described("sh", "Runs")],
-    described("sh", "Runs it"),
-    "--ignore '$.tools[0].function.description'",
-  ],
-  "another tool": [[described("sh", "Runs")], described("rm", "Runs"), null],
-  "the output of a tool": [[tested("3 passed")], tested("4 passed"), "--match conversation"],
-  "the output of a tool, beside a UUID": [
-    [tested("3 passed", `Test ${ONE}`)],
-    tested("4 passed", `Test ${TWO}`),
+  "a text in which a client writes about itself": two(
+    ...[branch, "main", "feature", "--ignore '$.messages[0].content[1].text'"] as const,
+  ),
+  "such a text in the place of the question": two(last, "main", "feature", null),
+  "a document before the question": two(document, "Whales", "Sharks", null),
+  "a description of a tool": two(
+    (description: string) => described("sh", description),
+    ...["Runs", "Runs it", "--ignore '$.tools[0].function.description'"] as const,
+  ),
+  "another tool": two((name: string) => described(name, "Runs"), "sh", "rm", null),
+  "the output of a tool": two(tested, "3 passed", "4 passed", "--match conversation"),
+  "the output of a tool, beside a UUID": two(
+    passed,
+    [3, ONE],
+    [4, TWO],
     "--normalize uuid --match conversation",
-  ],
-  "the output of a tool and another prompt": [
-    [tested("3 passed")],
-    tested("4 passed", "Run all tests"),
-    null,
-  ],
+  ),
+  "the output of a tool and another prompt": two(passed, [3, "all"], [4, "it"], null),
   "a rule that would hide the difference between two recordings": [
-    [asks("Hi", { seed: 1 }), asks("Hi", { seed: 2 })],
-    asks("Hi", { seed: 3 }),
+    [member({ seed: 1 }), member({ seed: 2 })],
+    member({ seed: 3 }),
     null,
   ],
 };
@@ -235,8 +222,7 @@ rows(
 
 const REFUSALS = [
   ...["maximum context length", "encrypted content could not be verified", "unsupported parameter: 'x'"],
-  ...["max_tokens", "include", "reasoning", "No tool output found for call_1", "signature"],
-  ...["messages.1.content.0: invalid `signature` in `thinking` block", "prompt is too long"],
+  ...["max_tokens", "reasoning", "No tool output found for call_1", "signature", "prompt is too long"],
 ];
 rows(
   "a miss sends the client no text that could read as a refusal, whatever the request holds",
@@ -275,15 +261,14 @@ withHome(
         ...{ type: "fixture_miss", param: null, code: "fixture_miss" },
       },
     });
-    const [event] = missed.events;
-    assert.deepEqual([event.message, event.nearest], [
+    const [{ message, nearest }] = missed.events;
+    assert.equal(
+      message,
       'No recorded exchange matches request 1 (POST /v1/responses): the nearest is exchange 1 of "a", which differs at ' +
-      `input[0].content: recorded "Fix the failing test", received "Fix the failing tests". To record it: ${record}`,
-      {
-        ...{ fixture: "a", number: 1, path: "input[0].content" },
-        ...{ recorded: '"Fix the failing test"', received: '"Fix the failing tests"' },
-      },
-    ]);
+        `input[0].content: recorded "Fix the failing test", received "Fix the failing tests". To record it: ${record}`,
+    );
+    const values = { recorded: '"Fix the failing test"', received: '"Fix the failing tests"' };
+    assert.deepEqual(nearest, { fixture: "a", number: 1, path: "input[0].content", ...values });
     const elsewhere = await server.ask(sent(ask("Hi"), { path: "/responses" }));
     assert.match(
       elsewhere.events[0].message,
@@ -296,27 +281,17 @@ withHome(
       /: its only recorded answer, exchange 1 of "a", has been played \(serve --repeat plays it again\)\./,
     );
     const ended = await server.end();
-    assert.deepEqual([ended.code, ended.served, ended.missed, ended.unused], [7, 1, 3, [{
-      fixture: "a",
-      number: 2,
-    }]]);
+    assert.deepEqual([ended.code, ended.served, ended.missed], [7, 1, 3]);
+    assert.deepEqual(ended.unused, [{ fixture: "a", number: 2 }]);
   },
 );
 
+const thirty = (letter: string) =>
+  ask("Hi", {
+    text: Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`m${n}`, letter.repeat(9999)])),
+  });
 rows("values of many or long differences are cut", {
-  "30 members": {
-    recorded: [
-      ask("Hi", {
-        text: Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`m${n}`, "a".repeat(9999)])),
-      }),
-    ],
-    asked: [[
-      ask("Hi", {
-        text: Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`m${n}`, "b".repeat(9999)])),
-      }),
-      [20, true],
-    ]],
-  },
+  "30 members": { recorded: [thirty("a")], asked: [[thirty("b"), [20, true]]] },
   "a word in a long text": {
     recorded: [ask(`${"a".repeat(1000)}left${"a".repeat(1000)}`)],
     asked: [[ask(`${"a".repeat(1000)}right${"a".repeat(1000)}`), [1, true]]],
@@ -335,22 +310,16 @@ const gateway = (path: string, more: Json = {}) => ({ base_url: `https://gateway
 const command = (header: Json, path: string, variable: string, asked = path): Row => ({
   ...{ header, recorded: [sent(ask("Hi"), { path })], asked: [[sent(ask("Ho"), { path: asked }), variable]] },
 });
+const OF_OPENAI = "OPENAI_BASE_URL=https://gateway.example/openai/v1 reprise";
+const OF_ANTHROPIC = "ANTHROPIC_BASE_URL=https://gateway.example/claude reprise";
 rows("the command that records a missed request names the API of its gateway", {
-  "OpenAI": command(
-    gateway("/openai/v1"),
-    "/openai/v1/responses",
-    "OPENAI_BASE_URL=https://gateway.example/openai/v1 reprise",
-  ),
+  "OpenAI": command(gateway("/openai/v1"), "/openai/v1/responses", OF_OPENAI),
   "OpenAI, at another path": command(
     gateway("/openai/v1"),
     "/openai/v1/responses",
-    "OPENAI_BASE_URL=https://gateway.example/openai/v1 reprise",
+    OF_OPENAI,
     "/v1/responses",
   ),
-  "Anthropic": command(
-    gateway("/claude", { provider: "anthropic" }),
-    "/claude/v1/messages",
-    "ANTHROPIC_BASE_URL=https://gateway.example/claude reprise",
-  ),
+  "Anthropic": command(gateway("/claude", { provider: "anthropic" }), "/claude/v1/messages", OF_ANTHROPIC),
   "the vendor itself": command({}, "/v1/responses", "reprise"),
 }, { flags: FLAGS, outcome: ({ events: [{ cure }] }) => cure.split(" record ")[0] });

@@ -13,7 +13,7 @@ import {
   useOf,
   writeEvents,
 } from "./prune_lists.ts";
-import { headerOf, seal, write } from "./recording_files.ts";
+import { HEADER, headerOf, seal, write } from "./recording_files.ts";
 
 withHome(
   "prune removes the exchanges that no list uses, of every fixture that a list names",
@@ -35,7 +35,8 @@ withHome(
     const at = (name: string, ...inputs: string[]) => fixtureOf(`${home.directory}/suite/${name}`, inputs);
     const [used, read] = [at("used", "one", "two"), at("read", "three")];
     for (const name of ["named", "other/named", "unknown"]) at(name, name);
-    const flags = lists(home, [[useOf(used, 2), useOf(read)]], { unopened: ["named"] });
+    // A use counts more than the name of the fixture among those that no request opened.
+    const flags = lists(home, [[useOf(used, 2), useOf(read)]], { unopened: ["named", "used"] });
     const kept = await pruned(home, "suite", [...flags, "--dry-run"]);
     assert.deepEqual(kept.left_alone, [
       { path: "suite/named", reason: "unopened" },
@@ -47,47 +48,27 @@ withHome(
     assert.deepEqual([kept.losses, removed.losses], [{ used: [1] }, { used: [1] }]);
     assert.deepEqual(removed.removed_fixtures.map(({ path }: Json) => path), ["suite/named", "suite/read"]);
     assert.deepEqual(removed.left_alone.map(({ reason }: Json) => reason), ["not_listed", "not_listed"]);
-    assert.deepEqual([...Deno.readDirSync(`${home.directory}/suite`)].map(({ name }) => name).sort(), [
-      "other",
-      "unknown",
-      "used",
-    ]);
+    const names = [...Deno.readDirSync(`${home.directory}/suite`)].map(({ name }) => name).sort();
+    assert.deepEqual(names, ["other", "unknown", "used"]);
   },
 );
 
-withHome(
-  "prune keeps a fixture that any list used, though another says that no request opened it",
-  async (home) => {
-    const a = fixtureOf(`${home.directory}/suite/a`, ["one"]);
-    const b = fixtureOf(`${home.directory}/suite/b`, ["two"]);
-    const flags = lists(home, [[useOf(a, 1), useOf(b)], [useOf(b, 1)]], { unopened: ["a", "b"] });
-    const { losses, removed_fixtures } = await pruned(home, "suite", [...flags, "--unopened"]);
-    assert.deepEqual([losses, removed_fixtures], [{ a: [], b: [] }, []]);
-  },
-);
-
+const elsewhere = (use: Use): Use => ({ ...use, path: "/other/chat", seal: "1".repeat(64) });
 /** Lists that are refused for the fixtures of a suite, and why. */
 const REFUSED: Readonly<Record<string, readonly [(a: string, b: string) => (readonly Use[])[], RegExp]>> = {
-  ...Object.fromEntries(["", "/../suite/a", "elsewhere/suite/a", "/nowhere/a"].map((path) => [
-    `a list about another state of "${path}"`,
-    [
-      (a: string, b: string) => {
-        const stale = {
-          ...useOf(a, 1),
-          seal: "0".repeat(64),
-          path: path === "" ? a : path.startsWith("/..") ? a.replace("/a", path) : path,
-        };
-        return [[useOf(a, 2), useOf(b, 1)], [stale, useOf(b, 1)]];
-      },
-      /"list 2": ".*a" has changed since serve read it$/,
-    ] as const,
+  ...Object.fromEntries(["suite/a", "suite/../suite/a", "/nowhere/a"].map((path) => [
+    `a list about another state of ${path}`,
+    [(a: string, b: string) => {
+      const stale = { ...useOf(a, 1), seal: "0".repeat(64), path: a.replace("suite/a", path) };
+      return [[useOf(a, 2), useOf(b, 1)], [stale, useOf(b, 1)]];
+    }, /"list 2": ".*a" has changed since serve read it$/] as const,
   ])),
   "a list about other fixtures only": [
-    (a) => [[useOf(a, 1)], [{ ...useOf(a, 1), path: "/other/chat", seal: "1".repeat(64) }]],
+    (a) => [[useOf(a, 1)], [elsewhere(useOf(a, 1))]],
     /"list 2": serve did not read ".*suite" as it is now$/,
   ],
   "lists without a use": [
-    (a, b) => [[useOf(a), useOf(b), { ...useOf(a, 1), path: "/other/chat", seal: "1".repeat(64) }]],
+    (a, b) => [[useOf(a), useOf(b), elsewhere(useOf(a, 1))]],
     /Cannot prune ".*": the events show no use of it$/,
   ],
   "a use of an exchange that is not there": [
@@ -111,6 +92,9 @@ for (const [name, [uses, says]] of Object.entries(REFUSED)) {
 const USE: Use = { path: "fixtures/a", seal: "0".repeat(64), used: [1, 3] };
 const LAST = JSON.stringify(ended([USE]));
 
+const READY = '{"type":"ready"}\n';
+const SHAPE = /: serve\.ended has another shape: /;
+
 /** Contents of a list that is refused, and why. */
 const LISTS: readonly (readonly [Json | Uint8Array, RegExp])[] = [
   [{ missed: 1, exit_code: 7 }, /: 1 request had no recording$/],
@@ -123,20 +107,15 @@ const LISTS: readonly (readonly [Json | Uint8Array, RegExp])[] = [
   [{ served: 0 }, /: no exchange was played$/],
   [{ exit_code: 7, tool_outputs_differ: 1 }, /: serve ended with exit code 7$/],
   [{ exit_code: 7, unused: [{}], unmet_faults: ["429"] }, /: serve ended with exit code 7$/],
-  [{ fixtures: undefined }, /: serve\.ended has another shape: fixtures: it is missing$/],
-  [{ fixtures: [{ ...USE, seal: "abc" }] }, /: serve\.ended has another shape: fixtures\[0\]\.seal/],
-  [{ fixtures: [{ ...USE, used: [0] }] }, /: serve\.ended has another shape: fixtures\[0\]\.used/],
-  [{ missed: "none" }, /: serve\.ended has another shape: missed/],
-  ['{"type":"ready"}\n{"type":"played"}\n', /: it is cut short: no serve\.ended ends it$/],
-  [`{"type":"ready"}\n${LAST}\n{"type":"ready"}\n`, /: it is cut short/],
-  [`{"type":"ready"}\n{"type":"ready"}\n${LAST}\n`, /: it is cut short/],
-  [
-    `{"type":"ready"}\n${LAST}\n{"type":"ready"}\n${LAST.replace('"missed":0', '"missed":1')}\n`,
-    /1 request had no recording/,
-  ],
+  [{ fixtures: undefined }, new RegExp(`${SHAPE.source}fixtures: it is missing$`)],
+  [{ fixtures: [{ ...USE, seal: "abc" }] }, new RegExp(`${SHAPE.source}fixtures\\[0\\]\\.seal`)],
+  [{ fixtures: [{ ...USE, used: [0] }] }, new RegExp(`${SHAPE.source}fixtures\\[0\\]\\.used`)],
+  [`${READY}{"type":"played"}\n`, /: it is cut short: no serve\.ended ends it$/],
+  [`${READY}${LAST}\n${READY}`, /: it is cut short/],
+  [`${READY}${READY}${LAST}\n`, /: it is cut short/],
+  [`${READY}${LAST}\n${READY}${LAST.replace('"missed":0', '"missed":1')}\n`, /1 request had no recording/],
   ["", /: it is cut short/],
-  [`{"type":"ready"}\n${LAST.slice(0, -5)}`, /: line 2 is not a JSON object/],
-  [`{"type":"rea\n${LAST}\n`, /: line 1 is not a JSON object/],
+  [`${READY}${LAST.slice(0, -5)}`, /: line 2 is not a JSON object/],
   [`[1]\n${LAST}\n`, /: line 1 is not a JSON object/],
   [new Uint8Array([0xff, 0x0a]), /: line 1 is not a JSON object/],
 ];
@@ -158,12 +137,8 @@ withHome(
   async (home) => {
     const path = fixtureOf(`${home.directory}/f`, ["one", "two", "three", "four"]);
     const strict = { exit_code: 7, command_exit_code: 0, unused: [{ fixture: "f", number: 2 }] };
-    writeEvents(
-      `${home.directory}/list`,
-      ended([useOf(path, 1)]),
-      { type: "ready" },
-      ended([useOf(path, 3)], strict),
-    );
+    const second = [{ type: "ready" }, ended([useOf(path, 3)], strict)];
+    writeEvents(`${home.directory}/list`, ended([useOf(path, 1)]), ...second);
     assert.deepEqual((await pruned(home, "f", ["--events", "list"])).losses, { f: [2, 4] });
   },
 );
@@ -191,15 +166,9 @@ for (const [name, [damage, says]] of Object.entries(DAMAGE)) {
 withHome("prune leaves the fixtures of session tests alone, and refuses one that is named", async (home) => {
   const at = (name: string, header = {}) =>
     fixtureOf(`${home.directory}/suite/${name}`, ["one", "two"], header);
-  const [plain, own, run, step] = [
-    at("plain"),
-    at("own"),
-    at("run", { tools: "recorded" }),
-    at("test/fixtures/step"),
-  ] as [string, string, string, string];
-  write(`${own}/session.json`, "{}");
-  write(`${home.directory}/suite/test/session.json`, "{}");
-  const flags = lists(home, [[plain, own, run, step].map((path) => useOf(path, 1))]);
+  const all = [at("plain"), at("own"), at("run", { tools: "recorded" }), at("test/fixtures/step")];
+  for (const name of ["own", "test"]) write(`${home.directory}/suite/${name}/session.json`, "{}");
+  const flags = lists(home, [all.map((path) => useOf(path, 1))]);
   const { losses, left_alone } = await pruned(home, "suite", [...flags, "--unopened"]);
   assert.deepEqual(losses, { plain: [2] });
   const tests = ["suite/own", "suite/run", "suite/test/fixtures/step"];
@@ -217,35 +186,20 @@ withHome("prune finishes the work of a killed recorder first", async (home) => {
   assert.deepEqual((await pruned(home, "a", flags)).losses, { a: [1] });
   assert.deepEqual([...Deno.readDirSync(path)].map(({ name }) => name).sort(), ["exchanges", "fixture.json"]);
   write(`${path}/exchanges/0003/body`, "{}");
-  await home.refused(
-    ["prune", "a", ...lists(home, [[useOf(path, 1)]])],
-    "bad_fixture",
-    /nothing is there|does not list/,
-  );
+  const again = ["prune", "a", ...lists(home, [[useOf(path, 1)]])];
+  await home.refused(again, "bad_fixture", /nothing is there|does not list/);
 });
 
+const created = "2026-11-21T20:18:00.000Z";
+const KEPT = {
+  ...{ created, note: "a note", match: { normalize: ["cwd"] }, context: { cwd: "/srv/project" } },
+  ...{ redactions: { header: 2 }, not_secret: ["A_TOKEN"], later_member: { of: "x" } },
+  base_urls: { OPENAI_BASE_URL: "https://api.openai.com/v1" },
+};
 withHome(
   "a pruned fixture keeps the bytes of its exchanges in their folders, and everything else that is not theirs",
   async (home) => {
-    const created = "2026-11-21T20:18:00.000Z";
-    const header = {
-      ...{
-        created,
-        note: "a note",
-        models: ["m-imported", "m-gone", "m-kept"],
-        match: { normalize: ["cwd"] },
-      },
-      base_urls: {
-        OPENAI_BASE_URL: "https://api.openai.com/v1",
-        ANTHROPIC_BASE_URL: "https://api.anthropic.com",
-      },
-      ...{
-        context: { cwd: "/srv/project" },
-        redactions: { header: 2 },
-        not_secret: ["A_TOKEN"],
-        later_member: { of: "x" },
-      },
-    };
+    const header = { ...KEPT, models: ["m-imported", "m-gone", "m-kept"] };
     const models = ["m-gone", "m-kept", "m-kept", "m-gone"];
     const path = home.fixture("f", models.map((model, index) => asking(`${index}`, model)), header);
     write(`${path}/notes.txt`, "seen");
@@ -258,35 +212,23 @@ withHome(
     after.delete("fixture.json");
     assert.deepEqual(after, new Map([...before].filter(([name]) => !/fixture\.json|0001|0004/.test(name))));
     const { files: _files, ...rest } = headerOf(path);
-    assert.deepEqual(rest, {
-      ...{
-        format: "reprise.fixture/1",
-        provider: "openai",
-        base_url: "https://api.openai.com/v1",
-        ...header,
-      },
-      models: ["m-imported", "m-kept"],
-    });
+    assert.deepEqual(rest, { ...HEADER, ...KEPT, models: ["m-imported", "m-kept"] });
   },
 );
 
-const created = "2026-11-21T20:18:00.000Z";
 const [FIRST, SECOND, THIRD] = [
   { created, producer: "one", exchanges: [1, 2] },
   { created: "2026-11-22T08:00:00.000Z", exchanges: [3, 4], context: { cwd: "/other" } },
   { created: "2026-11-23T08:00:00.000Z", exchanges: [5, 6], later: 1 },
 ] as const;
+const over = (recording: Json, ...exchanges: readonly number[]) => ({ ...recording, exchanges });
 
 /** Used exchanges of a grown fixture, and its recordings after it is pruned. */
 const GROWN: readonly (readonly [readonly number[], Json])[] = [
-  [[1, 4, 5, 6], [{ ...FIRST, exchanges: [1, 1] }, { ...SECOND, exchanges: [2, 2] }, {
-    ...THIRD,
-    exchanges: [3, 4],
-  }]],
-  [[2, 6], [{ ...FIRST, exchanges: [1, 1] }, { ...THIRD, exchanges: [2, 2] }]],
+  [[1, 4, 5, 6], [over(FIRST, 1, 1), over(SECOND, 2, 2), over(THIRD, 3, 4)]],
+  [[2, 6], [over(FIRST, 1, 1), over(THIRD, 2, 2)]],
   // The fixture's own members are those of the first recording, also if nothing of it is left.
-  [[3, 5], [{ ...SECOND, exchanges: [1, 1] }, { ...THIRD, exchanges: [2, 2] }]],
-  [[4], [{ ...SECOND, exchanges: [1, 1] }]],
+  [[3, 5], [over(SECOND, 1, 1), over(THIRD, 2, 2)]],
   [[1, 2], [FIRST]],
 ];
 

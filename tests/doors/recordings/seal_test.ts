@@ -14,8 +14,10 @@ const ASKED: GivenExchange = {
 };
 /** The exchange with its raw body in a file, as a recorder writes it where JSON would not restore it. */
 const WITH_RAW: GivenExchange = { ...ASKED, sent: RAW };
-const [REQUEST, RESPONSE, RAW_FILE, ANSWER] = ["request.json", "response.json", "request.body", "body"]
-  .map((name) => `exchanges/0001/${name}`) as [string, string, string, string];
+const REQUEST = "exchanges/0001/request.json";
+const RESPONSE = "exchanges/0001/response.json";
+const RAW_FILE = "exchanges/0001/request.body";
+const ANSWER = "exchanges/0001/body";
 
 /** An edit, what `seal` reports, and the exchange after it. */
 interface Sealed {
@@ -33,14 +35,13 @@ const socketBody = (text: string) => {
   return `${first}\n{"type":"keepalive"}\n{"type":"keepalive"}\n${last}\n`;
 };
 
+const NEW_SUM = { path: REQUEST, why: "body_sha256 is that of the edited body" };
+
 const ROWS: Readonly<Record<string, Sealed>> = {
   "nothing": { edits: {}, report: {} },
   "a readable body gets a new sum": {
     edits: { [REQUEST]: goodBye },
-    report: {
-      changed: [REQUEST],
-      refitted: [{ path: REQUEST, why: "body_sha256 is that of the edited body" }],
-    },
+    report: { changed: [REQUEST], refitted: [NEW_SUM] },
     after: sent(JSON.stringify({ ...BODY, input: "good-bye" })),
   },
   "a readable body without a sum stays without one": {
@@ -55,10 +56,7 @@ const ROWS: Readonly<Record<string, Sealed>> = {
     report: {
       changed: [REQUEST],
       removed: [RAW_FILE],
-      refitted: [
-        { path: REQUEST, why: "body_sha256 is that of the edited body" },
-        { path: RAW_FILE, why: "the body in request.json was edited" },
-      ],
+      refitted: [NEW_SUM, { path: RAW_FILE, why: "the body in request.json was edited" }],
     },
     after: sent(JSON.stringify({ ...BODY, input: "good-bye" })),
   },
@@ -89,12 +87,7 @@ const ROWS: Readonly<Record<string, Sealed>> = {
     after(path) {
       const { response, text } = exchangesOf(path)[2] ?? assert.fail();
       assert.deepEqual(response.messages.map(([, ms]: number[]) => ms), [10, 20, 30, 30]);
-      assert.deepEqual(response.messages.map(([offset]: number[]) => text[Number(offset)]), [
-        "{",
-        "{",
-        "{",
-        "{",
-      ]);
+      assert.equal(response.messages.map(([offset]: number[]) => text[Number(offset)]).join(""), "{{{{");
     },
   },
 };
@@ -117,6 +110,7 @@ for (const [name, { given = [ASKED], edits, report, after }] of Object.entries(R
   });
 }
 
+const crlf = (text: string) => text.replaceAll("\n", "\r\n");
 /** Edits that are refused, and why. */
 const REFUSED: Readonly<Record<string, readonly [GivenExchange, Sealed["edits"], RegExp, RegExp?]>> = {
   "two edits that contradict each other": [
@@ -129,22 +123,12 @@ const REFUSED: Readonly<Record<string, readonly [GivenExchange, Sealed["edits"],
     { [REQUEST]: goodBye, [RESPONSE]: (text) => text.replace("200", "2000") },
     /status: must be from 200 to 599/,
   ],
-  "a header with a line break": [
-    ASKED,
-    { [RESPONSE]: (text) => text.replace("text/event-stream", "a\\nb") },
-    /a header holds no line breaks/,
-  ],
   "a request that is not JSON": [
     ASKED,
     { [REQUEST]: (text) => text.slice(0, -5) },
     /request\.json": it is not JSON/,
   ],
-  "line ends that alone have changed": [
-    ASKED,
-    { [ANSWER]: (text) => text.replaceAll("\n", "\r\n") },
-    /only its line ends .* CRLF now/,
-    /-text/,
-  ],
+  "line ends that alone have changed": [ASKED, { [ANSWER]: crlf }, /only its line ends .* CRLF now/, /-text/],
 };
 
 for (const [name, [given, edits, says, hint]] of Object.entries(REFUSED)) {
@@ -192,18 +176,12 @@ withHome(
     assert.deepEqual(after, before);
     Deno.removeSync(`${path}/exchanges/0003`, { recursive: true });
     const header = Deno.readTextFileSync(`${path}/fixture.json`);
-    await home.refused(
-      ["seal", "f"],
-      "bad_fixture",
-      /they end with exchange 3, and the fixture has 2 exchanges/,
-      /Correct the numbers/,
-    );
+    const says = /they end with exchange 3, and the fixture has 2 exchanges/;
+    await home.refused(["seal", "f"], "bad_fixture", says, /Correct the numbers/);
     assert.equal(Deno.readTextFileSync(`${path}/fixture.json`), header);
     // The hint works.
-    write(
-      `${path}/fixture.json`,
-      JSON.stringify({ ...JSON.parse(header), recordings: RECORDINGS.slice(0, 1) }),
-    );
+    const corrected = { ...JSON.parse(header), recordings: RECORDINGS.slice(0, 1) };
+    write(`${path}/fixture.json`, JSON.stringify(corrected));
     await home.json(["seal", "f"]);
     assert.equal(exchangesOf(path).length, 2);
   },

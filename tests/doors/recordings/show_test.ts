@@ -6,7 +6,14 @@ import { answerEvents, ASKED, exchange, framed, message } from "./answers.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import type { GivenExchange } from "./recording_files.ts";
 
+const json = { "content-type": "application/json" };
 const WHOLE = exchange(ASKED, answerEvents("one"));
+
+/** A call with its output. */
+const CALLED = (call_id: string): Json[] => [
+  { type: "function_call", call_id, name: "weather", arguments: '{"city":"Oslo"}' },
+  { type: "function_call_output", call_id, output: "4 degrees" },
+];
 
 /** The exchanges of a fixture as `show` prints them. */
 async function shown(home: RecordingHome, ...exchanges: readonly GivenExchange[]): Promise<string> {
@@ -38,29 +45,20 @@ withHome(
 );
 
 withHome("show joins the deltas of an item, and reads well", async (home) => {
-  const items = [
-    ...ASKED.input,
-    { type: "function_call", call_id: "call_1", name: "weather", arguments: '{"city":"Oslo"}' },
-    { type: "function_call_output", call_id: "call_1", output: "4 degrees" },
-  ];
+  const input = [...ASKED.input, ...CALLED("call_1")];
   const given = exchange(
-    { ...ASKED, input: items },
+    { ...ASKED, input },
     answerEvents("one", { words: ["It ", "is ", "4 ", "degrees."] }),
   );
-  const text = await shown(home, {
-    ...given,
-    request: { ...given.request, at_ms: 1500 },
-    response: { chunks: [[0, 12], [1000, 340], [3000, 1250]] },
-  });
+  const request = { ...given.request, at_ms: 1500 };
+  const response = { chunks: [[0, 12], [1000, 340], [3000, 1250]] };
+  const text = await shown(home, { ...given, request, response });
   assert.equal(text, Deno.readTextFileSync(new URL("expected/timeline.txt", import.meta.url)));
 });
 
 withHome("show keeps apart the deltas of items that mingle, and shows what is no event", async (home) => {
-  const delta = (output_index: number, text: string) => ({
-    type: "response.output_text.delta",
-    output_index,
-    delta: text,
-  });
+  const type = "response.output_text.delta";
+  const delta = (output_index: number, delta: string) => ({ type, output_index, delta });
   const command = {
     type: "response.shell_call_command.delta",
     output_index: 1,
@@ -72,10 +70,7 @@ withHome("show keeps apart the deltas of items that mingle, and shows what is no
   const [{ events }] = await timelines(home, { body });
   assert.deepEqual(events.map(({ kind, count, item, text }: Json) => [kind, count, item, text]), [
     ["comment", 2, null, null],
-    ["response.output_text.delta", 2, 0, "ab"],
-    ["response.output_text.delta", 1, 1, "c"],
-    ["response.output_text.delta", 1, 0, "d"],
-    ["response.shell_call_command.delta", 1, 1, "ls"],
+    ...[[type, 2, 0, "ab"], [type, 1, 1, "c"], [type, 1, 0, "d"], [command.type, 1, 1, "ls"]],
     ["unreadable data", 1, null, "<html>"],
     ["[DONE]", 1, null, null],
   ]);
@@ -88,16 +83,12 @@ withHome(
     const sentBack = [
       { type: "reasoning", id: "rs_one", summary: [], encrypted_content: "another copy" },
       { type: "message", role: "assistant", content: [{ type: "output_text", text: "I look it up." }] },
-      { type: "function_call", call_id: "call_one", name: "weather", arguments: '{"city":"Oslo"}' },
-      { type: "function_call_output", call_id: "call_one", output: "4 degrees" },
+      ...CALLED("call_one"),
     ];
-    const next = {
-      ...ASKED,
-      input: [...ASKED.input, ...sentBack, { role: "user", content: "And in Rome?" }],
-    };
-    const [first = "", second = "", third = ""] =
-      (await shown(home, WHOLE, exchange(next, answerEvents("two")), exchange(next, answerEvents("three"))))
-        .split("\n── ").map((text) => text.split("  (answer: ")[0] ?? "");
+    const input = [...ASKED.input, ...sentBack, { role: "user", content: "And in Rome?" }];
+    const next = ["two", "three"].map((mark) => exchange({ ...ASKED, input }, answerEvents(mark)));
+    const [first = "", second = "", third = ""] = (await shown(home, WHOLE, ...next)).split("\n── ")
+      .map((text) => text.split("  (answer: ")[0] ?? "");
     for (
       const part of ["(instructions)\n    Be short.", "(1 tool)\n    weather", "(settings stream: true, "]
     ) {
@@ -119,14 +110,11 @@ withHome(
 withHome("show names a missed prompt cache only where a cache could have been", async (home) => {
   const other = { ...ASKED, instructions: "Be long." };
   const notes = async (...given: readonly (readonly [Json, number, number])[]) => {
-    const exchanges = given.map(([asked, input_tokens, cached_tokens]) => ({
-      ...exchange(asked, []),
-      response: { headers: { "content-type": "application/json" } },
-      body: JSON.stringify({
-        ...{ object: "response", output: [] },
-        usage: { input_tokens, output_tokens: 1, input_tokens_details: { cached_tokens } },
-      }),
-    }));
+    const exchanges = given.map(([asked, input_tokens, cached_tokens]) => {
+      const usage = { input_tokens, output_tokens: 1, input_tokens_details: { cached_tokens } };
+      const body = JSON.stringify({ object: "response", output: [], usage });
+      return { ...exchange(asked, []), response: { headers: json }, body };
+    });
     Deno.removeSync(`${home.directory}/f`, { recursive: true });
     return (await shown(home, ...exchanges)).match(/\(.*prompt cache.*\)/g) ?? [];
   };
@@ -141,11 +129,11 @@ withHome("show names a missed prompt cache only where a cache could have been", 
   ]);
 });
 
-const json = { "content-type": "application/json" };
 const content = [
   { type: "text", text: "Let me see." },
   { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Oslo" } },
 ];
+const CALL = { type: "function_call", id: "fc_1", call_id: "call_1", name: "weather", arguments: "{}" };
 const start = { id: "msg_1", type: "message", model: "claude-opus-5", content, stop_reason: "tool_use" };
 
 /** An exchange, and what `show` prints of it. */
@@ -181,18 +169,7 @@ const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
   ],
   "a stream of Messages": [message("Oslo"), /\n {4}It is Oslo\.\n {2}In Oslo\n {2}→ weather Oslo\n/],
   "an item that its event calls output_item": [
-    {
-      body: framed([{
-        ...{ type: "response.output_item.done", output_index: 0 },
-        output_item: {
-          type: "function_call",
-          id: "fc_1",
-          call_id: "call_1",
-          name: "weather",
-          arguments: "{}",
-        },
-      }]),
-    },
+    { body: framed([{ type: "response.output_item.done", output_index: 0, output_item: CALL }]) },
     /response\.output_item\.done \[0\] function_call weather fc_1\n/,
   ],
 };
@@ -205,14 +182,9 @@ for (const [name, [given, ...says]] of Object.entries(SHOWN)) {
 }
 
 withHome("show names connection, lane, warm-up, continuation and close of a WebSocket", async (home) => {
+  const asked = { type: "response.create", model: "m", input: [PROMPT] };
   const cut = socketExchange({
-    message: {
-      type: "response.create",
-      model: "m",
-      input: [PROMPT],
-      stream_id: "side",
-      previous_response_id: "resp_9",
-    },
+    message: { ...asked, stream_id: "side", previous_response_id: "resp_9" },
     events: [],
     request: { connection: 2 },
     response: { ended: "cut", close: { code: 1011, reason: "no more" } },
@@ -265,12 +237,8 @@ withHome("--exchange takes numbers that a fixture has, and N:M in diff", async (
 withHome(
   "fixtures are listed at and under a folder, in order, not through links and not inside exchanges",
   async (home) => {
-    for (const name of ["s/b/deep/two", "s/a", "s/a/inner", "s/a/exchanges/0009", "s/.hidden"]) {
-      home.fixture(
-        name,
-        [WHOLE],
-      );
-    }
+    const names = ["s/b/deep/two", "s/a", "s/a/inner", "s/a/exchanges/0009", "s/.hidden"];
+    for (const name of names) home.fixture(name, [WHOLE]);
     Deno.symlinkSync(`${home.directory}/s/b`, `${home.directory}/s/c`);
     const found = async (path: string) =>
       (await home.json(["ls", path])).fixtures.map(({ path }: Json) => path);
@@ -296,19 +264,13 @@ withHome(
       path: "a",
       ...{ provider: "openai", models: ["gpt-5.6", "gpt-5.7"], exchanges: 2, created },
       ...{ recordings: [{ created, producer: null, exchanges: [1, 2] }], age_days: 9 },
-      ...{
-        bytes: files.reduce((sum, name) => sum + size(name), size("fixture.json")),
-        sealed: true,
-        problem: null,
-      },
+      bytes: files.reduce((sum, name) => sum + size(name), size("fixture.json")),
+      ...{ sealed: true, problem: null },
     });
     Deno.mkdirSync(`${path}/.recording`);
     Deno.mkdirSync(`${path}/exchanges/0003`);
-    assert.deepEqual(
-      [(await listed()).exchanges, (await listed()).problem],
-      [2, null],
-      "a recorder was killed",
-    );
+    // A recorder was killed.
+    assert.deepEqual([(await listed()).exchanges, (await listed()).problem], [2, null]);
     home.file("a/notes.txt", "mine");
     assert.equal((await listed()).sealed, false);
     home.file("a/fixture.json", "{}");

@@ -108,7 +108,7 @@ test.long("the input of a request is a byte prefix of the next one's, and the re
   const server = startResponsesServer({
     rules: "none",
     script: ({ number }) =>
-      answer([reasoning("Ü 😀"), saying("Fertig: ü 😀."), ...(number % 3 === 0 ? [] : [READ])]),
+      answer([reasoning("Ü 😀"), saying("Done: ü 😀."), ...(number % 3 === 0 ? [] : [READ])]),
   });
   await using runs = new Runs(server, ["-m", "gpt-5.6", "--instructions", "Prüfe 😀 alles"]);
   for (const prompt of ["Üben", "Once more 😀"]) await runs.run({ prompt });
