@@ -1,8 +1,6 @@
 /** Requests and answers of the benches. */
-import { DIALECTS } from "../tests/support/responses_server/dialect.ts";
-import { answerEvents, encodeEvents } from "../tests/support/responses_server/events.ts";
-import { Issuer } from "../tests/support/responses_server/issuer.ts";
-import { message, reasoning } from "../tests/support/responses_server/script.ts";
+import { responseBytes } from "../tests/support/scripted_api/responses.ts";
+import { answer, message, reasoning } from "../tests/support/scripted_api/responses_script.ts";
 import { MODEL } from "./session.ts";
 
 /** Path of the requests. */
@@ -14,10 +12,8 @@ export const ANSWERED = "discounted, total";
 
 /** A response of exactly `events` events, at least 11: a reasoning item, then a message in deltas of 12 characters. */
 export function syntheticStream(events: number): Uint8Array<ArrayBuffer> {
-  const dialect = DIALECTS.openai;
   const text = `${ANSWERED} `.repeat(events).slice(0, 12 * (events - 10));
-  const context = { issuer: new Issuer(dialect, "org-bench"), dialect, body: { model: MODEL } };
-  return encodeEvents(answerEvents([reasoning(), message(text)], {}, context).events, dialect, {});
+  return responseBytes(answer([reasoning(), message(text)]), { body: { model: MODEL } });
 }
 
 /** Body of a request as an agent sends it: instructions, a tool, and prompt number `index`. */

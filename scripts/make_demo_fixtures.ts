@@ -8,8 +8,8 @@
  * @module
  */
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/scene.ts";
-import { answer, message, reasoning, startResponsesServer } from "../tests/support/responses_server.ts";
-import { functionCall } from "../tests/support/responses_server/script.ts";
+import { answer, message, reasoning, startResponsesServer } from "../tests/support/scripted_api/responses.ts";
+import { functionCall } from "../tests/support/scripted_api/responses_script.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
 import { FIXTURE_FORMAT } from "../src/fixture/format.ts";
 import { sealAs } from "../src/fixture/seal.ts";

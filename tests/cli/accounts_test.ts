@@ -1,8 +1,8 @@
 /** Accounts over the runs of a session, by the key that each run was given. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import { reasoningIds } from "../support/responses_server/refusing.ts";
+import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
+import { reasoningIds } from "../support/scripted_api/responses_script.ts";
 import { type Json, sha256 } from "../support/files.ts";
 import { json, KEY, ok, Place } from "./harness.ts";
 

@@ -2,8 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, message } from "../support/responses_server.ts";
-import { endlessLine, redirect } from "../support/responses_server/faults.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { events } from "../support/reprise.ts";
 import { assertError, type ExpectedError, HELLO, Place } from "./harness.ts";
 
@@ -53,7 +52,8 @@ for (const [what, [url, expected]] of Object.entries(NOWHERE)) {
 test("a base URL that redirects is exit 10, and nothing reaches the target", async () => {
   for (const status of [302, 308]) {
     await using target = new Place([HELLO]);
-    await using place = new Place([redirect(`${target.server.baseUrl}/responses?token=hidden`, status)]);
+    const location = `${target.server.baseUrl}/responses?token=hidden`;
+    await using place = new Place([{ kind: "http", status, headers: { location }, body: "" }]);
     const error = assertError(await place.call(RUN), { code: "redirected", exit: 10, hint: /base URL/ });
     assert.ok(!error.message.includes("hidden"));
     assert.equal(target.server.requests.length, 0);
@@ -61,7 +61,9 @@ test("a base URL that redirects is exit 10, and nothing reaches the target", asy
 });
 
 test.long("a line of a stream over the cap is exit 10", async () => {
-  await using place = new Place([endlessLine(OVER_THE_CAP)]);
+  const block = new Uint8Array(64 * 1024).fill(0x78);
+  const chunks = [new TextEncoder().encode("data: "), ...Array(OVER_THE_CAP >> 16).fill(block), block];
+  await using place = new Place([{ kind: "bytes", chunks }]);
   assertError(await place.call(RUN), { code: "bad_stream", exit: 10, says: /67108864|64 MiB/ });
 });
 

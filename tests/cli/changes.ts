@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, reasoning, type Script } from "../support/responses_server.ts";
-import type { ScriptedItem } from "../support/responses_server/script.ts";
+import { answer, reasoning, type Script } from "../support/scripted_api/responses.ts";
+import type { ScriptedItem } from "../support/scripted_api/responses_script.ts";
 import { HELLO, type Place } from "./harness.ts";
 
 export { edit, EVERYTHING, read, shellArgv, shellLine, write } from "../support/calls.ts";

@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { bytesBelow, type Json } from "../support/files.ts";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import type { ScriptedResponse } from "../support/responses_server/script.ts";
+import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
+import type { ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 import { assertError, json, ok, Place, READS_A } from "./harness.ts";
 
 const LONG = "The file says a good deal more than this line does. ".repeat(30);

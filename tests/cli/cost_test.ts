@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
+import { answer, message, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import { read } from "../support/calls.ts";
 import { ending, Sandbox } from "../support/reprise.ts";
 import { assertError, configure, HELLO, json, ok, Place, READS_A } from "./harness.ts";

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
 import { lacksBinary, lacksLinux, needing } from "../support/needs.ts";
 import { PROGRAM } from "../support/reprise.ts";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import type { ScriptedResponse } from "../support/responses_server/script.ts";
-import { httpError } from "../support/responses_server/faults.ts";
+import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
+import { httpError, type ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 import { configure, HELLO, KEY, LACKS_MODES, ok, Place, WITH_MODES } from "./harness.ts";
 
 interface Options {

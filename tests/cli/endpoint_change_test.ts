@@ -1,8 +1,8 @@
 /** A session's history goes to another endpoint only where the user names it. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
-import { httpError } from "../support/responses_server/faults.ts";
+import { answer, message, reasoning, startResponsesServer } from "../support/scripted_api/responses.ts";
+import { httpError } from "../support/scripted_api/responses_script.ts";
 import { sha256 } from "../support/files.ts";
 import { assertError, configure, HELLO, KEY, MODEL, ok, Place } from "./harness.ts";
 

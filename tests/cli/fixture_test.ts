@@ -4,7 +4,7 @@ import { test } from "../support/test.ts";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
 import { denoCache, ending, events, PROGRAM, Sandbox, SOURCES } from "../support/reprise.ts";
-import { answer } from "../support/responses_server.ts";
+import { answer } from "../support/scripted_api/responses.ts";
 import { shellLine } from "../support/calls.ts";
 import { type Json, textsBelow } from "../support/files.ts";
 import { assertError, HELLO, ok, Place, readsThenAnswers } from "./harness.ts";

@@ -12,8 +12,8 @@ import {
   type Script,
   type ServerOptions,
   startResponsesServer,
-} from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+} from "../support/scripted_api/responses.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 
 /** The key of every call: a text that would be found wherever it leaked. */
 export const KEY = "sk-test-4f1d0c7ea9-never-printed";

@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, httpError, reasoning } from "../support/responses_server.ts";
+import { answer, httpError, reasoning } from "../support/scripted_api/responses.ts";
 import { write } from "../support/calls.ts";
 import { commandsIn, refusalOf } from "../unit/cli/commands_in_texts.ts";
 import { events } from "../support/reprise.ts";

@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { type Json, sha256 } from "../support/files.ts";
-import { answer, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { assertError, json, ok, Place } from "./harness.ts";
 
 const TRANSCRIPTS = new URL("../doors/transcripts/recorded/", import.meta.url);

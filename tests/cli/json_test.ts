@@ -3,7 +3,7 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import deno from "../../deno.json" with { type: "json" };
 import type { Json } from "../support/files.ts";
-import { answer, message, rateLimited, unauthorized } from "../support/responses_server.ts";
+import { answer, message, rateLimited, unauthorized } from "../support/scripted_api/responses.ts";
 import { ending, events, Sandbox } from "../support/reprise.ts";
 import { assertError, HELLO, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
 

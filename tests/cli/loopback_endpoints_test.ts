@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { type Json, sha256 } from "../support/files.ts";
-import { startResponsesServer } from "../support/responses_server.ts";
-import { reasoningIds } from "../support/responses_server/refusing.ts";
+import { startResponsesServer } from "../support/scripted_api/responses.ts";
+import { reasoningIds } from "../support/scripted_api/responses_script.ts";
 import { events, PROGRAM } from "../support/reprise.ts";
 import { HELLO, json, KEY, ok, Place } from "./harness.ts";
 

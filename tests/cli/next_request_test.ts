@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { type Json, sha256 } from "../support/files.ts";
-import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
-import { says, startMessagesServer, text } from "../support/messages_server.ts";
+import { answer, message, reasoning, type Script } from "../support/scripted_api/responses.ts";
+import { says, startMessagesServer, text } from "../support/scripted_api/messages.ts";
 import type { CallOptions } from "../support/reprise.ts";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { shortAnswer } from "./any_api.ts";

@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, message, reasoning } from "../support/responses_server.ts";
+import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
 import { ending, events } from "../support/reprise.ts";
 import { assertError, ok, Place } from "./harness.ts";
 

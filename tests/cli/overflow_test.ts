@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, httpError, message, reasoning } from "../support/responses_server.ts";
+import { answer, httpError, message, reasoning } from "../support/scripted_api/responses.ts";
 import { assertError, ok, Place, READS_A } from "./harness.ts";
 
 /** Input characters that the server accepts. */

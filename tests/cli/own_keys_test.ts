@@ -3,7 +3,7 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { bytesBelow, textsBelow } from "../support/files.ts";
 import { events } from "../support/reprise.ts";
-import { functionCall, type ScriptedItem } from "../support/responses_server/script.ts";
+import { functionCall, type ScriptedItem } from "../support/scripted_api/responses_script.ts";
 import { S3Server } from "../support/s3_server.ts";
 import { calling, eventsOf, NEW_RUN, read, shellArgv, shellLine } from "./changes.ts";
 import { KEY, Place } from "./harness.ts";

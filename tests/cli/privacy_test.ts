@@ -1,8 +1,8 @@
 /** Access of other users and programs: file modes, the working directory, and the key. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, message } from "../support/responses_server.ts";
-import { httpError } from "../support/responses_server/faults.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
+import { httpError } from "../support/scripted_api/responses_script.ts";
 import { assertError, HELLO, KEY, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
 import { textsBelow } from "../support/files.ts";
 

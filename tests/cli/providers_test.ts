@@ -15,7 +15,6 @@ const VERSION = `AZURE_OPENAI_API_VERSION=${AZURE_VERSION}`;
 
 /** A provider, variables (`API` is the server), the path that is requested, and the header with the key. */
 const ASKED: readonly (readonly [provider: string, variables: string, target: string, key: string])[] = [
-  ["", "OPENAI_BASE_URL=API/v1", "/v1/responses", "authorization: Bearer KEY-openai"],
   ["openai", "OPENAI_BASE_URL=API/v1", "/v1/responses", "authorization: Bearer KEY-openai"],
   ["azure", "AZURE_OPENAI_ENDPOINT=API", V1, "api-key: KEY-azure"],
   ["azure", "AZURE_OPENAI_ENDPOINT=API/openai/", V1, "api-key: KEY-azure"],
@@ -34,7 +33,6 @@ const ASKED: readonly (readonly [provider: string, variables: string, target: st
     "api-key: KEY-azure",
   ],
   ["azure", `AZURE_OPENAI_BASE_URL=API/openai?api-version=${AZURE_VERSION}`, DATED_V1, "api-key: KEY-azure"],
-  ["azure", `REPRISE_BASE_URL=API?api-version=${AZURE_VERSION}`, DATED_V1, "api-key: KEY-azure"],
   ["azure", `AZURE_OPENAI_ENDPOINT=API ${VERSION}`, DATED_V1, "api-key: KEY-azure"],
   ["azure", `AZURE_OPENAI_ENDPOINT=API/ OPENAI_API_VERSION=${AZURE_VERSION}`, DATED_V1, "api-key: KEY-azure"],
   [

@@ -76,3 +76,24 @@ test("record refuses a base URL that no recorder can be in front of, and one tha
   }
   assert.equal((await planned(["--upstream", HOST], { REPRISE_BASE_URL: `${HOST}/other` })).code, 0);
 });
+
+test("--env refuses what leads no client to an API, and says why", async () => {
+  const rows: readonly (readonly [values: readonly string[], says: RegExp])[] = [
+    [["ACME"], /"ACME" is not NAME=URL/],
+    [["https://user:secret@api.example.com/?a=b"], /the value is not NAME=URL/],
+    [["ACME_URL=ftp://api.example.com"], /neither http nor https/],
+    [["ACME_URL=http://api.example.com"], /keys would travel unencrypted/],
+    [["ACME_URL=https://user:secret@api.example.com"], /carries a user name or password/],
+    [["ACME_URL=https://api.example.com?a=b"], /carries a query/],
+    [["ACME_URL=https://a.example", "ACME_URL=https://b.example"], /ACME_URL is given twice/],
+    [["PATH=https://a.example"], /PATH does not lead clients to an API/],
+  ];
+  for (const [values, says] of rows) {
+    const { code, stdout } = await planned(values.flatMap((value) => ["--env", value]), {});
+    assert.equal(code, 2, `${values}: ${stdout}`);
+    assert.match(JSON.parse(stdout).message, says);
+    assert.doesNotMatch(stdout, /secret/);
+  }
+  const both = await planned(["--upstream", HOST, "--env", `ACME_URL=${HOST}`], {});
+  assert.match(both.stdout, /--upstream and --env exclude each other/);
+});

@@ -2,10 +2,15 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import * as claude from "../support/messages_server.ts";
-import { answer, httpError, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
-import { refuseInDetail } from "../support/responses_server/refusing.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import * as claude from "../support/scripted_api/messages.ts";
+import {
+  answer,
+  httpError,
+  message,
+  reasoning,
+  startResponsesServer,
+} from "../support/scripted_api/responses.ts";
+import { functionCall, refuseInDetail } from "../support/scripted_api/responses_script.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { PDF, PNG } from "./attached_files.ts";
 import { assertError, HELLO, KEY, Place } from "./harness.ts";
@@ -55,14 +60,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     says: /It names the image "shot\.png" of seq \d+ \(turn 7\)/,
     commands: FORK,
   },
-  "an image that only the words mention": {
-    before: ["Hi"],
-    args: [...IMAGE, "Look"],
-    bad: IS_IMAGE,
-    refusal: () => ({ status: 400, message: "Could not process image" }),
-    says: /It is likely about the image "shot\.png" of seq \d+ \(turn 4\)/,
-    commands: FORK,
-  },
   "a document, named as servers of FastAPI do": {
     before: ["Hi"],
     args: ["--attach", "spec.pdf", "Read"],
@@ -88,17 +85,6 @@ const ROWS: Readonly<Record<string, Row>> = {
       message: "The response was filtered due to the prompt triggering a content management policy.",
     }),
     says: /It is likely about the prompt of seq \d+ \(turn 4\)/,
-    commands: FORK,
-  },
-  "a result that a filter refuses": {
-    before: ["Hi"],
-    args: ["Read a.txt"],
-    bad: /function_call_output|tool_result/,
-    refusal: () => ({
-      ...{ status: 400, code: "content_policy_violation" },
-      message: "The input was flagged by a content filter.",
-    }),
-    says: /It is likely about the result of read_file/,
     commands: FORK,
   },
   "a first body of 2 MB": {

@@ -23,8 +23,8 @@ class RemotePlace implements AsyncDisposable {
     await this.#place[Symbol.asyncDispose]();
   }
 
-  call(home: string, ...args: readonly string[]) {
-    return this.callWith({}, home, ...args);
+  async call(home: string, ...args: readonly string[]) {
+    return await this.callWith({}, home, ...args);
   }
 
   async callWith(more: Readonly<Record<string, string>>, home: string, ...args: readonly string[]) {
@@ -32,9 +32,17 @@ class RemotePlace implements AsyncDisposable {
     return await this.#place.call([...args, "--home", `${this.#place.sandbox.directory}/${home}`], { env });
   }
 
-  start(home: string, ...args: readonly string[]) {
+  /** Starts a run that is killed at its request to the model, and waits for its end. */
+  async kill(home: string, ...args: readonly string[]): Promise<void> {
     const { env } = this.server;
-    return this.#place.start([...args, "--home", `${this.#place.sandbox.directory}/${home}`], { env });
+    const started = this.#place.start([...args, "--home", `${this.#place.sandbox.directory}/${home}`], {
+      env,
+    });
+    this.onRequest = async () => {
+      started.process.kill("SIGKILL");
+      await started.ended();
+    };
+    await started.ended();
   }
 
   /** Makes all objects this old. */
@@ -126,12 +134,7 @@ test("a run that another home closed by its age ends with 5, and no acknowledged
 
 test.process("a killed run is continued by its own home at once, and by another one only with --take-over", async () => {
   await using place = new RemotePlace();
-  const killed = place.start("a", ...FIRST);
-  place.onRequest = async () => {
-    killed.process.kill("SIGKILL");
-    await killed.ended();
-  };
-  await killed.ended();
+  await place.kill("a", ...FIRST);
   assert.equal((await place.call("b", ...NEXT, "Two")).code, 5);
   assert.equal((await place.callWith({ OPENAI_API_KEY: "" }, "a", ...NEXT, "Two")).code, 2);
   await place.ok("a", ...NEXT, "Two");
@@ -154,35 +157,23 @@ test.long("a home that fetched a turn of another one's open run does not take th
 test.process("a repair that takes the newest turn from the remote does not end its open run", async () => {
   await using place = new RemotePlace();
   await place.ok("a", ...FIRST);
-  const killed = place.start("b", ...NEXT, "Two of B");
-  place.onRequest = async () => {
-    killed.process.kill("SIGKILL");
-    await killed.ended();
-  };
-  await killed.ended();
+  await place.kill("b", ...NEXT, "Two of B");
   assert.equal((await place.call("a", "repair", "s")).code, 5);
   assert.equal(place.names("a", "turns").length, 4);
   assert.equal((await place.call("a", ...NEXT, "Two of A")).code, 5);
 });
 
-test.long("doctor --live asks the remote", async () => {
+test.long("doctor --live asks the remote, and a session that is neither here nor there is said to be at neither place", async () => {
   await using place = new RemotePlace();
   const live = async (env: Readonly<Record<string, string>> = {}) => {
     const { code, stdout } = await place.callWith(env, "a", "doctor", "--json", "--live");
     return [code, JSON.parse(stdout).checks.find(({ name }: Json) => name === "remote live")?.detail];
   };
   assert.deepEqual(await live(), [0, "s3://sessions answered: it is empty"]);
+  const { code, stderr } = await place.call("a", "run", "-s", "nothing", "Go");
+  assert.equal(code, 2);
+  assert.match(stderr, /none of 0 sessions .*, and s3:\/\/sessions has none with that id\n.*ls --remote/);
   assert.deepEqual(await live({ REPRISE_REMOTE: "" }), [0, "no remote to ask"]);
   const elsewhere = `${place.server.env.AWS_ENDPOINT_URL_S3}/nowhere`;
   assert.equal((await live({ AWS_ENDPOINT_URL_S3: elsewhere }))[0], 2);
-});
-
-test("a session that is neither here nor there is said to be at neither place", async () => {
-  await using place = new RemotePlace();
-  const called = await place.call("a", "run", "-s", "nothing", "Go");
-  assert.equal(called.code, 2);
-  assert.match(
-    called.stderr,
-    /none of 0 sessions .*, and s3:\/\/sessions has none with that id\n.*ls --remote/,
-  );
 });

@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
-import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
+import { answer, message, reasoning, type Script } from "../support/scripted_api/responses.ts";
+import { reasoningIds, refuse } from "../support/scripted_api/responses_script.ts";
 import { ok, Place, READS_A, until } from "./harness.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);

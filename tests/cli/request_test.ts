@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { events } from "../support/reprise.ts";
 import { assertError, begun, HELLO, ok, Place, readsThenAnswers } from "./harness.ts";
 
@@ -24,7 +24,7 @@ test("effort, summary and instructions come from flags, then from the session, t
     assert.equal(called.code, 0, called.stdout);
     const { reasoning: { effort, summary }, instructions } = body(place);
     const started = events(called).find((event) => event.type === "run.started");
-    return [effort, summary, instructions, ...started?.drift.map(({ pin }) => pin) ?? []];
+    return [effort, summary, instructions, ...started?.drift.map(({ pin }: Json) => pin) ?? []];
   };
   const rhymes = "Answer in rhymes.\n";
   assert.deepEqual(await run("--new", "-s", "s", "--instructions", "@rules.md"), ["low", "detailed", rhymes]);

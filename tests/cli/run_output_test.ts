@@ -1,8 +1,8 @@
 /** Output of a run for scripts and people: the answer on stdout, everything else on stderr. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, message } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 import { HELLO, Place } from "./harness.ts";
 
 const READS = answer([

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { edit, exchangesOf, seal } from "../doors/recordings/recording_files.ts";
 import { type Json, textsBelow } from "../support/files.ts";
 import { type Called, ending, events, said, Sandbox } from "../support/reprise.ts";
-import { answer, rateLimited, reasoning, type Script } from "../support/responses_server.ts";
-import { httpError } from "../support/responses_server/faults.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import { answer, rateLimited, reasoning, type Script } from "../support/scripted_api/responses.ts";
+import { httpError } from "../support/scripted_api/responses_script.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 import { test } from "../support/test.ts";
 import { assertError, HELLO, KEY, Place, READS_A, readsThenAnswers } from "./harness.ts";
 

@@ -2,8 +2,8 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import { answer, message, reasoning, type Script } from "../support/scripted_api/responses.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 import { assertError, begun, ok, type Place } from "./harness.ts";
 
 /** Half of a long output; the turn keeps its head and tail. */

@@ -1,12 +1,12 @@
 /** A running `serve`, and suites to serve. */
 import { writeFixture } from "../doors/recordings/recording_files.ts";
-import { type Json, sha256 } from "../support/files.ts";
+import type { Json } from "../support/files.ts";
 import type { Called, Sandbox } from "../support/reprise.ts";
 
 /** The body of a request. */
 export const bodyOf = (input: string) => ({ model: "gpt-5.6", input });
 /** An exchange that answers `input`. */
-export const exchange = (input: string, answer: string, path = "/v1/responses") => ({
+const exchange = (input: string, answer: string, path = "/v1/responses") => ({
   request: { path, body: bodyOf(input) },
   response: { headers: { "content-type": "application/json" } },
   body: JSON.stringify({ answer }),
@@ -26,14 +26,8 @@ export class Serving implements AsyncDisposable {
 
   private constructor(sandbox: Sandbox, args: readonly string[]) {
     this.#sandbox = sandbox;
-    this.#started = sandbox.start([
-      "serve",
-      "--rules",
-      "none",
-      "--events",
-      `${sandbox.directory}/events`,
-      ...args,
-    ]);
+    const events = `${sandbox.directory}/events`;
+    this.#started = sandbox.start(["serve", "--rules", "none", "--events", events, ...args]);
   }
 
   static async start(sandbox: Sandbox, ...args: readonly string[]): Promise<Serving> {
@@ -88,6 +82,3 @@ export function writeSuite(sandbox: Sandbox, tests: readonly string[], name = "s
   }
   return suite;
 }
-
-/** SHA-256 of `fixture.json`, which `serve.ended` names. */
-export const sealOf = (fixture: string) => sha256(Deno.readFileSync(`${fixture}/fixture.json`));

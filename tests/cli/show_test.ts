@@ -1,8 +1,8 @@
 /** `show` as a user meets it in a pipe: one run, the file of an export, edits, folded outputs, words after a repair. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, type Script } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import { answer, type Script } from "../support/scripted_api/responses.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 import { assertError, begun, HELLO, ok, Place, readsThenAnswers } from "./harness.ts";
 
 /** A place with the session `s`, which has two runs. */

@@ -1,7 +1,7 @@
 /** Tests for the calls that read stdin, and the others. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { type Called, type CallOptions, ending } from "../support/reprise.ts";
 import { assertError, type ExpectedError, HELLO, Place } from "./harness.ts";
 
@@ -90,9 +90,9 @@ const PROMPTS: Readonly<Record<string, Row>> = {
   },
   "may be slow, and cut a character": {
     args: ["Add them"],
-    ...sh(`{ sleep 3; printf 'on\\303'; sleep 1; printf '\\251'; } | "$@"`),
-    asks: "Add them\n\noné",
-    says: "4 bytes added to the prompt",
+    ...sh(`{ sleep 6; printf 'caf\\303'; sleep 1; printf '\\251'; } | "$@"`),
+    asks: "Add them\n\ncafé",
+    says: "5 bytes added to the prompt",
     process: true,
   },
   "may be 10,485,760 bytes": {

@@ -3,8 +3,7 @@
  * echoes.
  */
 import assert from "node:assert/strict";
-import { type Fixture, readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
+import type { Json } from "../support/files.ts";
 import { type CallOptions, Sandbox, type Started } from "../support/reprise.ts";
 import { answering, pause, RawUpstream } from "../support/raw_upstream.ts";
 
@@ -44,8 +43,7 @@ export class RecordServer {
   }
 
   /** Sends a JSON body, and returns the status with the answer. */
-  // deno-lint-ignore no-explicit-any
-  async post(path: string, body: unknown): Promise<{ status: number; answer: any }> {
+  async post(path: string, body: unknown): Promise<{ status: number; answer: Json }> {
     const response = await fetch(`${this.origin}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -55,15 +53,12 @@ export class RecordServer {
   }
 
   /** Ends the recording as Ctrl-C does, and returns its exit code with its events. */
-  async end(): Promise<{ code: number; stderr: string; events: RecordEvents }> {
+  async end(): Promise<{ code: number; stderr: string; events: Json[] }> {
     this.started.process.kill("SIGINT");
     const { code, stderr, stdout } = await this.started.ended();
     return { code, stderr, events: stdout.trimEnd().split("\n").map((line) => JSON.parse(line)) };
   }
 }
-
-// deno-lint-ignore no-explicit-any
-type RecordEvents = any[];
 
 /** A folder for recordings, and an upstream. */
 export class TestFolder extends Sandbox {
@@ -87,19 +82,9 @@ export class TestFolder extends Sandbox {
     return server;
   }
 
-  /** The fixture of a test. */
-  fixture(test: string): Fixture {
-    return readFixture(denoFiles, `${this.out}/${test}`);
-  }
-
-  /** The `input` of each recorded request of a test. */
-  inputs(test: string): unknown[] {
-    return this.fixture(test).exchanges.map(({ request }) => (request.json as { input: unknown }).input);
-  }
-
   /** Names in the folder. */
   names(path = this.out): string[] {
-    return denoFiles.list(path).sort();
+    return [...Deno.readDirSync(path)].map(({ name }) => name).sort();
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

@@ -3,10 +3,16 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { test } from "../support/test.ts";
 import type { Json } from "../support/files.ts";
 import { scaled } from "../support/scale.ts";
-import type { Break } from "../support/responses_socket.ts";
+import type { Break } from "../support/scripted_api/socket.ts";
 import { type Called, ending, events } from "../support/reprise.ts";
-import { httpError, rateLimited, unauthorized } from "../support/responses_server/faults.ts";
-import { answer, message, type ScriptedResponse } from "../support/responses_server/script.ts";
+import {
+  answer,
+  httpError,
+  message,
+  rateLimited,
+  type ScriptedResponse,
+  unauthorized,
+} from "../support/scripted_api/responses_script.ts";
 import {
   comparableTurns,
   LOOP,

@@ -83,7 +83,7 @@ test("flags are accepted before the verb, with their values, and before a verb o
     for (const args of calls) assert.deepEqual(await place.call(args), expected, args.join(" "));
   }
   // A value that is also the name of a verb.
-  await ok(place, ["--json", "-s", "ls", "run", "--new", "Hi"]);
+  await ok(place, ["-s", "ls", "run", "--new", "Hi"]);
   for (
     const [args, message, hint] of [
       [["--json", "--nope", "ls"], /--nope|--json/, /./],

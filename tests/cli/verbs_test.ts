@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
-import { answer, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { assertError, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
 
 test("ls lists sessions, newest first: each with what its manifest says", async () => {

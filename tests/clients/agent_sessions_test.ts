@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { type Json, textsBelow } from "../support/files.ts";
-import { says } from "../support/messages_server/script.ts";
-import { startMessagesServer, text } from "../support/messages_server.ts";
+import { says, startMessagesServer, text } from "../support/scripted_api/messages.ts";
 import { needing } from "../support/needs.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { answer, message, startResponsesServer } from "../support/responses_server.ts";
+import { answer, message, startResponsesServer } from "../support/scripted_api/responses.ts";
 import { CLAUDE_CODE_EARLIER, CODEX, LACKS_AGENTS, type Packages, pathWith, PI } from "./npm_packages.ts";
 import { claudeCodeApi, codexApi, FIRST_TEXT } from "./scripted_agent_apis.ts";
 

@@ -4,8 +4,14 @@ import assert from "node:assert/strict";
 import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import type { Json } from "../support/files.ts";
 import { callHere } from "../support/in_process.ts";
-import { startMessagesServer, text } from "../support/messages_server.ts";
-import { redacted, says, thinking, toolUse } from "../support/messages_server/script.ts";
+import {
+  redacted,
+  says,
+  startMessagesServer,
+  text,
+  thinking,
+  toolUse,
+} from "../support/scripted_api/messages.ts";
 import { homeOfRecordings, serving } from "./support.ts";
 
 const SCHEMA = { type: "object", properties: {}, required: [], additionalProperties: false };

@@ -1,6 +1,6 @@
 /** The same sums with Chat Completions: parallel calls first. */
 import type { Json } from "../support/files.ts";
-import { type ScriptedMessage, startChatServer } from "../support/chat_server.ts";
+import { type ScriptedMessage, startChatServer } from "../support/scripted_api/chat.ts";
 import { ADD, INSTRUCTIONS, PROMPT } from "./script.ts";
 import type { Conversation, Mistake, Recorded, Thrown } from "./support.ts";
 

@@ -9,10 +9,8 @@ import { chat, STOP } from "../doors/recordings/answers.ts";
 import { Served } from "../doors/recordings/served.ts";
 import type { Json } from "../support/files.ts";
 import { callHere } from "../support/in_process.ts";
-import { message, reasoning, startResponsesServer } from "../support/responses_server.ts";
-import { answer } from "../support/responses_server/script.ts";
-import { startMessagesServer, text } from "../support/messages_server.ts";
-import { says, thinking } from "../support/messages_server/script.ts";
+import { answer, message, reasoning, startResponsesServer } from "../support/scripted_api/responses.ts";
+import { says, startMessagesServer, text, thinking } from "../support/scripted_api/messages.ts";
 import { homeOfRecordings } from "./support.ts";
 
 type Api = "responses" | "messages";

@@ -1,6 +1,6 @@
 /** The WebSocket client of the `openai` package, recorded by `record` and replayed by `serve`. */
 import assert from "node:assert/strict";
-import { startResponsesSocket } from "../support/responses_socket.ts";
+import { startResponsesSocket } from "../support/scripted_api/socket.ts";
 import type { Json } from "../support/files.ts";
 import { streaming } from "./openai.ts";
 import { continuing, socketError, warm, whole } from "./openai_socket.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type Lack, lacksPython, needing } from "../support/needs.ts";
 import { blocksOf, sectionOf } from "../support/page.ts";
-import { answer, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { ELSEWHERE } from "./agent_run.ts";
 import {
   CLAUDE_AGENT_SDK,
@@ -18,7 +18,7 @@ import {
   pathWith,
 } from "./npm_packages.ts";
 import { Project } from "./project.ts";
-import { startResponsesSocket } from "../support/responses_socket.ts";
+import { startResponsesSocket } from "../support/scripted_api/socket.ts";
 import { startSuiteApis } from "./suite_apis.ts";
 import type { RunningApi } from "./support.ts";
 import { chatAgentApi, claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";

@@ -3,7 +3,7 @@
  * altered history.
  */
 import { altered } from "./support.ts";
-import { listen, type Listening } from "../support/serving.ts";
+import { listen, type Listening } from "../support/scripted_api/server.ts";
 
 /** Rewrites the text of a request's body. */
 export type Rewrite = (body: string) => string;

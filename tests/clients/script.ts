@@ -1,12 +1,13 @@
 /** Conversation with every client: sums, in three steps, with reasoning before the calls. */
 import {
   answer,
+  functionCall,
   message,
   reasoning,
   type RecordedRequest,
+  type ScriptedResponse,
   startResponsesServer,
-} from "../support/responses_server.ts";
-import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
+} from "../support/scripted_api/responses.ts";
 import type { Conversation, Mistake, Recorded, Thrown } from "./support.ts";
 
 /** The model of every request to the Responses API; one that clients know to reason. */

@@ -3,11 +3,15 @@
  * question in the question.
  */
 import type { Json } from "../support/files.ts";
-import { type ScriptedMessage, startChatServer } from "../support/chat_server.ts";
-import { type RecordedMessages, startMessagesServer, text } from "../support/messages_server.ts";
-import { says } from "../support/messages_server/script.ts";
-import { answer, message, type RecordedRequest, startResponsesServer } from "../support/responses_server.ts";
-import { listen } from "../support/serving.ts";
+import { type ScriptedMessage, startChatServer } from "../support/scripted_api/chat.ts";
+import { type RecordedMessages, says, startMessagesServer, text } from "../support/scripted_api/messages.ts";
+import {
+  answer,
+  message,
+  type RecordedRequest,
+  startResponsesServer,
+} from "../support/scripted_api/responses.ts";
+import { listen } from "../support/scripted_api/server.ts";
 
 /** Running APIs. */
 export interface SuiteApis extends AsyncDisposable {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { isJsonObject } from "../../src/domain/json.ts";
 import { HELLO, Place } from "../cli/harness.ts";
-import { answer, functionCall, reasoning, type Script } from "../support/responses_server.ts";
+import { answer, functionCall, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import { scaled } from "../support/scale.ts";
 
 const CALLS = [1, 2, 3, 4];

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import type { Sandbox, Started } from "../support/reprise.ts";
-import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
-import { bodyOf, listen, type Listening, splitBytes } from "../support/serving.ts";
+import { answer, message, reasoning, startResponsesServer } from "../support/scripted_api/responses.ts";
+import { bodyOf, listen, type Listening, splitBytes } from "../support/scripted_api/server.ts";
 
 /** A request to a recorder: the test that it names, and its `input`. */
 export interface Asked {

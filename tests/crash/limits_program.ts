@@ -14,7 +14,7 @@ import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
-import { scripted } from "../support/scripted.ts";
+import { scripted } from "./scripted.ts";
 import { spyFiles } from "./spy_files.ts";
 import {
   answer,
@@ -28,7 +28,7 @@ import {
   result,
   userDraft,
 } from "./drafts.ts";
-import { answer as answers, message, reasoning as thinks } from "../support/responses_server/script.ts";
+import { answer as answers, message, reasoning as thinks } from "../support/scripted_api/responses_script.ts";
 import { ID } from "./sessions.ts";
 
 const BLOB_BYTES = 4 * 1024 * 1024;

@@ -11,7 +11,7 @@ import { HELLO, Place } from "../cli/harness.ts";
 import { Dice } from "../support/dice.ts";
 import { testPorts } from "./drafts.ts";
 import { ending } from "../support/reprise.ts";
-import { answer, reasoning, type Script } from "../support/responses_server.ts";
+import { answer, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import { scaled } from "../support/scale.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";

@@ -15,8 +15,8 @@ import {
 } from "../cli/changes.ts";
 import { HELLO, Place } from "../cli/harness.ts";
 import { ending } from "../support/reprise.ts";
-import { answer, reasoning, type Script } from "../support/responses_server.ts";
-import type { ScriptedItem } from "../support/responses_server/script.ts";
+import { answer, reasoning, type Script } from "../support/scripted_api/responses.ts";
+import type { ScriptedItem } from "../support/scripted_api/responses_script.ts";
 import { scaled } from "../support/scale.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";

@@ -152,6 +152,21 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["unit/cli"],
   },
   {
+    file: "src/cli/html/reasoning_fate.ts",
+    text: '(seq <= replaced ? "before_checkpoint" : null)',
+    replacement: "null",
+    promise:
+      "run.md: the page of a session says which requests held a reasoning item, and why others did not",
+    area: ["doors/sessions/views_test.ts"],
+  },
+  {
+    file: "src/cli/omitted.ts",
+    text: 'seqs !== undefined || type === "items_omitted"',
+    replacement: "seqs !== undefined",
+    promise: "format.md: a turn of a later version is still shown, whatever it holds",
+    area: ["doors/sessions/views_test.ts"],
+  },
+  {
     file: "src/cli/serve/recording_end.ts",
     text: "(code !== 0 ? code : error?.exitCode ?? 0) as ExitCode",
     replacement: "(error?.exitCode ?? code) as ExitCode",
@@ -163,7 +178,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "if (days <= maxAge) continue;",
     replacement: "if (Math.floor(days) <= maxAge) continue;",
     promise: "ci.md: --max-age 90 refuses a recording that is older than 90 days",
-    area: ["unit/cli/serve"],
+    area: ["doors/recordings/suite_test.ts"],
   },
   {
     file: "src/run/batch_log.ts",

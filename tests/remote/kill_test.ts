@@ -13,7 +13,7 @@ import {
   reasoning,
   type ResponsesServer,
   startResponsesServer,
-} from "../support/responses_server.ts";
+} from "../support/scripted_api/responses.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
 import { assertOneHistory, turnsOn } from "./one_history.ts";
 import { environmentOf, LACKS_CEPH, Objects, withGateway } from "./place.ts";

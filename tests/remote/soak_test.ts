@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
+import { answer, message, reasoning, startResponsesServer } from "../support/scripted_api/responses.ts";
 import { startLossyProxy } from "./lossy_proxy.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
 import { assertOneHistory, turnsOn } from "./one_history.ts";

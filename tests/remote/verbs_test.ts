@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { needing } from "../support/needs.ts";
 import { events, Sandbox } from "../support/reprise.ts";
-import { answer, message, startResponsesServer } from "../support/responses_server.ts";
+import { answer, message, startResponsesServer } from "../support/scripted_api/responses.ts";
 import { environmentOf, LACKS_CEPH, Objects, withGateway } from "./place.ts";
 
 const SECRETS = /reprise-test-secret|REPRISETEST/;

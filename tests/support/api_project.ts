@@ -1,7 +1,7 @@
 /** A reader's project with a key, and a base URL that leads to a loopback Responses API. */
 import { PageProject } from "./page_project.ts";
 import { SHELL_PROGRAM } from "./reprise.ts";
-import { type Script, startResponsesServer } from "./responses_server.ts";
+import { type Script, startResponsesServer } from "./scripted_api/responses.ts";
 
 /** The key of the project. */
 const KEY = "sk-test-4f1d0c7ea9-never-recorded";

@@ -1,4 +1,4 @@
-import { functionCall, type ScriptedItem } from "./responses_server/script.ts";
+import { functionCall, type ScriptedItem } from "./scripted_api/responses_script.ts";
 
 /** A call of `shell` with one command line. */
 export function shellLine(command: string, timeoutSeconds: number | null = null): ScriptedItem {

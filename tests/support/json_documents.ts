@@ -12,7 +12,8 @@ const WORDS: ReadonlySet<string> = new Set(NAMES.map((name) => name.split("-")[0
 
 /** The verb of a command line, with its second word after `fixture`; `null` for a line that names none. */
 function verbOf(args: readonly string[]): string | null {
-  const [verb, ...rest] = args.slice(args.findIndex((arg) => WORDS.has(arg)));
+  const isVerb = (arg: string, at: number) => WORDS.has(arg) && args[at - 1] !== "-s";
+  const [verb, ...rest] = args.slice(args.findIndex(isVerb));
   if (verb !== "fixture") return verb === undefined || !WORDS.has(verb) ? null : verb;
   const second = rest.find((arg) => NAMES.includes(`fixture-${arg}`));
   return second === undefined ? null : `fixture ${second}`;

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { RunEnded, RunEvent } from "../../src/run/events.ts";
+import type { Json } from "./files.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const binary = Deno.env.get("REPRISE_BIN");
@@ -190,8 +190,8 @@ const OF_A_PROCESS: ReadonlySet<string> = new Set(["serve", "record", "test"]);
 
 /** Returns true if a call tests nothing that only a process has. */
 function runsHere(args: readonly string[], { through = [], env }: CallOptions): boolean {
-  const isPlan = args[0] === "record" && args.includes("--dry-run");
-  return through.length === 0 && env?.TZ === undefined && (isPlan || !OF_A_PROCESS.has(args[0] ?? "serve"));
+  const isQuick = args.includes("--help") || args[0] === "record" && args.includes("--dry-run");
+  return through.length === 0 && env?.TZ === undefined && (isQuick || !OF_A_PROCESS.has(args[0] ?? ""));
 }
 
 /** Fails on JSON for which the program has no schema. */
@@ -202,12 +202,12 @@ async function requireSchema(args: readonly string[], stdout: string): Promise<v
 }
 
 /** The JSON Lines of a call. */
-export function events(called: Called): RunEvent[] {
+export function events(called: Called): Json[] {
   return called.stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
 /** The last line of `run --json`. */
-export function ending(called: Called): RunEnded {
+export function ending(called: Called): Json {
   const last = events(called).at(-1);
   if (last?.type !== "run.ended") {
     throw new Error(`No run.ended at the end of: ${called.stdout}${called.stderr}`);

@@ -8,13 +8,13 @@ import {
   message,
   reasoning,
   type ScriptedResponse,
-} from "./responses_server/script.ts";
+} from "./scripted_api/responses_script.ts";
 import {
   type ResponsesSocket,
   type ResponsesSocketOptions,
   type SocketRequest,
   startResponsesSocket,
-} from "./responses_socket.ts";
+} from "./scripted_api/socket.ts";
 
 /** The key of every call. */
 export const KEY = "sk-test-4f1d0c7ea9-never-printed";

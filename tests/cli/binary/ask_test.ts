@@ -1,6 +1,6 @@
 /** `--ask`: a question at the terminal about exactly what would run; a denial if there is no terminal to ask on. */
 import assert from "node:assert/strict";
-import type { ScriptedItem } from "../../support/responses_server/script.ts";
+import type { ScriptedItem } from "../../support/scripted_api/responses_script.ts";
 import { type Called, ending, type Started } from "../../support/reprise.ts";
 import { Place, until } from "../harness.ts";
 import {
@@ -176,56 +176,49 @@ Deno.test("keys typed before a question are no answer to it, and always ends wit
   assert.equal(questions(next), 3);
 });
 
-Deno.test("the question shows what would run: a command line with escapes, carriage returns, bidi controls and line ends", async () => {
+Deno.test("questions are counted, and show exactly what would run, with nothing in it that a terminal obeys", async () => {
   const line = "rm -rf x \x1b[2K\r# harmless \u202e\u200b\nsecond line";
-  await using place = new Place(calling(shellLine(line)));
-  const called = await new Terminal(place).answer("n");
+  const calls = [
+    ...[shellLine(line), read("a.txt"), shellArgv("true")],
+    ...[shellArgv("touch", "two words", "it's", "$HOME", ""), edit("a.txt", "beta", "B\x07\nC")],
+  ];
+  await using place = new Place(calling(...calls));
+  const called = await new Terminal(place, [...ASKING, "--allow", "shell:true"]).answer("n", "n", "n");
   const shown = called.stdout.replaceAll("\r\n", "\n");
-  const question = "\nThe model wants to run shell:\n" +
-    "  │ rm -rf x ␛[2K␍# harmless \\u{202e}\\u{200b}\n  │ second line\n" + QUESTION;
-  assert.ok(shown.includes(question), shown);
+  for (
+    const lines of [
+      [
+        "\n1 of 3: The model wants to run shell:",
+        "  │ rm -rf x ␛[2K␍# harmless \\u{202e}\\u{200b}",
+        "  │ second line",
+        QUESTION,
+      ],
+      ["2 of 3: The model wants to run shell:", `  │ touch 'two words' 'it'\\''s' '$HOME' ''\n`],
+      [
+        ...["3 of 3: The model wants to change a.txt (edit_file):", "  │ line 1", "  │   alpha"],
+        ...["  │ - beta", "  │ + B␇", "  │ + C"],
+      ],
+    ]
+  ) assert.ok(shown.includes(lines.join("\n")), shown);
   // deno-lint-ignore no-control-regex
   assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
 });
 
-Deno.test("the question shows what would run: an argv quoted for a shell", async () => {
-  await using place = new Place(calling(shellArgv("touch", "two words", "it's", "$HOME", "")));
-  const called = await new Terminal(place).answer("n");
-  assert.ok(
-    called.stdout.includes(`  │ touch 'two words' 'it'\\''s' '$HOME' ''\r\n`),
-    called.stdout,
-  );
-});
-
-Deno.test("the question shows what would run: an edit as a diff of the file", async () => {
-  await using place = new Place(calling(edit("a.txt", "beta", "B\x07\nC")));
-  const called = await new Terminal(place).answer("n");
-  assertShown(called, [
-    "The model wants to change a.txt (edit_file):",
-    "  │ line 1",
-    "  │   alpha",
-    "  │ - beta",
-    "  │ + B␇",
-    "  │ + C",
-  ]);
-});
-
-Deno.test("questions about one response are counted; calls that a rule decides do not count", async () => {
-  const calls = [shellLine("touch x"), read("a.txt"), shellArgv("true"), shellLine("touch y")];
-  await using place = new Place(calling(...calls));
-  const called = await new Terminal(place, [...ASKING, "--allow", "shell:true"]).answer("n", "n");
-  assertShown(called, ["1 of 2: The model wants to run shell:", "  │ touch x"]);
-  assertShown(called, ["2 of 2: The model wants to run shell:", "  │ touch y"]);
-});
-
-Deno.test("quit at the question ends the run as interrupted, with every call answered, and names the command that continues it", async () => {
-  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
-  const called = await new Terminal(place, ["run", "--ask", "--max-steps", "7", "--new", "-s", "s", "Go"])
-    .answer("q");
-  assertStoppedAtQuestion(place, called, 130);
-  assert.deepEqual(statuses(place), ["not_run", "not_run", "not_run"]);
-  assert.ok(called.stdout.includes("continue: reprise run -s s --ask --max-steps 7\r\n"), called.stdout);
-});
+for (
+  const [what, key, flag] of [["quit", "q", "--debug"], ["control-c", "\x03", "--fail-on-denied"]] as const
+) {
+  Deno.test(`${what} at the question ends the run as interrupted, with every call answered, and names how to continue`, async () => {
+    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+    // A stop is no denial, whatever would follow from one.
+    const called = await new Terminal(place, ["run", "--ask", flag, "--new", "-s", "s", "Go"]).answer(key);
+    assert.equal(called.code, 130, called.stdout);
+    assert.equal(questions(called), 1, "no further question");
+    assertClosed(place, 130);
+    assert.deepEqual(statuses(place), ["not_run", "not_run", "not_run"]);
+    assert.equal(place.server.requests.length, 1);
+    assert.match(called.stdout, /continue: reprise run -s s --ask/);
+  });
+}
 
 Deno.test("with a stdin that is no terminal, the question reads the terminal: a file, a pipe", async () => {
   for (const redirected of ["</dev/null", "< <(echo y; echo y)"]) {
@@ -237,20 +230,6 @@ Deno.test("with a stdin that is no terminal, the question reads the terminal: a 
   }
 });
 
-/** Fails unless the terminal shows these lines, one after the other. */
-function assertShown(called: Called, lines: readonly string[]): void {
-  const shown = called.stdout.replaceAll("\r\n", "\n");
-  assert.ok(shown.includes(lines.join("\n")), shown);
-}
-
-Deno.test("a stop at the question ends the run as interrupted, with every call answered: control-c", async () => {
-  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
-  // A stop is no denial, whatever would follow from one.
-  const called = await new Terminal(place, ["run", "--ask", "--fail-on-denied", "--new", "-s", "s", "Go"])
-    .answer("\x03");
-  assertStoppedAtQuestion(place, called, 130);
-});
-
 Deno.test("a stop at the question ends the run as interrupted, with every call answered: the terminal's window is closed", async () => {
   await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
   const terminal = new Terminal(place);
@@ -260,14 +239,6 @@ Deno.test("a stop at the question ends the run as interrupted, with every call a
   // The end of the input may be seen just before the signal: a no, after which the reading call may run.
   assertClosed(place, 129);
 });
-
-function assertStoppedAtQuestion(place: Place, called: Called, code: number): void {
-  assert.equal(called.code, code, called.stdout);
-  assert.equal(questions(called), 1, "no further question");
-  assertClosed(place, code);
-  assert.ok(!statuses(place).includes("ok"));
-  assert.equal(place.server.requests.length, 1);
-}
 
 function assertClosed(place: Place, code: number): void {
   const [ended] = place.sandbox.turns("s").at(-1).events.slice(-1);

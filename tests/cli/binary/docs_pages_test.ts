@@ -5,8 +5,8 @@ import { parse } from "yaml";
 import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { ApiProject } from "../../support/api_project.ts";
 import type { Json } from "../../support/files.ts";
-import { startMessagesServer } from "../../support/messages_server.ts";
-import { says, text } from "../../support/messages_server/script.ts";
+import { startMessagesServer } from "../../support/scripted_api/messages.ts";
+import { says, text } from "../../support/scripted_api/messages_script.ts";
 import {
   type Lack,
   lacksBinary,
@@ -17,9 +17,8 @@ import {
 } from "../../support/needs.ts";
 import { type Block, blocksOf } from "../../support/page.ts";
 import { SHELL_PROGRAM } from "../../support/reprise.ts";
-import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
-import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
+import { functionCall, reasoningIds, refuse } from "../../support/scripted_api/responses_script.ts";
 import { S3Server } from "../../support/s3_server.ts";
 import { CASSETTE, HAR, PERSON, SUMMARY } from "./page_files.ts";
 

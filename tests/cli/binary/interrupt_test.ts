@@ -1,6 +1,6 @@
 /** `interrupt`: stops the process that writes to a session, and closes a run whose process was killed. */
 import assert from "node:assert/strict";
-import { answer, reasoning, type Script } from "../../support/responses_server.ts";
+import { answer, reasoning, type Script } from "../../support/scripted_api/responses.ts";
 import { ending, type Started } from "../../support/reprise.ts";
 import { assertError, HELLO, Place, until } from "../harness.ts";
 import {

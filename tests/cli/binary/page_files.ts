@@ -1,26 +1,31 @@
 /** Files that the pages of the docs name. */
 
+/** Answer of a recording of another tool. */
+const ANSWER = JSON.stringify({
+  ...{ id: "resp_1", object: "response", status: "completed", model: "gpt-5.6" },
+  output: [{
+    ...{ id: "msg_1", type: "message", role: "assistant", status: "completed" },
+    content: [{ type: "output_text", text: "Paris.", annotations: [] }],
+  }],
+});
+const REQUEST = '{"model":"gpt-5.6","input":"What is the capital of France?","store":false}';
+const URL_OF_API = "https://api.openai.com/v1/responses";
+
 /** A cassette of vcrpy, with one request. */
 export const CASSETTE = `interactions:
 - request:
-    body: '{"model":"gpt-5.6","input":"What is the capital of France?","store":false}'
-    headers:
-      content-type:
-      - application/json
+    body: '${REQUEST}'
+    headers: {content-type: [application/json]}
     method: POST
-    uri: https://api.openai.com/v1/responses
+    uri: ${URL_OF_API}
   response:
-    body:
-      string: '{"id":"resp_1","object":"response","status":"completed","model":"gpt-5.6","output":[{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Paris.","annotations":[]}]}]}'
-    headers:
-      content-type:
-      - application/json
-    status:
-      code: 200
-      message: OK
+    body: {string: '${ANSWER}'}
+    headers: {content-type: [application/json]}
+    status: {code: 200, message: OK}
 version: 1
 `;
 
+const HEADERS = [{ name: "content-type", value: "application/json" }];
 /** A recording of Polly.js, with the same request. */
 export const HAR = JSON.stringify({
   log: {
@@ -29,19 +34,10 @@ export const HAR = JSON.stringify({
     entries: [{
       startedDateTime: "2026-11-23T09:00:00.000Z",
       request: {
-        method: "POST",
-        url: "https://api.openai.com/v1/responses",
-        headers: [{ name: "content-type", value: "application/json" }],
-        postData: { mimeType: "application/json", text: '{"model":"gpt-5.6","input":"Hi","store":false}' },
+        ...{ method: "POST", url: URL_OF_API, headers: HEADERS },
+        postData: { mimeType: "application/json", text: REQUEST },
       },
-      response: {
-        status: 200,
-        headers: [{ name: "content-type", value: "application/json" }],
-        content: {
-          mimeType: "application/json",
-          text: '{"id":"resp_1","object":"response","status":"completed","model":"gpt-5.6","output":[]}',
-        },
-      },
+      response: { status: 200, headers: HEADERS, content: { mimeType: "application/json", text: ANSWER } },
     }],
   },
 });

@@ -111,6 +111,8 @@ for (const [where, path] of [["the root", ""], ["a path", "/gate"]] as const) {
     }
     const skipped = suite.events.filter(({ type }) => type === "skipped");
     assert.deepEqual(skipped.map(({ test, reason }) => [test, reason]), [["one", "connection_check"]]);
+    const served = await suite.around(["serve", "--strict-usage", suite.out], CLIENT);
+    assert.equal(served.code, 0, served.stderr);
   });
 }
 

@@ -223,8 +223,6 @@ Deno.test("a recorded retry-after is 0 in the answer at --pace fast, and the rec
   const real = await place.serve(["--pace", "real"], script);
   assert.equal(real.stdout, "Fri, 27 Nov 2026 12:00:00 GMT 2000\n");
   assert.doesNotMatch(real.stderr, /retry-after 0/);
-  const fault = await place.serve(["--fault", "1: 429 retry-after 2"], script);
-  assert.match(fault.stdout, /^2 /, "a wait that a fault asks for stays");
   assert.deepEqual(bytesBelow(place.fixture), before);
 });
 
@@ -254,18 +252,11 @@ Deno.test("serve plays a recording from another directory, and names the rules t
   assert.match(there.stderr, /: 200, exchange 1 of .*fixture, needed cwd$/m);
   assert.match(there.stderr, /^1 matched: 1 with rules \(cwd 1\)$/m);
   assert.equal((await serve([], client("Delete the test"))).code, 7);
-  assert.equal((await serve(["--strict-match"], client())).code, 7);
-  // In a conversation, outputs of tools may differ.
-  const conversation = ["--match", "conversation"];
-  const played = await serve(conversation, client("Fix the test", "2 failed"));
-  assert.equal(played.code, 0, played.stderr);
-  assert.equal(suite.ended.tool_outputs_differ, 1);
-  assert.match(played.stderr, /^1 matched: 1 conversation$/m);
   const failed = await serve(
-    [...conversation, "--fail-on", "tool-output"],
+    ["--match", "conversation", "--fail-on", "tool-output"],
     client("Fix the test", "2 failed"),
   );
-  assert.equal(failed.code, 7);
+  assert.deepEqual([failed.code, suite.ended.tool_outputs_differ], [7, 1]);
   assert.match(failed.stderr, /Not every exchange went as recorded: 1 tool output not as recorded/);
 });
 
@@ -335,38 +326,6 @@ Deno.test("serve names the tests of a suite, those that it did not open, and how
     `Test "none" has no recording for request 1 (POST /v1/responses): no fixture is at "${suite}/none". ` +
       `To record it: reprise record --missing --out ${suite} -- CMD`,
   );
-});
-
-Deno.test("under -- CMD each API has its port with the tests of that API, under the path of its base URL", async () => {
-  await using sandbox = new Sandbox();
-  const suite = `${sandbox.directory}/suite`;
-  const base_url = "https://api.groq.com/openai/v1";
-  const base_urls = { OPENAI_BASE_URL: base_url, ANTHROPIC_BASE_URL: "https://gateway.example/claude" };
-  const recorded = (test: string, variable: string, path: string) => ({
-    request: { path, variable, body: { model: "m", input: test } },
-    response: { headers: { "content-type": "application/json" } },
-    body: `${variable} of ${test}`,
-  });
-  for (const test of ["one", "two"]) {
-    writeFixture(`${suite}/${test}`, [
-      recorded(test, "OPENAI_BASE_URL", "/openai/v1/responses"),
-      recorded(test, "ANTHROPIC_BASE_URL", "/claude/v1/messages"),
-    ], { provider: "compatible", base_url, base_urls });
-  }
-  const client = running(`
-    for (const test of ["two", "one"]) {
-      for (const [variable, resource] of [["OPENAI_BASE_URL", "/responses"], ["ANTHROPIC_BASE_URL", "/v1/messages"]]) {
-        const { origin, pathname } = new URL(Deno.env.get(variable));
-        const init = { method: "POST", body: JSON.stringify({ model: "m", input: test }) };
-        const answer = await fetch(origin + "/t/" + test + pathname.replace(/[/]$/, "") + resource, init);
-        console.log(await answer.text());
-      }
-    }`);
-  const called = await sandbox.call(["serve", "--strict-usage", suite, "--", ...client]);
-  const answers = ["two", "one"].flatMap((test) =>
-    ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"].map((variable) => `${variable} of ${test}\n`)
-  );
-  assert.deepEqual([called.code, called.stdout], [0, answers.join("")], called.stderr);
 });
 
 Deno.test("a client that ends its side of the connection after its request gets its answer", async () => {

@@ -1,12 +1,11 @@
 /**
- * `session.json`, `start/` and the reports of `test`: files that the program refuses, each with its place, and texts that
+ * `session.json` and the reports of `test`: files that the program refuses, each with its place, and texts that
  * would mean something to a reader of a report.
  */
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import type { Json } from "../../support/files.ts";
 import { Sandbox } from "../../support/reprise.ts";
-import { Place, readsThenAnswers } from "../harness.ts";
 import { copyBelow, SESSIONS } from "./session_copies.ts";
 
 const WHOLE = `${SESSIONS}read`;
@@ -81,75 +80,6 @@ Deno.test("a step has every flag that a recorded run writes, and none that its p
       message,
     );
     assert.equal(said === null ? null : Number(said[1]), at, `${args.join(" ")}: ${message}`);
-  }
-});
-
-type Harm = (folder: string) => void;
-const TURN = "start/turns/000003.json";
-const remove = (name: string): Harm => (folder) => Deno.removeSync(`${folder}/${name}`, { recursive: true });
-const put = (name: string, text: string): Harm => (folder) =>
-  Deno.writeTextFileSync(`${folder}/${name}`, text);
-const flip = (name: string): Harm => (folder) => {
-  const bytes = Deno.readFileSync(`${folder}/${name}`);
-  bytes[20] = (bytes[20] ?? 0) ^ 1;
-  Deno.writeFileSync(`${folder}/${name}`, bytes);
-};
-const blobOf = (folder: string) => `start/blobs/${[...Deno.readDirSync(`${folder}/start/blobs`)][0]?.name}`;
-
-/** Harm to a start/, with the place that `fixture lint` names after the sums were renewed. */
-const HARMED: Readonly<Record<string, readonly [Harm, RegExp]>> = {
-  "a missing turn": [remove(TURN), /^error start\/turns\/000003\.json: it is missing, but turn 4 exists$/],
-  "the last turn gone": [remove("start/turns/000005.json"), /^error start\/manifest\.json: it names turn 5/],
-  "a turn with another sum": [flip(TURN), /^error start\/turns\/000003\.json: it /],
-  "a missing blob": [
-    (folder) => remove(blobOf(folder))(folder),
-    /^error start\/blobs\/[0-9a-f]{64}: it is missing/,
-  ],
-  "another blob": [(folder) => put(blobOf(folder), "x")(folder), /^error start\/blobs\/[0-9a-f]{64}: it /],
-  "a manifest of nothing": [
-    put("start/manifest.json", "{}"),
-    /^error start\/manifest\.json: .*not name a session/,
-  ],
-  "a manifest that is rebuilt": [
-    put("start/manifest.json", '{"session":"s"}'),
-    /^warning start\/manifest\.json: .*it is rebuilt from the turns$/,
-  ],
-};
-/** Harm to a start/ whose sums stay those of fixture.json, with what `test` says. */
-const UNSEALED: Readonly<Record<string, readonly [Harm, RegExp]>> = {
-  "a flipped bit of the manifest": [flip("start/manifest.json"), /manifest\.json": its checksum differs/],
-  "a missing blob": [(folder) => remove(blobOf(folder))(folder), /start\/blobs\/.*": nothing is there/],
-  "a file that is not listed": [put("start/turns/000006.json", "{}"), /fixture\.json does not list it/],
-};
-
-Deno.test("a start/ that no run could continue is named by lint, and one with other sums is not played", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  const { workspace } = place.sandbox;
-  const recorded = await place.call(["run", "--json", "-s", "s", "--record", "kept", "Go on"]);
-  assert.equal(recorded.code, 0, recorded.stdout);
-  for (const [name, [harm, says]] of Object.entries(HARMED)) {
-    const folder = `${workspace}/sealed/${name.replaceAll(" ", "-")}`;
-    copyBelow(`${workspace}/kept`, folder);
-    harm(folder);
-    assert.equal((await place.call(["fixture", "seal", folder])).code, 0, name);
-    const linted = await place.call(["fixture", "lint", "--json", folder]);
-    const { findings } = JSON.parse(linted.stdout).fixtures[0];
-    const found = findings.filter(({ code }: Json) => code === "bad_start")
-      .map(({ severity, path, message }: Json) => `${severity} ${path}: ${message}`);
-    assert.match(found[0] ?? "", says, `${name}: ${linted.stdout}`);
-  }
-  const names = Object.keys(UNSEALED);
-  for (const [index, name] of names.entries()) {
-    copyBelow(`${workspace}/kept`, `${workspace}/unsealed/${index}`);
-    UNSEALED[name]?.[0](`${workspace}/unsealed/${index}`);
-  }
-  const tested = await place.call(["test", "--json", "unsealed"]);
-  assert.equal(tested.code, 2, tested.stdout);
-  const lines = tested.stdout.trimEnd().split("\n").slice(1, -1).map((line) => JSON.parse(line));
-  for (const [index, name] of names.entries()) {
-    assert.equal(lines[index].error.code, "bad_fixture", name);
-    assert.match(lines[index].error.message, UNSEALED[name]?.[1] ?? /never/, name);
   }
 });
 

@@ -1,7 +1,7 @@
 /** Runs that are stopped while a command runs: every call is answered, and nothing of the command is left. */
 import assert from "node:assert/strict";
-import { answer, reasoning, type Script } from "../../support/responses_server.ts";
-import type { ScriptedItem } from "../../support/responses_server/script.ts";
+import { answer, reasoning, type Script } from "../../support/scripted_api/responses.ts";
+import type { ScriptedItem } from "../../support/scripted_api/responses_script.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import { HELLO, Place, until } from "../harness.ts";
 import {

@@ -1,8 +1,8 @@
 /** `show` on a terminal: its width, its colours, and the pager. */
 import assert from "node:assert/strict";
 import stringWidth from "string-width";
-import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
+import { functionCall } from "../../support/scripted_api/responses_script.ts";
 import { Place } from "../harness.ts";
 
 const PERSIAN = "می‌خواهم این متن را بخوانم";

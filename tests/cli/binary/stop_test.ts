@@ -6,8 +6,8 @@ import {
   reasoning,
   type ScriptedResponse,
   unfinished,
-} from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+} from "../../support/scripted_api/responses.ts";
+import { functionCall } from "../../support/scripted_api/responses_script.ts";
 import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import { assertAnswered } from "../changes.ts";

@@ -1,9 +1,8 @@
 /** Text from models, servers, files and names on a terminal: it is shown there, and obeyed never. */
 import assert from "node:assert/strict";
 import { writeFixture } from "../../doors/recordings/recording_files.ts";
-import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
-import { httpError } from "../../support/responses_server/faults.ts";
+import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
+import { functionCall, httpError } from "../../support/scripted_api/responses_script.ts";
 import type { Called } from "../../support/reprise.ts";
 import { shellLine } from "../changes.ts";
 import { begun, configure, Place } from "../harness.ts";

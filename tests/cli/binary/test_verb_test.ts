@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { edit, headerOf, seal } from "../../doors/recordings/recording_files.ts";
 import { bytesBelow, type Json, textsBelow } from "../../support/files.ts";
 import { events, said, Sandbox, type Started } from "../../support/reprise.ts";
-import { answer } from "../../support/responses_server.ts";
-import { functionCall } from "../../support/responses_server/script.ts";
+import { answer } from "../../support/scripted_api/responses.ts";
+import { functionCall } from "../../support/scripted_api/responses_script.ts";
 import { mark, running } from "../changes.ts";
 import { HELLO, Place, until } from "../harness.ts";
 import { copyBelow, SESSIONS } from "./session_copies.ts";
@@ -146,39 +146,35 @@ Deno.test("a session test is the same anywhere: in another directory, home, time
   assert.equal(called.stderr.trim(), "2 passed, 0 failed");
 });
 
-Deno.test("--update: a request and a turn are rewritten and named; then the test passes", async () => {
+Deno.test("--update rewrites and names a request and a turn, removes turns of no session, and keeps files of the user", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     otherWords(path);
     replaceIn(TURN, "alpha", "alphabet")(path);
-  });
-  const called = await sandbox.call(["test", "--update", "tests"]);
-  assert.equal(called.code, 0, said(called));
-  const reported = called.stderr.split("\n").filter((line) => line.startsWith("updated")).sort();
-  assert.deepEqual(reported, [`updated tests/a/${ASKED}`, `updated tests/a/${TURN}`]);
-  const read = (name: string) => [WHOLE, directory].map((path) => Deno.readTextFileSync(`${path}/${name}`));
-  const [was, is] = read(TURN);
-  assert.equal(is, was);
-  const [asked, asks] = read(ASKED).map((text) => JSON.parse(text));
-  assert.deepEqual(asks, asked);
-  const again = await sandbox.call(["test", "tests"]);
-  assert.equal(again.code, 0, said(again));
-});
-
-Deno.test("--update: removed files are named as such, and files of the user stay", async () => {
-  await using sandbox = new Sandbox();
-  const directory = edited(sandbox, "a", (path) => {
     copyBelow(`${path}/expect/s`, `${path}/expect/old`);
     Deno.writeTextFileSync(`${path}/expect/NOTES.md`, "mine");
   });
+  // A session that ends otherwise stays a failure, and nothing is rewritten.
+  const other = replaceIn("session.json", '"exit": 0', '"exit": 6');
+  other(directory);
+  const before = textsBelow(directory);
+  assert.equal((await sandbox.call(["test", "--update", "tests"])).code, 7);
+  assert.deepEqual(textsBelow(directory), before);
+  replaceIn("session.json", '"exit": 6', '"exit": 0')(directory);
   const called = await sandbox.call(["test", "--update", "tests"]);
   assert.equal(called.code, 0, said(called));
-  const reported = called.stderr.split("\n").filter((line) => /^(?:updated|removed) /.test(line));
-  const gone = [...bytesBelow(`${directory}/expect/s`).keys()].map((name) =>
+  const reported = called.stderr.split("\n").filter((line) => /^(?:updated|removed) /.test(line)).sort();
+  const gone = [...bytesBelow(`${WHOLE}/expect/s`).keys()].map((name) =>
     `removed tests/a/expect/old/${name}`
   );
-  assert.deepEqual(reported, gone);
+  assert.deepEqual(reported, [...gone.sort(), `updated tests/a/${ASKED}`, `updated tests/a/${TURN}`]);
   assert.equal(Deno.readTextFileSync(`${directory}/expect/NOTES.md`), "mine");
+  assert.equal(Deno.readTextFileSync(`${directory}/${TURN}`), Deno.readTextFileSync(`${WHOLE}/${TURN}`));
+  const [asked, asks] = [WHOLE, directory].map((path) =>
+    JSON.parse(Deno.readTextFileSync(`${path}/${ASKED}`))
+  );
+  assert.deepEqual(asks, asked);
+  assert.equal((await sandbox.call(["test", "tests"])).code, 0);
 });
 
 Deno.test("--update: commands print paths as if the scratch directory were the root; what changes from play to play never passes", async () => {
@@ -221,17 +217,6 @@ Deno.test("--update: a link is refused by test, --update and seal alike, and not
   assert.equal(called.code, 2, called.stdout);
   assert.match(called.stdout, /kept\/link": it is a link/);
   assert.deepEqual(textsBelow(directory), before);
-});
-
-Deno.test("--update: a session that ends otherwise stays a failure, and nothing is rewritten", async () => {
-  await using sandbox = new Sandbox();
-  const directory = edited(sandbox, "a", (path) => {
-    replaceIn("session.json", '"exit": 0', '"exit": 6')(path);
-    Deno.removeSync(`${path}/expect`, { recursive: true });
-  });
-  const called = await sandbox.call(["test", "--update", "tests"]);
-  assert.equal(called.code, 7, called.stdout);
-  assert.throws(() => Deno.statSync(`${directory}/expect`), Deno.errors.NotFound);
 });
 
 Deno.test("--bail ends with the first failure in order, and names what was not played", async () => {
@@ -305,13 +290,9 @@ Deno.test("@last of any verb is the latest session of the test's own workspace",
   const [{ where, said }, ...rest] = (events(called) as Json[])[1].divergences;
   assert.deepEqual([where, rest], ["step 3 (show)", []]);
   assert.match(said, /^no_such_session: .* in "\/home\/sessions" /);
-});
-
-Deno.test("an error of the disk is reported as such, with exit 14", async () => {
-  await using sandbox = new Sandbox();
-  edited(sandbox, "a", () => {});
-  const nowhere = `${sandbox.directory}/nowhere`;
-  const called = await sandbox.call(["test", "tests"], { env: { TMPDIR: nowhere } });
-  assert.equal(called.code, 14, called.stdout);
-  assert.match(called.stdout, /Cannot create a scratch directory.*nowhere"/);
+  const nowhere = await sandbox.call(["test", directory], {
+    env: { TMPDIR: `${sandbox.directory}/nowhere` },
+  });
+  assert.equal(nowhere.code, 14, nowhere.stdout);
+  assert.match(nowhere.stdout, /Cannot create a scratch directory.*nowhere"/);
 });

@@ -238,27 +238,3 @@ Deno.test("no variable of reprise or Azure leads a command around serve, and rec
   );
   assert.match((await around("record", "--out", place.out, "--upstream", url)).stdout, /^unset http/);
 });
-
-Deno.test("--env refuses what leads no client to an API, and says why", async () => {
-  await using place = new FiveUpstreams();
-  const rows: readonly (readonly [readonly string[], RegExp])[] = [
-    [["ACME"], /"ACME" is not NAME=URL/],
-    [["https://user:secret@api.example.com/?a=b"], /the value is not NAME=URL/],
-    [["ACME_URL=ftp://api.example.com"], /neither http nor https/],
-    [["ACME_URL=http://api.example.com"], /keys would travel unencrypted/],
-    [["ACME_URL=https://user:secret@api.example.com"], /carries a user name or password/],
-    [["ACME_URL=https://api.example.com?a=b"], /carries a query/],
-    [["ACME_URL=https://a.example", "ACME_URL=https://b.example"], /ACME_URL is given twice/],
-    [["PATH=https://a.example"], /PATH does not lead clients to an API/],
-  ];
-  for (const [values, message] of rows) {
-    const flags = values.flatMap((value) => ["--env", value]);
-    const called = await place.call(["record", "--out", place.out, ...flags, "--", "true"]);
-    assert.equal(called.code, 2, `${values}: ${called.stderr}`);
-    assert.match(called.stderr, message);
-    assert.doesNotMatch(called.stderr, /secret/);
-  }
-  const both = ["--upstream", "http://127.0.0.1:9", ...place.envFlag];
-  const called = await place.call(["record", "--out", place.out, ...both, "--", "true"]);
-  assert.match(called.stderr, /--upstream and --env exclude each other/);
-});

@@ -1,13 +1,10 @@
-/** Clients that use the WebSocket of the Responses API, through `record`, `serve` and `run`. */
+/** Clients that use the WebSocket of the Responses API, through `record` and `serve`. */
 import assert from "node:assert/strict";
-import { exchangesOf, writeFixture } from "../../doors/recordings/recording_files.ts";
-import { type Json, textsBelow } from "../../support/files.ts";
-import { ending, events, said, Sandbox } from "../../support/reprise.ts";
-import { answer, message } from "../../support/responses_server/script.ts";
-import { startResponsesSocket } from "../../support/responses_socket.ts";
-import { SocketClient } from "../../support/socket_client.ts";
-import { AGENT_FIELDS, agentLoop } from "../../support/socket_fixture.ts";
-import { KEY, loop, SESSION, TransportPlace } from "../../support/transport_place.ts";
+import { exchangesOf } from "../../doors/recordings/recording_files.ts";
+import type { Json } from "../../support/files.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { answer, message } from "../../support/scripted_api/responses_script.ts";
+import { startResponsesSocket } from "../../support/scripted_api/socket.ts";
 import { Listening } from "../listening.ts";
 import { running } from "./wrapping.ts";
 
@@ -72,22 +69,6 @@ Deno.test("tests of a command that use WebSockets at a time, and HTTP, are recor
   await server[Symbol.asyncDispose]();
   const served = await sandbox.call(["serve", "--strict-usage", out, "--", ...running(script)]);
   assert.deepEqual([served.code, served.stdout], [0, called.stdout], served.stderr);
-});
-
-Deno.test("a changed prompt on a WebSocket is an error event, and serve ends with 7", async () => {
-  await using sandbox = new Sandbox();
-  const fixture = writeFixture(`${sandbox.directory}/fixture`, agentLoop());
-  const server = await Listening.start(sandbox, "serve", fixture);
-  {
-    await using client = await SocketClient.open(server.baseUrl);
-    const [event] = await client.ask({ type: "response.create", ...AGENT_FIELDS, input: "Something else" });
-    const { type, status, error } = event as Json;
-    assert.deepEqual([type, status, error.code], ["error", 400, "fixture_miss"]);
-  }
-  const { message } = server.events.find(({ type }) => type === "miss");
-  assert.match(message, /differs at .*To record it: .*reprise record --append --out \S+ -- \S+/);
-  const { code, ended } = await server.end();
-  assert.deepEqual([code, ended.missed], [7, 1]);
 });
 
 Deno.test("a message with the token of the recorder goes nowhere, and costs record its exit code", async () => {
@@ -166,31 +147,4 @@ Deno.test("an upstream that sends faster than the client reads has to wait, and 
   assert.ok(
     exchangesOf(`${sandbox.directory}/out`)[0]?.text === messages.map((message) => `${message}\n`).join(""),
   );
-});
-
-Deno.test("a run over a WebSocket is recorded message by message, and plays again", async () => {
-  await using place = await TransportPlace.open({ script: loop });
-  const out = `${place.sandbox.directory}/recorded`;
-  const called = await place.first("--transport", "ws", "--record", out);
-  assert.equal(called.code, 0, said(called));
-  const notice: Json = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
-  assert.deepEqual([notice?.exchanges, notice?.tested], [3, true], called.stdout);
-  const requests = exchangesOf(out).map(({ request }) => request);
-  assert.deepEqual(
-    requests.map(({ transport, connection }) => [transport, connection]),
-    Array(3).fill(["ws", 1]),
-  );
-  assert.deepEqual(requests.map(({ body }) => body), place.server.requests.map(({ message }) => message));
-  assert.ok(![...textsBelow(out).values()].join().includes(KEY));
-  for (const verb of [["test"], ["fixture", "lint"]]) {
-    const checked = await place.call([...verb, out]);
-    assert.equal(checked.code, 0, said(checked));
-  }
-  await using elsewhere = new Sandbox();
-  const played = await elsewhere.call(
-    ["run", "--json", "--new", "-s", SESSION, "--fixture", out, "Look at the files"],
-    { env: { REPRISE_MODEL: "gpt-5.6" } },
-  );
-  assert.equal(played.code, 0, said(played));
-  assert.equal(ending(played).text, "Three files.");
 });

@@ -18,15 +18,13 @@ export interface Got {
   readonly retry: string | null;
 }
 
-/** Answers of the tests of a call. */
-export function gotIn({ stdout }: Called): readonly Got[] {
-  return stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
-}
-
 /** Lines of JSON. */
 export function linesOf(text: string): Json[] {
   return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
+
+/** Answers of the tests of a call. */
+export const gotIn = ({ stdout }: Called): readonly Got[] => linesOf(stdout);
 
 /** A command line that runs a script. */
 export function running(script: string): string[] {

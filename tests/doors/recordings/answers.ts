@@ -25,13 +25,8 @@ export function answerEvents(
   const text = words.join("");
   const [rs, msg, fc] = [`rs_${mark}`, `msg_${mark}`, `fc_${mark}`];
   const part = { type: "summary_text", text: "**Looking it up**" };
-  const summary = { item_id: rs, output_index: 0, summary_index: 0 };
-  const textPart = { item_id: msg, output_index: 1, content_index: 0 };
   const reasoning = (copy: string) => ({
-    id: rs,
-    type: "reasoning",
-    summary: [part],
-    encrypted_content: `gAAAA${copy}${mark}`,
+    ...{ id: rs, type: "reasoning", summary: [part], encrypted_content: `gAAAA${copy}${mark}` },
   });
   const content = (said: string) => ({ type: "output_text", annotations: [], logprobs: [], text: said });
   const message = {
@@ -41,74 +36,44 @@ export function answerEvents(
     role: "assistant",
     content: [content(text)],
   };
+  const [name, args] = ["weather", '{"city":"Oslo"}'];
   const call = {
-    id: fc,
-    type: "function_call",
-    status: "completed",
-    call_id: `call_${mark}`,
-    name: "weather",
-    arguments: '{"city":"Oslo"}',
+    ...{ id: fc, type: "function_call", status: "completed", call_id: `call_${mark}`, name, arguments: args },
   };
+  const usage = { input_tokens: 58, output_tokens: 20 + mark.length, total_tokens: 78 + mark.length };
   const response = (status: string, output: readonly Json[]) => ({
-    id: `resp_${mark}`,
-    object: "response",
-    created_at: 1763756280 + mark.length,
-    status,
-    error: null,
-    model: "gpt-5.6-2026-08-01",
-    output,
-    reasoning: { effort, summary: "auto" },
-    usage: output.length === 0 ? null : {
-      input_tokens: 58,
-      output_tokens: 20 + mark.length,
-      output_tokens_details: { reasoning_tokens: 12 },
-      total_tokens: 78 + mark.length,
-    },
+    ...{ id: `resp_${mark}`, object: "response", created_at: 1763756280 + mark.length, status, error: null },
+    ...{ model: "gpt-5.6-2026-08-01", output, reasoning: { effort, summary: "auto" } },
+    usage: output.length === 0 ? null : { ...usage, output_tokens_details: { reasoning_tokens: 12 } },
+  });
+  const item = (what: string, output_index: number, item: Json) => ({
+    ...{ type: `response.output_item.${what}`, output_index, item },
+  });
+  /** An event about a part of an item. */
+  const inside = (output_index: number, type: string, more: Json) => ({
+    ...{ type: `response.${type}`, item_id: [rs, msg, fc][output_index], output_index },
+    ...[{ summary_index: 0 }, { content_index: 0 }, {}][output_index],
+    ...more,
   });
   const events: Event[] = [
     { type: "response.created", response: response("in_progress", []) },
     { type: "response.in_progress", response: response("in_progress", []) },
-    { type: "response.output_item.added", output_index: 0, item: { ...reasoning("added"), summary: [] } },
-    { type: "response.reasoning_summary_part.added", ...summary, part: { ...part, text: "" } },
-    { type: "response.reasoning_summary_text.delta", ...summary, delta: part.text, obfuscation: mark },
-    { type: "response.reasoning_summary_text.done", ...summary, text: part.text },
-    { type: "response.reasoning_summary_part.done", ...summary, part },
-    { type: "response.output_item.done", output_index: 0, item: reasoning("done") },
-    {
-      type: "response.output_item.added",
-      output_index: 1,
-      item: { ...message, status: "in_progress", content: [] },
-    },
-    { type: "response.content_part.added", ...textPart, part: content("") },
-    ...words.map((delta) => ({
-      type: "response.output_text.delta",
-      ...textPart,
-      delta,
-      logprobs: [],
-      obfuscation: `${mark}x`,
-    })),
-    { type: "response.output_text.done", ...textPart, text, logprobs: [] },
-    { type: "response.content_part.done", ...textPart, part: content(text) },
-    { type: "response.output_item.done", output_index: 1, item: message },
-    {
-      type: "response.output_item.added",
-      output_index: 2,
-      item: { ...call, status: "in_progress", arguments: "" },
-    },
-    {
-      type: "response.function_call_arguments.delta",
-      item_id: fc,
-      output_index: 2,
-      delta: call.arguments,
-      obfuscation: mark,
-    },
-    {
-      type: "response.function_call_arguments.done",
-      item_id: fc,
-      output_index: 2,
-      arguments: call.arguments,
-    },
-    { type: "response.output_item.done", output_index: 2, item: call },
+    item("added", 0, { ...reasoning("added"), summary: [] }),
+    inside(0, "reasoning_summary_part.added", { part: { ...part, text: "" } }),
+    inside(0, "reasoning_summary_text.delta", { delta: part.text, obfuscation: mark }),
+    inside(0, "reasoning_summary_text.done", { text: part.text }),
+    inside(0, "reasoning_summary_part.done", { part }),
+    item("done", 0, reasoning("done")),
+    item("added", 1, { ...message, status: "in_progress", content: [] }),
+    inside(1, "content_part.added", { part: content("") }),
+    ...words.map((delta) => inside(1, "output_text.delta", { delta, logprobs: [], obfuscation: `${mark}x` })),
+    inside(1, "output_text.done", { text, logprobs: [] }),
+    inside(1, "content_part.done", { part: content(text) }),
+    item("done", 1, message),
+    item("added", 2, { ...call, status: "in_progress", arguments: "" }),
+    inside(2, "function_call_arguments.delta", { delta: args, obfuscation: mark }),
+    inside(2, "function_call_arguments.done", { arguments: args }),
+    item("done", 2, call),
     { type: "response.completed", response: response("completed", [reasoning("completed"), message, call]) },
   ];
   return events.map((event, sequence_number) => ({ ...event, sequence_number }));
@@ -136,10 +101,7 @@ export function document(body: Json, status = 200, path = "/v1/responses"): Give
 }
 
 /** A stream of Chat Completions; `own` is what no two answers share. */
-export function chat(
-  own: string,
-  ...deltas: readonly Json[]
-): GivenExchange {
+export function chat(own: string, ...deltas: readonly Json[]): GivenExchange {
   const head = {
     id: `chatcmpl-${own}`,
     object: "chat.completion.chunk",
@@ -147,14 +109,15 @@ export function chat(
     model: "m",
   };
   const chunks = [{ role: "assistant", content: "" }, ...deltas].map((
-    { finish_reason = null, ...delta }: Json,
-  ) => ({ ...head, choices: [{ index: 0, delta, finish_reason }], obfuscation: own }));
+    { finish_reason = null, ...delta },
+  ) => ({
+    ...{ ...head, choices: [{ index: 0, delta, finish_reason }], obfuscation: own },
+  }));
   const usage = { ...head, choices: [], usage: { prompt_tokens: 5, total_tokens: own.length } };
+  const data = [...[...chunks, usage].map((chunk) => JSON.stringify(chunk)), "[DONE]"];
   return {
     request: { path: "/v1/chat/completions", body: HI },
-    body: `${
-      [...chunks, usage].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")
-    }data: [DONE]\n\n`,
+    body: data.map((text) => `data: ${text}\n\n`).join(""),
   };
 }
 /** A delta with a call of a tool. */
@@ -171,21 +134,20 @@ export function message(city: string, mark = "one", tool = "weather"): GivenExch
     ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
     { type: "content_block_stop", index },
   ];
+  const use = { type: "tool_use", id: `toolu_${mark}`, name: tool, input: {} };
   const body = framed([
     { type: "message_start", message: { id: `msg_${mark}`, type: "message", content: [] } },
     ...block(
       0,
       { type: "thinking", thinking: "", signature: "" },
-      { type: "thinking_delta", thinking: "It is " },
-      { type: "thinking_delta", thinking: `${city}.` },
+      ...["It is ", `${city}.`].map((thinking) => ({ type: "thinking_delta", thinking })),
       { type: "signature_delta", signature: mark },
     ),
     ...block(1, { type: "text", text: "" }, { type: "text_delta", text: `In ${city}` }),
     ...block(
       2,
-      { type: "tool_use", id: `toolu_${mark}`, name: tool, input: {} },
-      { type: "input_json_delta", partial_json: `{"city":` },
-      { type: "input_json_delta", partial_json: `"${city}"}` },
+      use,
+      ...['{"city":', `"${city}"}`].map((partial_json) => ({ type: "input_json_delta", partial_json })),
     ),
     {
       type: "message_delta",

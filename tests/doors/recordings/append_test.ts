@@ -45,18 +45,11 @@ const CASES: Readonly<
     /0002\/body": its checksum differs from fixture\.json/,
   ],
   "a removed answer": [removed("exchanges/0002/body"), /0002\/body": nothing is there/],
-  "a removed exchange": [removed("exchanges/0001"), /0001\/request\.json": nothing is there/],
   "an added file": [written("notes.txt"), /notes\.txt": fixture\.json does not list it/],
-  "an added exchange": [(path) => {
-    for (const name of ["request.json", "response.json", "body"]) {
-      write(`${path}/exchanges/0003/${name}`, Deno.readTextFileSync(`${path}/exchanges/0001/${name}`));
-    }
-  }, /0003\/body": fixture\.json does not list it/],
   "line ends that Git converted": [
     edited("exchanges/0001/response.json", "\n", "\r\n"),
     /only its line ends have changed: they are CRLF now/,
   ],
-  "a broken fixture.json": [edited("fixture.json", "created", '"'), /fixture\.json": it is not JSON/],
   "a fixture.json that is a link": [linked("fixture.json"), /fixture\.json": it is a link/],
   "a later format": [
     edited("fixture.json", "fixture/1", "fixture/2"),

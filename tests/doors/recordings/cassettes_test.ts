@@ -14,18 +14,15 @@ const asArrived = ({ request, sent: body }: ReadExchange) =>
 
 /** The cassettes of APIs whose rules are known, imported: a folder for each server. */
 async function imported(home: RecordingHome): Promise<string[]> {
-  for (
-    const [index, name] of recordingNames("responses", "messages").filter((name) => name.endsWith(".yaml"))
-      .entries()
-  ) {
+  const names = recordingNames("responses", "messages").filter((name) => name.endsWith(".yaml"));
+  for (const [index, name] of names.entries()) {
     home.file(`cassette-${index}.yaml`, recordingText(name));
     const { code } = await home.verb(["import", `cassette-${index}.yaml`, `imported/${index}`]);
     assert.ok([0, 2].includes(code), name);
   }
-  const paths = [...bytesBelow(`${home.directory}/imported`).keys()].filter((path) =>
-    path.endsWith("fixture.json")
-  );
-  return paths.map((path) => `${home.directory}/imported/${path.slice(0, -"/fixture.json".length)}`);
+  const folder = `${home.directory}/imported`;
+  const paths = [...bytesBelow(folder).keys()].filter((path) => path.endsWith("/fixture.json"));
+  return paths.map((path) => `${folder}/${path.slice(0, -"/fixture.json".length)}`);
 }
 
 /** A recorded request without one of its outputs, or with an altered blob. */
@@ -57,19 +54,14 @@ withHome(
           if (exchange.sent === null) continue;
           if (match === "semantic" && provider === "openai" && exchange.response.status === 200) {
             for (const mistake of mistakesIn(exchange)) {
-              const outcome = outcomeOf(
-                await server.ask(sent(mistake, { path: exchange.request.path })),
-              );
-              assert.match(outcome, /^refused /, `${folder} ${index + 1}`);
+              const answer = await server.ask(sent(mistake, { path: exchange.request.path }));
+              assert.match(outcomeOf(answer), /^refused /, `${folder} ${index + 1}`);
               refused += 1;
             }
           }
           const answer = await server.ask(asArrived(exchange));
-          assert.deepEqual(
-            [outcomeOf(answer), answer.text],
-            [`${index + 1} exact`, exchange.text],
-            `${folder}, ${match}`,
-          );
+          const expected = [`${index + 1} exact`, exchange.text];
+          assert.deepEqual([outcomeOf(answer), answer.text], expected, `${folder}, ${match}`);
           played += 1;
         }
       }
@@ -77,10 +69,8 @@ withHome(
     assert.ok(played >= 100 && refused >= 10, `${played} played, ${refused} refused`);
     // All of them at once, from the last to the first.
     await using server = await Served.start(home, folders);
-    for (
-      const exchange of folders.flatMap(exchangesOf).filter(({ request }) => request.body !== undefined)
-        .toReversed()
-    ) {
+    const exchanges = folders.flatMap(exchangesOf).filter(({ request }) => request.body !== undefined);
+    for (const exchange of exchanges.toReversed()) {
       const answer = await server.ask(asArrived(exchange));
       assert.match(outcomeOf(answer), /^\d+ (exact|semantic)$/);
       const { fixture, number } = answer.events[0];

@@ -223,3 +223,28 @@ withHome("calls of a stream add up by their index, or by their id where there is
     assert.ok(stdout.includes("(1 item of earlier exchanges)"), stdout);
   }
 });
+
+const FINISH = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+const USAGE = { choices: [], usage: { total_tokens: 3 } };
+const AGAIN = { choices: [{ index: 0, delta: { content: "" }, finish_reason: null }], usage: {} };
+const STREAMED = { stream: true, stream_options: { include_usage: true } };
+/** A request, the chunks of its answer, and whether that is whole. */
+const ENDS: readonly (readonly [members: Json, chunks: readonly Json[], whole: boolean])[] = [
+  [{}, [{ choices: [{ index: 0, delta: {}, finish_reason: "" }] }, "[DONE]"], false],
+  [STREAMED, [FINISH, AGAIN, "[DONE]"], true],
+  [STREAMED, [USAGE, "[DONE]"], false],
+  [STREAMED, [FINISH, USAGE, { choices: [], moderation: {} }], true],
+  [{ stream_options: STREAMED.stream_options }, [FINISH], true],
+];
+
+withHome("the last chunks of a stream end it, and no others", async (home) => {
+  const exchanges = ENDS.map(([members, chunks]) => ({
+    request: { path: CHAT, body: chat([user("Hi")], members) },
+    body: chunks.map((chunk) => `data: ${chunk === "[DONE]" ? chunk : JSON.stringify(chunk)}\n\n`).join(""),
+  }));
+  home.fixture("ends", exchanges);
+  const unended = (await home.findings("ends")).flatMap((line) =>
+    Number(/^error no_terminal exchanges\/0*(\d+)/.exec(line)?.[1] ?? 0) || []
+  );
+  assert.deepEqual(unended, ENDS.flatMap(([, , whole], index) => whole ? [] : [index + 1]));
+});

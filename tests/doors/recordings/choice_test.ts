@@ -168,7 +168,6 @@ rows("with --repeat the last exchange of a request is played again", {
       [step("/x"), "3 exact"],
       [step("/x", "b"), "4 exact"],
       [step("/x", "a"), "2 exact again 1"],
-      [step("/x", "b"), "4 exact again 1"],
     ],
   },
 }, { flags: [...NONE.flags, "--repeat"] });

@@ -33,42 +33,39 @@ const text = (type: string, text = "") => ({ type, text });
 const CLIENTS: Readonly<
   Record<string, readonly [path: string, body: (place: Environment, run: string, prompt: string) => Json]>
 > = {
-  "codex": ["/v1/responses", (place, run, prompt) => ({
-    ...talk(
-      {
-        ...user([text("input_text", CLIENT_TEXTS["Codex CLI"]?.(place))], {
-          type: "message",
-          id: `msg_${uuid(run, 1)}`,
-        }),
-        internal_chat_message_metadata_passthrough: { turn_id: uuid(run, 2), create_time: run.charCodeAt(0) },
-      },
-      user(prompt),
-      ...called(
-        "call_1",
-        `Chunk ID: ${run.repeat(6)}\nWall time: 0.00${
-          run.charCodeAt(0)
-        } seconds\nProcess exited with code 0\n` +
-          `Original token count: ${Math.ceil(place.cwd.length / 4)}\nOutput:\n${place.cwd}\n`,
-      ),
-    ),
-    prompt_cache_key: uuid(run, 5),
-    client_metadata: { session_id: uuid(run, 5), workspaces: place.cwd },
-  })],
-  "claude-code": ["/v1/messages", (place, run, prompt) =>
-    claude([
-      user([text("text", prompt)]),
-      says([{ type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: `${place.cwd}/a.txt` } }]),
-      user([{ type: "tool_result", tool_use_id: "toolu_1", content: place.cwd }]),
-    ], {
-      system: [
-        text(
-          "text",
-          `x-anthropic-billing-header: cc_version=2.1.197.1c0; cc_entrypoint=cli; cch=${run.repeat(5)};`,
-        ),
-        text("text", CLIENT_TEXTS["Claude Code"]?.(place)),
-      ],
-      metadata: { user_id: JSON.stringify({ device_id: run.repeat(64), session_id: uuid(run, 1) }) },
-    })],
+  "codex": ["/v1/responses", (place, run, prompt) => {
+    const context = [text("input_text", CLIENT_TEXTS["Codex CLI"]?.(place))];
+    const now = run.charCodeAt(0);
+    const metadata = { turn_id: uuid(run, 2), create_time: now };
+    const head = `Chunk ID: ${run.repeat(6)}\nWall time: 0.00${now} seconds\nProcess exited with code 0\n`;
+    const tokens = `Original token count: ${Math.ceil(place.cwd.length / 4)}\nOutput:\n${place.cwd}\n`;
+    const first = {
+      type: "message",
+      id: `msg_${uuid(run, 1)}`,
+      internal_chat_message_metadata_passthrough: metadata,
+    };
+    return {
+      ...talk(user(context, first), user(prompt), ...called("call_1", head + tokens)),
+      prompt_cache_key: uuid(run, 5),
+      client_metadata: { session_id: uuid(run, 5), workspaces: place.cwd },
+    };
+  }],
+  "claude-code": ["/v1/messages", (place, run, prompt) => {
+    const billing = `x-anthropic-billing-header: cc_version=2.1.197.1c0; cc_entrypoint=cli; cch=${
+      run.repeat(5)
+    };`;
+    const user_id = JSON.stringify({ device_id: run.repeat(64), session_id: uuid(run, 1) });
+    const read = {
+      type: "tool_use",
+      id: "toolu_1",
+      name: "Read",
+      input: { file_path: `${place.cwd}/a.txt` },
+    };
+    const result = { type: "tool_result", tool_use_id: "toolu_1", content: place.cwd };
+    const system = [text("text", billing), text("text", CLIENT_TEXTS["Claude Code"]?.(place))];
+    const messages = [user([text("text", prompt)]), says([read]), user([result])];
+    return claude(messages, { system, metadata: { user_id } });
+  }],
   "reprise": ["/v1/responses", ({ cwd }, run, prompt) => ({
     ...talk(
       user(prompt),
@@ -84,10 +81,10 @@ rows(
     Object.entries(CLIENTS).map(([name, [path, bodyOf]]): [string, Row] => [name, {
       ...{ path, header: { context }, env, flags: ["--normalize", name] },
       recorded: [sent(bodyOf(HERE, "a", "say hello"))],
-      asked: [[bodyOf(THERE, "b", "delete everything"), "miss 1"], [
-        bodyOf(THERE, "b", "say hello"),
-        "1 rules",
-      ]],
+      asked: [
+        [bodyOf(THERE, "b", "delete everything"), "miss 1"],
+        [bodyOf(THERE, "b", "say hello"), "1 rules"],
+      ],
     }]),
   ),
   { flags: ["--rules", "none"], outcome: tier, cwd: () => THERE.cwd },

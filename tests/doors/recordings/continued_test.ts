@@ -72,3 +72,15 @@ withHome("a connection takes 32 named lanes, also one after the other", async (h
     assert.equal(await outcome(lane), "invalid_stream_id", lane);
   }
 });
+
+withHome("a connection takes 16 responses in flight", async (home) => {
+  home.fixture("a", [recorded([user("a")], responseEvents("resp_1", []))]);
+  const flags = ["--repeat", "--fault", "stall after 1 event"];
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+  await using client = await SocketClient.open(`${server.origin}/v1`);
+  for (let number = 0; number < 17; number++) client.send({ ...CREATE, input: [user("a")] });
+  client.send({ ...CREATE, stream_id: "?", input: [] });
+  await client.until((events) => events.some(({ error }) => (error as Json)?.code === "invalid_stream_id"));
+  const codes = client.events.flatMap(({ error }) => error === undefined ? [] : [(error as Json).code]);
+  assert.deepEqual(codes, ["websocket_stream_limit_reached", "invalid_stream_id"]);
+});

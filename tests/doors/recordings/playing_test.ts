@@ -17,34 +17,30 @@ withHome(
   async (home) => {
     const headers = { "content-type": "application/json", "retry-after": "7", "x-request-id": "req_1" };
     const framing = { "content-encoding": "br", "content-length": "3", "transfer-encoding": "chunked" };
-    home.fixture("a", [
-      exchangeOf(
-        sent(ask("Hi"), { answer: ODD, response: { status: 429, headers: { ...headers, ...framing } } }),
-      ),
-    ]);
+    const response = { status: 429, headers: { ...headers, ...framing } };
+    home.fixture("a", [exchangeOf(sent(ask("Hi"), { answer: ODD, response }))]);
     await using server = await Served.start(home, ["a"], { cwd: home.directory });
     const answer = await server.ask(ask("Hi"));
     assert.deepEqual([answer.status, answer.bytes], [429, ODD]);
-    const names = ["content-type", "retry-after", "x-request-id", "content-encoding", "content-length"];
-    assert.deepEqual(names.map((name) => answer.headers.get(name)), [
-      "application/json",
-      "0",
-      "req_1",
-      null,
-      `${ODD.length}`,
-    ]);
-    const [{ type, request, method, path, status, fixture, number, tier, hurried }] = answer.events;
-    assert.deepEqual([type, request, method, path, status, fixture, number, tier, hurried], [
-      "played",
-      1,
-      "POST",
-      "/v1/responses",
-      429,
-      "a",
-      1,
-      "exact",
-      true,
-    ]);
+    const expected = {
+      ...headers,
+      "retry-after": "0",
+      "content-encoding": null,
+      "content-length": `${ODD.length}`,
+    };
+    for (const [name, value] of Object.entries(expected)) assert.equal(answer.headers.get(name), value, name);
+    const event = {
+      type: "played",
+      request: 1,
+      method: "POST",
+      path: "/v1/responses",
+      status: 429,
+      fixture: "a",
+    };
+    assert.deepEqual(
+      { ...answer.events[0], ...event, number: 1, tier: "exact", hurried: true },
+      answer.events[0],
+    );
   },
 );
 
@@ -104,10 +100,7 @@ withHome(
     home.fixture("b", [exchangeOf(timed([0, 60_000, 60_000]))]);
     await using server = await Served.start(home, ["a"], { cwd: home.directory });
     const found = await arrivals(server.origin);
-    assert.deepEqual([found.slice(1, -1).map(([text]) => text).join(""), found.at(-1)?.[0]], [
-      CHUNKS.join(""),
-      "broken off",
-    ]);
+    assert.equal(found.slice(1).map(([text]) => text).join(""), `${CHUNKS.join("")}broken off`);
     await using slow = await Served.start(home, ["b"], { cwd: home.directory, flags: ["--pace", "real"] });
     const waiting = arrivals(slow.origin);
     while (slow.events.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -125,11 +118,7 @@ withHome("a pace is fast, real or a factor of the speed, and nothing else", asyn
     await using _server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--pace", pace] });
   }
   for (const pace of ["0", "0.0001", "1e3", "Infinity", "slow", " 1", "1.", "0x10", "10000000"]) {
-    await assert.rejects(
-      Served.start(home, ["a"], { cwd: home.directory, flags: ["--pace", pace] }),
-      /"code":2/,
-      pace,
-    );
+    assert.equal((await Served.refusal(home, ["a"], ["--pace", pace])).exit, 2, pace);
   }
 });
 
@@ -144,58 +133,34 @@ const STEPS = [1, 2, 3].flatMap((length) =>
   Array.from({ length: AGENTS }, (_, agent) => ({ agent, length }))
 );
 
-for (
-  const [match, cwd, text] of [["exact", "/srv/a", "ok"], ["semantic", "/opt/b", "ok"], [
-    "conversation",
-    "/opt/b",
-    "failed",
-  ]] as const
-) {
-  withHome(
-    `many requests at once, in any order, get each the answer of its own agent: ${match}`,
-    async (home) => {
-      const recorded = STEPS.map(({ agent, length }) =>
-        exchangeOf(sent(step(agent, length, "/srv/a", "ok"), {
-          answer: responseStream({
-            type: "function_call",
-            id: "fc_1",
-            call_id: `call_${agent}_${length}`,
-            name: "ls",
-          }),
-        }))
-      );
-      home.fixture("a", recorded, { match: { normalize: ["cwd"] } });
-      await using server = await Served.start(home, ["a"], {
-        cwd: home.directory,
-        flags: ["--rules", "none", "--match", match],
-      });
-      const order = STEPS.toSorted((a, b) =>
-        (a.agent * 7 + a.length * 5) % 11 - (b.agent * 7 + b.length * 5) % 11
-      );
-      const right = await Promise.all(order.map(async ({ agent, length }) => {
-        const body = JSON.stringify(step(agent, length, cwd, text));
-        const answer = await fetch(`${server.origin}/v1/responses`, { method: "POST", body });
-        return (await answer.text()).includes(`"call_${agent}_${length}"`);
-      }));
-      assert.deepEqual(right, STEPS.map(() => true));
-      const numbers = server.news().filter(({ type }) => type === "played").map(({ request }) => request);
-      assert.deepEqual(numbers, STEPS.map((_, index) => index + 1));
-    },
-    test.long,
-  );
-}
+withHome("many requests at once, in any order, get each the answer of its own agent", async (home) => {
+  const recorded = STEPS.map(({ agent, length }) => {
+    const call = { type: "function_call", id: "fc_1", call_id: `call_${agent}_${length}`, name: "ls" };
+    return exchangeOf(sent(step(agent, length, "/srv/a", "ok"), { answer: responseStream(call) }));
+  });
+  home.fixture("a", recorded, { match: { normalize: ["cwd"] } });
+  const flags = ["--rules", "none", "--match", "conversation"];
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+  const place = ({ agent, length }: (typeof STEPS)[number]) => (agent * 7 + length * 5) % 11;
+  const order = STEPS.toSorted((a, b) => place(a) - place(b));
+  const right = await Promise.all(order.map(async ({ agent, length }) => {
+    const body = JSON.stringify(step(agent, length, "/opt/b", "failed"));
+    const answer = await fetch(`${server.origin}/v1/responses`, { method: "POST", body });
+    return (await answer.text()).includes(`"call_${agent}_${length}"`);
+  }));
+  assert.deepEqual(right, STEPS.map(() => true));
+  const numbers = server.news().filter(({ type }) => type === "played").map(({ request }) => request);
+  assert.deepEqual(numbers, STEPS.map((_, index) => index + 1));
+}, test.long);
 
 withHome(
   "equal requests at once get the recorded answers once each, and the last one for the rest",
   async (home) => {
     home.fixture("a", [1, 2, 3].map((n) => exchangeOf(sent(ask("Done?"), { answer: { n } }))));
     await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--repeat"] });
+    const init = { method: "POST", body: JSON.stringify(ask("Done?")) };
     const answers = await Promise.all(Array.from({ length: 10 }, async () => {
-      const answer = await fetch(`${server.origin}/v1/responses`, {
-        method: "POST",
-        body: JSON.stringify(ask("Done?")),
-      });
-      return (await answer.json()).n;
+      return (await (await fetch(`${server.origin}/v1/responses`, init)).json()).n;
     }));
     assert.deepEqual(answers.sort(), [1, 2, 3, 3, 3, 3, 3, 3, 3, 3]);
     assert.deepEqual(server.news().map(({ repeat = 0 }) => repeat), [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]);
@@ -208,50 +173,41 @@ withHome(
 const PATH = "/srv/ann/shop";
 const args = (cwd: string) => JSON.stringify({ path: `${cwd}/a.txt`, note: `${PATH}na stays` });
 const MODEL = { model: "gpt-5.6", instructions: `<cwd>${PATH}</cwd>` };
-const REWRITTEN: Readonly<
-  Record<string, readonly [path: string, body: Json, answer: (args: string) => Json]>
-> = {
+const SAID = { type: "message", content: [{ type: "output_text", text: `In ${PATH}` }] };
+type Rewritten = readonly [path: string, body: Json, answer: (args: string) => Json];
+const REWRITTEN: Readonly<Record<string, Rewritten>> = {
   "Responses": [
     "/v1/responses",
     { ...MODEL, input: "Hi" },
-    (text) =>
-      responseStream({ type: "function_call", call_id: "c", name: "read", arguments: text }, {
-        type: "message",
-        content: [{ type: "output_text", text: `In ${PATH}` }],
-      }),
+    (text) => responseStream({ type: "function_call", call_id: "c", name: "read", arguments: text }, SAID),
   ],
   "Responses without a stream": [
     "/v1/responses",
     { ...MODEL, input: "Ho" },
     (text) => ({ output: [{ type: "function_call", arguments: text }] }),
   ],
-  "Messages": ["/v1/messages", {
-    model: "m",
-    max_tokens: 9,
-    system: `<cwd>${PATH}</cwd>`,
-    messages: [user("Hi")],
-  }, (text) => ({
-    type: "message",
-    content: [{ type: "text", text: `In ${PATH}` }, {
-      type: "tool_use",
-      id: "t",
-      name: "r",
-      input: JSON.parse(text),
-    }],
-  })],
-  "Chat": ["/v1/chat/completions", { model: "m", messages: [user(`<cwd>${PATH}</cwd>`)] }, (text) => ({
-    choices: [{
-      index: 0,
-      message: { content: PATH, tool_calls: [{ id: "c", function: { arguments: text } }] },
-    }],
-  })],
+  "Messages": [
+    "/v1/messages",
+    { model: "m", max_tokens: 9, system: `<cwd>${PATH}</cwd>`, messages: [user("Hi")] },
+    (text) => {
+      const use = { type: "tool_use", id: "t", name: "r", input: JSON.parse(text) };
+      return { type: "message", content: [{ type: "text", text: `In ${PATH}` }, use] };
+    },
+  ],
+  "Chat": [
+    "/v1/chat/completions",
+    { model: "m", messages: [user(`<cwd>${PATH}</cwd>`)] },
+    (text) => {
+      const message = { content: PATH, tool_calls: [{ id: "c", function: { arguments: text } }] };
+      return { choices: [{ index: 0, message }] };
+    },
+  ],
 };
 for (const flags of [["--rewrite-context"], []]) {
   const cwd = flags.length > 0 ? '/opt/my "shop"' : PATH;
+  const what = flags.length > 0 ? "the client's own paths with --rewrite-context" : "their recorded bytes";
   rows(
-    `played calls have ${
-      flags.length > 0 ? "the client's own paths with --rewrite-context" : "their recorded bytes"
-    }`,
+    `played calls have ${what}`,
     Object.fromEntries(
       Object.entries(REWRITTEN).map(([api, [path, body, answer]]) => {
         const asked = JSON.parse(JSON.stringify(body).replaceAll(PATH, '/opt/my \\"shop\\"'));

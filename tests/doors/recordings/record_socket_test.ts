@@ -2,7 +2,7 @@
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
-import { type SocketServer, startSocketServer } from "../../support/socket_server.ts";
+import { type SocketServer, startSocketServer } from "../../support/scripted_api/socket_server.ts";
 import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
 import type { Recorder, RecordOptions } from "./recorder.ts";

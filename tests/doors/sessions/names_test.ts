@@ -1,8 +1,8 @@
 /** Ids of new sessions: words of their prompts that tell them apart. */
 import assert from "node:assert/strict";
 import { ending, said } from "../../support/reprise.ts";
-import { startResponsesServer } from "../../support/responses_server.ts";
-import { answer, message } from "../../support/responses_server/script.ts";
+import { startResponsesServer } from "../../support/scripted_api/responses.ts";
+import { answer, message } from "../../support/scripted_api/responses_script.ts";
 import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
 

@@ -3,7 +3,7 @@ import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
-import { brokenMessagesRules, brokenResponsesRules } from "../wire/rules.ts";
+import { brokenMessagesRules, brokenResponsesRules } from "../../support/scripted_api/judge.ts";
 import { CLAUDE } from "./claude_rows.ts";
 import { CODEX, ROLLOUT } from "./codex_rows.ts";
 import { damaged, Dice } from "./damage.ts";

@@ -1,12 +1,11 @@
 /** Loops against the Responses API that outgrow a limit or the context: checkpoints on the way. */
 import type { Json } from "../../support/files.ts";
-import type { ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
-import { refuse } from "../../support/responses_server/refusing.ts";
-import { answer, message, reasoning } from "../../support/responses_server/script.ts";
+import type { ScriptedResponse, ServerOptions } from "../../support/scripted_api/responses.ts";
+import { answer, message, reasoning, refuse } from "../../support/scripted_api/responses_script.ts";
 import { call } from "../sessions/session_files.ts";
 import { expect, fail } from "./loops.ts";
 import { READ, read } from "./refusals.ts";
-import { historyOf } from "./rules.ts";
+import { historyOf } from "./history_text.ts";
 import type { Row } from "./runs.ts";
 import { asks, compacts, gets, says, tell } from "./story.ts";
 

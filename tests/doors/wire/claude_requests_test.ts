@@ -1,7 +1,7 @@
 /** Bytes of requests to the Messages API: members by model and settings, and the block of each item. */
 import assert from "node:assert/strict";
 import { type Json, sha256 } from "../../support/files.ts";
-import { says as claudeSays, startMessagesServer, text } from "../../support/messages_server.ts";
+import { says as claudeSays, startMessagesServer, text } from "../../support/scripted_api/messages.ts";
 import { said, Sandbox } from "../../support/reprise.ts";
 import { Dice } from "../../support/dice.ts";
 import { samples } from "../../support/scale.ts";
@@ -227,7 +227,7 @@ test.long("a request names version, program and key; a turn keeps the account, a
     ...{ output_tokens: "9", output_tokens_details: [] },
   };
   const answers = [usage, garbage].map((given) => claudeSays([text("Done.")], { usage: given as never }));
-  const server = startMessagesServer({ script: answers, workspace: "wrkspc_1" });
+  const server = startMessagesServer({ script: answers });
   await using runs = new Runs(server, ["-p", "anthropic", "-m", "claude-sonnet-5"]);
   const counts = [await runs.run(), await runs.run()].map(({ ended }) => ended.usage);
   assert.deepEqual(counts, [{
@@ -235,7 +235,7 @@ test.long("a request names version, program and key; a turn keeps the account, a
     ...{ output_tokens: 640, reasoning_tokens: 512 },
   }, { input_tokens: 5, cached_tokens: 0, cache_write_tokens: 0, output_tokens: 0, reasoning_tokens: 0 }]);
   const [{ fingerprint }] = runs.turns(ID).filter(({ kind }) => kind === "model");
-  assert.equal(fingerprint.account, sha256("\nwrkspc_1").slice(0, 16));
+  assert.equal(fingerprint.account, sha256("\nwrkspc_test").slice(0, 16));
   const { headers } = server.requests[0] as Json;
   const shared = { "anthropic-version": "2026-10-21", accept: "text/event-stream" };
   const expected = { ...shared, authorization: "Bearer sk-1", "content-type": "application/json" };

@@ -1,14 +1,13 @@
 /** Runs against the Messages API: refusals, and answers that break off, stop short, pause or begin again. */
 import type { Json } from "../../support/files.ts";
 import {
-  declined,
   invalidRequest,
   rawBlock,
   says,
   serverTool,
   thinking,
   toolUse,
-} from "../../support/messages_server/script.ts";
+} from "../../support/scripted_api/messages_script.ts";
 import {
   type MessagesScript,
   type MessagesServerOptions,
@@ -16,8 +15,8 @@ import {
   stop,
   text,
   unfinished,
-} from "../../support/messages_server.ts";
-import { historyOf } from "./rules.ts";
+} from "../../support/scripted_api/messages.ts";
+import { historyOf } from "./history_text.ts";
 import type { GivenRun, Row } from "./runs.ts";
 import { asks, ends, gets, says as recorded, tell } from "./story.ts";
 import { call } from "../sessions/session_files.ts";
@@ -207,6 +206,7 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       "text,tool_use,tool_result,text,container_upload1,text,text " +
         "text,tool_use,tool_result,text,container_upload,text,text text,text,container_upload,text,text",
     ),
+    isLenient: true,
     notices: "unknown_field: stripped extra; call_refused: left_out",
   },
   ...Object.fromEntries(
@@ -253,6 +253,7 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       '{"type":"container_upload","file_id":"file_1","extra":1} {"type":"container_upload","file_id":"file_1"}',
       '{"type":"container_upload","file_id":"file_1"}',
     ),
+    isLenient: true,
     notices: "unknown_field: stripped extra",
   },
   "members that the API does not take back on text, thinking and calls never go": {
@@ -297,7 +298,12 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
     }],
   },
   "a refusal without content ends the run as refused with 6, and the next run completes": {
-    script: () => [declined("I will not."), DONE],
+    script: () => [
+      says([], {
+        end: { kind: "stop", reason: "refusal", details: { type: "refusal", category: "cyber" } },
+      }),
+      DONE,
+    ],
     runs: [{ sent: "0", exit: 6, says: /refused/ }, { sent: "0" }],
   },
   ...Object.fromEntries(

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { Json } from "../../support/files.ts";
 import { type Answer, answering, pause, RawUpstream, write } from "../../support/raw_upstream.ts";
 import { events, said, Sandbox } from "../../support/reprise.ts";
-import { startSocketServer } from "../../support/socket_server.ts";
+import { startSocketServer } from "../../support/scripted_api/socket_server.ts";
 import { test } from "../../support/test.ts";
 import { writeFixture } from "../recordings/recording_files.ts";
 import { HTTP_ANSWER } from "./sockets.ts";

@@ -3,7 +3,7 @@ import { said } from "../../support/reprise.ts";
 import assert from "node:assert/strict";
 import { bytesBelow, type Json } from "../../support/files.ts";
 import { type SessionHome, withHome } from "../sessions/home.ts";
-import { brokenResponsesRules } from "./rules.ts";
+import { brokenResponsesRules } from "../../support/scripted_api/judge.ts";
 
 const GOLDEN = new URL("../../../fixtures/golden/turn-1/", import.meta.url).pathname;
 

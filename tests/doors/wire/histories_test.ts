@@ -6,7 +6,8 @@ import { ID, withHome } from "../sessions/home.ts";
 import { REFUSED, SHORTER } from "./changed_histories.ts";
 import { HISTORIES, type Target } from "./histories.ts";
 import { CLAUDE_HISTORIES } from "./histories_of_claude.ts";
-import { brokenMessagesRules, brokenResponsesRules, historyOf } from "./rules.ts";
+import { brokenMessagesRules, brokenResponsesRules } from "../../support/scripted_api/judge.ts";
+import { historyOf } from "./history_text.ts";
 
 /** The flags of a call to a target, and the variables that it needs. */
 function callTo(

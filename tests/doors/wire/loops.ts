@@ -1,6 +1,6 @@
 /** Loops against the Responses API: tools, ends, budgets, checkpoints on the way, and answers that are checked. */
 import type { Json } from "../../support/files.ts";
-import { httpError, type ServerOptions } from "../../support/responses_server.ts";
+import { httpError, type ServerOptions } from "../../support/scripted_api/responses.ts";
 import { shellLine as shell, write } from "../../support/calls.ts";
 import {
   answer,
@@ -9,10 +9,10 @@ import {
   rawItem,
   reasoning,
   unfinished,
-} from "../../support/responses_server/script.ts";
+} from "../../support/scripted_api/responses_script.ts";
 import { FIVE_TURNS, type GivenTurn } from "../sessions/session_files.ts";
 import { byRun, READ, read } from "./refusals.ts";
-import { historyOf } from "./rules.ts";
+import { historyOf } from "./history_text.ts";
 import type { Row } from "./runs.ts";
 
 const DONE = answer([message("Done.")]);

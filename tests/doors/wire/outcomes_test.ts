@@ -180,10 +180,6 @@ const ANSWERS: Readonly<Record<string, Answered>> = {
     [ending([], "insufficient_quota")],
     failed(9, "quota_exhausted", "failed"),
   ],
-  "a request that the API rejects": [
-    [[404, { message: "No such model", code: "model_not_found" }]],
-    failed(13, "request_refused", null),
-  ],
   "more requests than the fixture holds": [[reading], failed(7, "fixture_miss", "completed")],
 };
 
@@ -294,9 +290,6 @@ Deno.test("every fault of docs/rules.md is in these tables", () => {
 
 /** Answers of a first run, flags of a second one, and why items stayed out of its last request. */
 const LEFT: readonly (readonly [answers: readonly Answer[], flags: readonly string[], reasons: string])[] = [
-  [[responseStream([thought("rs_1"), answerText("Hi")])], ["--replay", "none"], "replay_off"],
-  [[responseStream([thought("rs_1"), answerText("Hi")])], ["--replay", "last:0"], "outside_window"],
-  [[responseStream([thought("rs_1"), answerText("Hi")])], ["-m", "gpt-5.4-mini"], "other_model"],
   [
     [responseStream([
       thought("rs_1"),

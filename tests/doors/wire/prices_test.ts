@@ -1,10 +1,10 @@
 /** The cost of a run, from the counts of its answer and the price list. */
 import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
-import { says, text } from "../../support/messages_server/script.ts";
-import { startMessagesServer } from "../../support/messages_server.ts";
-import { startResponsesServer } from "../../support/responses_server.ts";
-import { answer, message } from "../../support/responses_server/script.ts";
+import { says, text } from "../../support/scripted_api/messages_script.ts";
+import { startMessagesServer } from "../../support/scripted_api/messages.ts";
+import { startResponsesServer } from "../../support/scripted_api/responses.ts";
+import { answer, message } from "../../support/scripted_api/responses_script.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { Runs } from "./runs.ts";
 

@@ -10,7 +10,8 @@ import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
 import { SessionHome } from "../sessions/home.ts";
 import { type GivenTurn, message } from "../sessions/session_files.ts";
-import { brokenMessagesRules, brokenResponsesRules, historyOf } from "./rules.ts";
+import { brokenMessagesRules, brokenResponsesRules } from "../../support/scripted_api/judge.ts";
+import { historyOf } from "./history_text.ts";
 import {
   asks,
   type Beat,

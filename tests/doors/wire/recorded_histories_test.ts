@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import { type Interaction, interactionsIn } from "../../support/recordings.ts";
 import { type SessionHome, withHome } from "../sessions/home.ts";
-import { brokenMessagesRules, brokenResponsesRules } from "./rules.ts";
+import { brokenMessagesRules, brokenResponsesRules } from "../../support/scripted_api/judge.ts";
 import { asks, type Beat, claude, endpointOf, resumes, says, tell } from "./story.ts";
 
 /** Recordings of loops. */

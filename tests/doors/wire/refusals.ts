@@ -5,14 +5,17 @@ import {
   type Script,
   type ScriptedResponse,
   type ServerOptions,
-} from "../../support/responses_server.ts";
+} from "../../support/scripted_api/responses.ts";
 import {
+  answer,
+  functionCall,
+  message,
+  reasoning,
   reasoningIds,
   REFUSAL_SHAPES,
   type RefusalText,
   refuse,
-} from "../../support/responses_server/refusing.ts";
-import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
+} from "../../support/scripted_api/responses_script.ts";
 import type { GivenRun, Row } from "./runs.ts";
 
 /** Two reasoning items and an answer: one of the two will be what the API refuses. */

@@ -1,7 +1,12 @@
 /** Refused items of earlier runs, of other keys and of other ports, on servers that name no account. */
-import type { Script, ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
-import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
-import { answer, message, reasoning } from "../../support/responses_server/script.ts";
+import type { Script, ScriptedResponse, ServerOptions } from "../../support/scripted_api/responses.ts";
+import {
+  answer,
+  message,
+  reasoning,
+  reasoningIds,
+  refuse,
+} from "../../support/scripted_api/responses_script.ts";
 import { READ } from "./refusals.ts";
 import type { GivenRun, Row } from "./runs.ts";
 

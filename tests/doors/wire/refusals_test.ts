@@ -1,9 +1,14 @@
 /** Refusals of APIs and the requests that follow. */
 import { REFUSALS } from "./refusals.ts";
 import assert from "node:assert/strict";
-import { type ResponsesServer, startResponsesServer } from "../../support/responses_server.ts";
-import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
-import { answer, message as said, reasoning } from "../../support/responses_server/script.ts";
+import { type ResponsesServer, startResponsesServer } from "../../support/scripted_api/responses.ts";
+import {
+  answer,
+  message as said,
+  reasoning,
+  reasoningIds,
+  refuse,
+} from "../../support/scripted_api/responses_script.ts";
 import { test } from "../../support/test.ts";
 import { CLAUDE_RUNS } from "./claude_runs.ts";
 import { MEMBER_REFUSALS } from "./refused_members.ts";

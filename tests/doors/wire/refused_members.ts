@@ -1,8 +1,15 @@
 /** Refusals of the Responses API that are about a member of an item, a call, or the arguments of a call. */
 import type { Json } from "../../support/files.ts";
-import type { Script, ScriptedResponse, ServerOptions } from "../../support/responses_server.ts";
-import { REFUSAL_SHAPES, type RefusalShape, refuse } from "../../support/responses_server/refusing.ts";
-import { answer, message, rawItem, reasoning } from "../../support/responses_server/script.ts";
+import type { Script, ScriptedResponse, ServerOptions } from "../../support/scripted_api/responses.ts";
+import {
+  answer,
+  message,
+  rawItem,
+  reasoning,
+  REFUSAL_SHAPES,
+  type RefusalShape,
+  refuse,
+} from "../../support/scripted_api/responses_script.ts";
 import { READ, read } from "./refusals.ts";
 import type { Row } from "./runs.ts";
 

@@ -1,8 +1,8 @@
 /** Errors in the words of many servers: the part of the history that the next request leaves out, if there is one. */
 import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
-import { startResponsesServer } from "../../support/responses_server.ts";
-import { answer, message as said } from "../../support/responses_server/script.ts";
+import { startResponsesServer } from "../../support/scripted_api/responses.ts";
+import { answer, message as said } from "../../support/scripted_api/responses_script.ts";
 import { call, message, reasoning } from "../sessions/session_files.ts";
 import { Runs } from "./runs.ts";
 import { asks, ends, gets, says, tell } from "./story.ts";

@@ -1,8 +1,8 @@
 /** Bytes of a request: each item with the members that every server takes, in its own order. */
 import assert from "node:assert/strict";
 import { said } from "../../support/reprise.ts";
-import { startResponsesServer } from "../../support/responses_server.ts";
-import { answer, message as saying, reasoning } from "../../support/responses_server/script.ts";
+import { startResponsesServer } from "../../support/scripted_api/responses.ts";
+import { answer, message as saying, reasoning } from "../../support/scripted_api/responses_script.ts";
 import { test } from "../../support/test.ts";
 import { ID, withHome } from "../sessions/home.ts";
 import { READ } from "./refusals.ts";
@@ -108,7 +108,7 @@ test.long("the input of a request is a byte prefix of the next one's, and the re
   const server = startResponsesServer({
     rules: "none",
     script: ({ number }) =>
-      answer([reasoning("Ü 😀"), saying("Fertig: ü 😀."), ...(number % 3 === 0 ? [] : [READ])]),
+      answer([reasoning("Ü 😀"), saying("Done: ü 😀."), ...(number % 3 === 0 ? [] : [READ])]),
   });
   await using runs = new Runs(server, ["-m", "gpt-5.6", "--instructions", "Prüfe 😀 alles"]);
   for (const prompt of ["Üben", "Once more 😀"]) await runs.run({ prompt });

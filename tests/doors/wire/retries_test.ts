@@ -185,9 +185,9 @@ const JUDGED: readonly (readonly [number, Json, string, RegExp?])[] = [
   [400, null, "request_refused", /: "null"$/],
   [
     502,
-    `<html><title>502 Bad Gateway</title>\n<body>\x1b[31mnginx ${"x".repeat(5000)}`,
+    `<html><title>502 Bad Gateway</title>\n<body>\x1b[31m nginx ${"x".repeat(5000)}`,
     "provider_failed, tried again",
-    /^[ -~]{0,90}: "502 Bad Gateway \[31mnginx x{1,200}…"$/,
+    /^\P{Cc}{0,90}: "502 Bad Gateway \[31m nginx x{1,200}…"$/u,
   ],
   [401, of({ message: "Incorrect API key: sk-proj-abcdefghijkl." }), "unauthorized", /^(?!.*abcdef)/],
   [

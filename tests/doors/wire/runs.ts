@@ -5,17 +5,17 @@ import {
   type MessagesServer,
   type MessagesServerOptions,
   startMessagesServer,
-} from "../../support/messages_server.ts";
+} from "../../support/scripted_api/messages.ts";
 import { ending, events, said } from "../../support/reprise.ts";
 import {
   type ResponsesServer,
   type ServerOptions,
   startResponsesServer,
-} from "../../support/responses_server.ts";
+} from "../../support/scripted_api/responses.ts";
 import { test } from "../../support/test.ts";
 import { ID, SessionHome } from "../sessions/home.ts";
 import type { GivenTurn } from "../sessions/session_files.ts";
-import { brokenMessagesRules, brokenResponsesRules } from "./rules.ts";
+import { brokenMessagesRules, brokenResponsesRules } from "../../support/scripted_api/judge.ts";
 
 /** A run of a row. */
 export interface GivenRun {

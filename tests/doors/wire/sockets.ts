@@ -1,7 +1,7 @@
 /** Runs over a WebSocket: what a server sends after each message, and the messages that follow. */
 import type { Json } from "../../support/files.ts";
 import type { Duplex } from "node:stream";
-import { cutFrame, type Refusal } from "../../support/socket_server.ts";
+import { cutFrame, type Refusal } from "../../support/scripted_api/socket_server.ts";
 
 /** A connection of the server. */
 export interface Connection {

@@ -2,7 +2,7 @@
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { said, Sandbox } from "../../support/reprise.ts";
-import { startSocketServer } from "../../support/socket_server.ts";
+import { startSocketServer } from "../../support/scripted_api/socket_server.ts";
 import { test } from "../../support/test.ts";
 import { ends, HTTP_ANSWER, SOCKETS } from "./sockets.ts";
 

@@ -1,3 +1,4 @@
+/** The price list against the calculator of the package that it comes from. */
 import assert from "node:assert/strict";
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import fc from "fast-check";
@@ -32,42 +33,13 @@ const times = fc.oneof(
   ),
 );
 
-test.long("each price is the one that the dependency's own calculator finds", () => {
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...MODELS),
-      fc.constantFrom(...ENDINGS),
-      usages,
-      times,
-      ({ list, id }, ending, counts, at) => {
-        const usage = { ...NO_USAGE, ...counts } as RequestUsage;
-        const model = id + ending;
-        const { model: priced, price: expected } = calculated(list, model, usage, at);
-        const found = listPrice(list, model, { usage, at });
-        // The calculator ignores counts that contradict each other if they have the same price.
-        if (counts.cached_tokens + (counts.cache_write_tokens ?? 0) > counts.input_tokens) {
-          return assert.equal(found, null);
-        }
-        // Which names are exact is judged here alone; the calculator has a price for more names.
-        if (found === null) {
-          assert.ok(expected === null || priced !== id || ending !== "", `${list} ${model} has a price`);
-        } else {assert.ok(
-            expected !== null && Math.abs(found - expected) < 1e-9,
-            `${list} ${model}: ${found}, not ${expected}`,
-          );}
-      },
-    ),
-    { numRuns: samples(40_000) },
-  );
-});
-
 /** The calculator's price of a request, and the model whose price it is. */
 function calculated(
   list: string,
   model: string,
   usage: RequestUsage,
   at: Date,
-): { readonly model: string; readonly price: number | null } {
+): readonly [string, number | null] {
   const counts = {
     input_tokens: usage.input_tokens,
     cache_read_tokens: usage.cached_tokens,
@@ -76,15 +48,39 @@ function calculated(
   };
   try {
     const price = calcPrice(counts, model, { providerId: list, timestamp: at });
-    if (price === null) return { model, price: null };
-    const { input_mtok, output_mtok, cache_write_mtok } = price.model_price;
+    const { input_mtok, output_mtok, cache_write_mtok } = price?.model_price ?? {};
     const isPriced = input_mtok !== undefined && output_mtok !== undefined &&
       (counts.cache_write_tokens === 0 || cache_write_mtok !== undefined);
-    return { model: price.model.id, price: isPriced ? price.total_price : null };
+    return [price?.model.id ?? model, isPriced ? price?.total_price ?? null : null];
   } catch {
-    return { model, price: null };
+    return [model, null];
   }
 }
+
+test.long("each price is the one that the dependency's own calculator finds", () => {
+  const models = fc.constantFrom(...MODELS);
+  const property = fc.property(
+    models,
+    fc.constantFrom(...ENDINGS),
+    usages,
+    times,
+    (named, ending, counts, at) => {
+      const { list, id } = named;
+      const [usage, model] = [{ ...NO_USAGE, ...counts } as RequestUsage, id + ending];
+      const [priced, expected] = calculated(list, model, usage, at);
+      const found = listPrice(list, model, { usage, at });
+      const what = `${list} ${model}: ${found}, not ${expected}`;
+      // The calculator ignores counts that contradict each other if they have the same price.
+      if (counts.cached_tokens + (counts.cache_write_tokens ?? 0) > counts.input_tokens) {
+        assert.equal(found, null);
+      } else if (found === null) {
+        // Which names are exact is judged here alone; the calculator has a price for more names.
+        assert.ok(expected === null || priced !== id || ending !== "", what);
+      } else assert.ok(expected !== null && Math.abs(found - expected) < 1e-9, what);
+    },
+  );
+  fc.assert(property, { numRuns: samples(40_000) });
+});
 
 Deno.test("the executable's list has every model of the providers, and of those whose models they offer", async () => {
   const source = `data:text/javascript;base64,${btoa(unescape(encodeURIComponent(priceListModule())))}`;

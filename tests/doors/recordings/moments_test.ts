@@ -1,10 +1,10 @@
-/**
- * Moments and systems by value: a recording of one machine at one time, and requests of another machine now, from the
- * disk to the answers of `serve`.
- */
+/** Moments and systems by value: a recording of one machine at one time, and requests of another machine now. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../../doors/recordings/recording_files.ts";
-import { Sandbox } from "../../support/reprise.ts";
+import { test } from "../../support/test.ts";
+import { withHome } from "./home.ts";
+import { exchangeOf, sent, Served } from "./served.ts";
+
+const OWN_ZONE = Deno.env.get("TZ");
 
 /** A machine at an instant. */
 interface Place {
@@ -119,52 +119,57 @@ const carried = (place: Place): readonly unknown[] => [
   user("Again"),
 ];
 
-Deno.test("a moment of the run and a system with its release are replaced by value, others count", async () => {
-  const rowsOf = (place: Place, isThen: boolean): Record<string, readonly unknown[]> => ({
-    ...mapped(REWORDED, (textOf) => [user(textOf(place), "Hello")]),
+/** Inputs by their names: those that must replay, and those that stay other questions. */
+function inputsOf(place: Place, isThen: boolean) {
+  const replayed = {
+    ...mapped(REWORDED, (textOf): readonly unknown[] => [user(textOf(place), "Hello")]),
     "a moment in a played answer": carried(place),
-    ...mapped(HOSTILE, (textOf) => [user("Look"), ...toolOutput(textOf(place, isThen))]),
-    ...mapped(ASKED, (inputOf) => inputOf(place)),
-  });
-  const recorded = Object.entries(rowsOf(THEN, true));
-  await using sandbox = new Sandbox();
-  const fixture = writeFixture(
-    `${sandbox.directory}/fixture`,
-    recorded.map(([name, input]) => ({
-      request: { body: bodyOf(THEN, name, input), at_ms: AT_MS },
-      response: { headers: { "content-type": "application/json" } },
-      body: JSON.stringify({ answer: name }),
-    })),
-    { match: { normalize: ["os", "time"] }, context: { os: THEN.os, time: STARTED } },
-  );
-  const serving = sandbox.start(["serve", fixture, "--rules", "none"], { env: { TZ: "Asia/Kolkata" } });
-  await serving.printed('"ready"');
-  const { origin } = JSON.parse(serving.stdout.split("\n")[0] ?? "");
-  const ask = async (name: string, input: readonly unknown[], at: Place) => {
-    const response = await fetch(`${origin}/v1/responses`, {
-      method: "POST",
-      body: JSON.stringify(bodyOf(at, name, input)),
-    });
-    const { answer } = await response.json();
-    return answer === name ? "replayed" : "missed";
   };
-  const results: Record<string, string> = {};
-  const controls: Record<string, string> = {};
-  const then = Object.fromEntries(recorded);
-  for (const [name, input] of Object.entries(rowsOf(nowThere(), false))) {
-    results[name] = await ask(name, input, nowThere());
-    // The same text replays now.
-    if (name in HOSTILE) controls[name] = await ask(name, then[name] ?? [], nowThere());
-  }
-  serving.process.kill("SIGTERM");
-  await serving.ended();
-  assert.deepEqual(results, {
-    ...mapped(REWORDED, () => "replayed"),
-    "a moment in a played answer": "replayed",
-    ...mapped({ ...HOSTILE, ...ASKED }, () => "missed"),
-  });
-  assert.deepEqual(controls, mapped(HOSTILE, () => "replayed"));
-});
+  const hostile = mapped(HOSTILE, (textOf) => [user("Look"), ...toolOutput(textOf(place, isThen))]);
+  return { replayed, hostile, asked: mapped(ASKED, (inputOf) => inputOf(place)) };
+}
+
+withHome(
+  "a moment of the run and a system with its release are replaced by value, others count",
+  async (home) => {
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    try {
+      const { replayed, hostile, asked } = inputsOf(THEN, true);
+      const recorded = { ...replayed, ...hostile, ...asked };
+      home.fixture(
+        "fixture",
+        Object.entries(recorded).map(([name, input]) => {
+          const { request, ...rest } = exchangeOf(sent(bodyOf(THEN, name, input), { answer: { name } }));
+          return { ...rest, request: { ...request, at_ms: AT_MS } };
+        }),
+        { match: { normalize: ["os", "time"] }, context: { os: THEN.os, time: STARTED } },
+      );
+      const options = { cwd: home.directory, flags: ["--rules", "none"], env: { TZ: "Asia/Kolkata" } };
+      await using server = await Served.start(home, ["fixture"], options);
+      const outcomes = async (inputs: Readonly<Record<string, readonly unknown[]>>) => {
+        const missed = [];
+        for (const [name, input] of Object.entries(inputs)) {
+          const { text } = await server.ask(bodyOf(nowThere(), name, input));
+          if (text !== JSON.stringify({ name })) missed.push(name);
+        }
+        return missed;
+      };
+      const now = inputsOf(nowThere(), false);
+      assert.deepEqual(await outcomes(now.replayed), []);
+      assert.deepEqual(
+        await outcomes({ ...now.hostile, ...now.asked }),
+        Object.keys({ ...hostile, ...asked }),
+      );
+      // The same text replays now.
+      assert.deepEqual(await outcomes(hostile), []);
+    } finally {
+      // The end of the call takes the variable away, and this process keeps the zone.
+      Deno.env.set("TZ", timeZone);
+      if (OWN_ZONE === undefined) Deno.env.delete("TZ");
+    }
+  },
+  test.long,
+);
 
 function mapped<A, B>(rows: Readonly<Record<string, A>>, change: (row: A) => B): Record<string, B> {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, change(row)]));

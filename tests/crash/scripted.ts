@@ -11,29 +11,18 @@ import { parsePolicy } from "../../src/tools/permission/policy.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createPlayer, type PlayedAnswer } from "../../src/transport/player.ts";
 import type { Send } from "../../src/transport/http.ts";
-import { DIALECTS } from "./responses_server/dialect.ts";
-import { answerEvents } from "./responses_server/events.ts";
-import { Issuer } from "./responses_server/issuer.ts";
-import type { ScriptedResponse } from "./responses_server/script.ts";
-import { encodeEvents } from "./responses_server/events.ts";
+import { Issuer, responseBytes } from "../support/scripted_api/responses.ts";
+import type { ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 
 /** The played exchanges of scripted answers. */
 export function exchanges(script: readonly ScriptedResponse[]): PlayedAnswer[] {
-  const issuer = new Issuer(DIALECTS.openai, "org-test");
-  return script.map((response): PlayedAnswer => {
-    if (response.kind !== "stream") throw new TypeError("Only streams can be played here");
-    const body = { model: "gpt-5.6", stream_options: { include_obfuscation: false } };
-    const { events } = answerEvents(response.items, response.options, {
-      issuer,
-      dialect: DIALECTS.openai,
-      body,
-    });
-    return {
-      status: 200,
-      headers: { "content-type": "text/event-stream" },
-      chunks: [encodeEvents(events, DIALECTS.openai, response.options)],
-    };
-  });
+  const issuer = new Issuer();
+  const body = { model: "gpt-5.6", stream_options: { include_obfuscation: false } };
+  return script.map((response): PlayedAnswer => ({
+    status: 200,
+    headers: { "content-type": "text/event-stream" },
+    chunks: [responseBytes(response, { issuer, body })],
+  }));
 }
 
 /** A tool of the read group that takes any arguments. */

@@ -3,12 +3,26 @@ import type { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { Sender, type WebSocket, WebSocketServer } from "../../src/transport/ws.ts";
+import { WebSocketServer } from "ws";
+
+const SOCKETS = { noServer: true, perMessageDeflate: false, closeTimeout: 5000 };
+
+/** The end of a WebSocket at the server. */
+export interface ServerSocket {
+  on(event: "message", listener: (data: Buffer, isBinary: boolean) => void): void;
+  on(event: "close", listener: (code: number, reason: Buffer) => void): void;
+  on(event: "error", listener: () => void): void;
+  send(data: string | Uint8Array, sent?: () => void): void;
+  close(code?: number, reason?: string): void;
+  pause(): void;
+  resume(): void;
+  readonly bufferedAmount: number;
+}
 
 /** Behaviour of a {@linkcode startSocketServer}. */
 export interface SocketBehaviour {
   /** Called with each open connection, its number from 1, and the bytes' own socket. */
-  readonly onSocket?: (socket: WebSocket, number: number, raw: Duplex) => void;
+  readonly onSocket?: (socket: ServerSocket, number: number, raw: Duplex) => void;
   /** Answer to every upgrade; without it, upgrades are accepted. */
   readonly refusal?: Refusal;
   /** Answers a request that is no upgrade. */
@@ -42,8 +56,8 @@ export async function startSocketServer(behaviour: SocketBehaviour): Promise<Soc
     } else if (behaviour.onRequest !== undefined) behaviour.onRequest(request, response);
     else response.writeHead(404).end();
   });
-  const webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, closeTimeout: 5000 });
-  webSockets.on("headers", (headers) => {
+  const webSockets = new WebSocketServer(SOCKETS);
+  webSockets.on("headers", (headers: string[]) => {
     headers.push(
       `x-connection: ${upgrades.length}`,
       "openai-organization: org-test",
@@ -62,7 +76,7 @@ export async function startSocketServer(behaviour: SocketBehaviour): Promise<Soc
       upgrades.push(request);
       keep(raw);
       const number = upgrades.length;
-      webSockets.handleUpgrade(request, raw, head, (socket) => {
+      webSockets.handleUpgrade(request, raw, head, (socket: ServerSocket) => {
         ends.push(new Promise<void>((resolve) => socket.on("close", () => resolve())));
         socket.on("error", () => {/* the client's end reports it */});
         behaviour.onSocket?.(socket, number, raw);
@@ -83,13 +97,8 @@ export async function startSocketServer(behaviour: SocketBehaviour): Promise<Soc
 
 /** Writes the first `length` bytes of a text message's frame to the connection, and cuts it. */
 export function cutFrame(raw: Duplex, text: string, length: number): void {
-  const frame = textFrame(text).subarray(0, length);
-  raw.write(frame, () => raw.destroy());
-}
-
-/** Returns the frame of a text message from a server. */
-function textFrame(text: string): Uint8Array {
-  const options = { fin: true, rsv1: false, opcode: 1, mask: false, readOnly: false };
-  const pieces = Sender.frame(new TextEncoder().encode(text), options);
-  return new Uint8Array(pieces.flatMap((piece) => [...piece]));
+  const bytes = new TextEncoder().encode(text);
+  const size = bytes.length < 126 ? [bytes.length] : [126, bytes.length >> 8, bytes.length & 255];
+  const frame = new Uint8Array([0x81, ...size, ...bytes]);
+  raw.write(frame.subarray(0, length), () => raw.destroy());
 }
