@@ -158,26 +158,16 @@ export class AgentSandbox extends Sandbox {
     const server = this.start([...args, "--json"], options);
     await server.printed('"ready"');
     const { port } = JSON.parse(server.stdout.split("\n")[0] as string);
+    const origin = `http://127.0.0.1:${port}`;
+    await using proxy = rewrite === undefined ? null : startRewritingProxy(origin, rewrite);
     let client: Called;
     try {
-      client = await this.#through(`http://127.0.0.1:${port}`, place, prompts, rewrite);
+      client = await this.#client(place, this.#baseUrl(proxy?.origin ?? origin), prompts);
     } finally {
       server.process.kill("SIGTERM");
     }
+    assert(proxy?.rewritten !== 0, "the proxy found nothing to rewrite");
     return { client, server: await server.ended() };
-  }
-
-  async #through(
-    origin: string,
-    place: Place,
-    prompts: Prompts,
-    rewrite: Rewrite | undefined,
-  ): Promise<Called> {
-    if (rewrite === undefined) return await this.#client(place, this.#baseUrl(origin), prompts);
-    await using proxy = startRewritingProxy(origin, rewrite);
-    const called = await this.#client(place, this.#baseUrl(proxy.origin), prompts);
-    assert(proxy.rewritten > 0, "the proxy found nothing to rewrite");
-    return called;
   }
 
   async #client(
@@ -228,15 +218,12 @@ export class AgentSandbox extends Sandbox {
   }
 
   async #shell(place: Place, script: string): Promise<void> {
-    const person = { NAME: "Ada", EMAIL: "ada@example.com" };
-    const names = Object.entries(person).flatMap(([name, value]) =>
-      ["AUTHOR", "COMMITTER"].map((role) => [`GIT_${role}_${name}`, value])
-    );
+    const person = 'git() { command git -c user.name=Ada -c user.email=ada@example.com "$@"; }';
     const { success } = await new Deno.Command("sh", {
-      args: ["-e", "-c", script],
+      args: ["-e", "-c", `${person}; ${script}`],
       cwd: this.#directoryOf(place),
       clearEnv: true,
-      env: { ...this.environment(), GIT_CONFIG_NOSYSTEM: "1", ...Object.fromEntries(names) },
+      env: { ...this.environment(), GIT_CONFIG_NOSYSTEM: "1" },
     }).output();
     assert(success, script);
   }
