@@ -20,7 +20,7 @@ const MODELS = { responses: "gpt-5.6", messages: "claude-opus-5" } as const;
 const PROVIDERS = { responses: "openai", messages: "anthropic" } as const;
 const SAID = "Grüße 😀, all is well here.";
 /** For how long a stalled answer is waited for. */
-const PATIENCE_MS = 2000;
+const PATIENCE_MS = 4000;
 /** Our own client waits for 300 s for the rest of an answer: there its clock and that of the server run faster. */
 const speedFor = (fault: string) => fault === "stall after 2 events for 400s" ? 30 : 1;
 
