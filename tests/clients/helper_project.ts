@@ -1,7 +1,6 @@
 /** A project whose tests use the helpers of the npm package or the plugin for pytest, and the APIs that it records from. */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import { until } from "../cli/harness.ts";
 import { textsBelow } from "../support/files.ts";
 import { type Block, blocksOf, sectionOf } from "../support/page.ts";
@@ -115,14 +114,6 @@ export class HelperProject extends Project {
   async goOffline(): Promise<void> {
     this.#isRunning = false;
     await this.apis[Symbol.asyncDispose]();
-  }
-
-  /** Names of the recordings in a folder, with the number of their exchanges. */
-  recordings(folder: string): Record<string, number> {
-    const names = [...Deno.readDirSync(`${this.root}/${folder}`)].map(({ name }) => name).sort();
-    return Object.fromEntries(
-      names.map((name) => [name, exchangesOf(`${this.root}/${folder}/${name}`).length]),
-    );
   }
 
   /** Replaces a text in a file of the project. */
