@@ -2,11 +2,8 @@
 import assert from "node:assert/strict";
 import { holdLock } from "../../cli/harness.ts";
 import { bytesBelow, type Json } from "../../support/files.ts";
-import { ID, type SessionHome, withHome } from "./home.ts";
+import { ID, withHome } from "./home.ts";
 import { FIVE_TURNS, type GivenTurn, model, user, write } from "./session_files.ts";
-
-const names = (home: SessionHome) =>
-  [...Deno.readDirSync(`${home.home}/sessions`)].map(({ name }) => name).sort();
 
 withHome("rm removes links inside a session, and never what they lead to", async (home) => {
   const session = home.session();
@@ -15,7 +12,7 @@ withHome("rm removes links inside a session, and never what they lead to", async
   Deno.symlinkSync(`${home.directory}/precious`, `${session.path}/blobs/link`);
   Deno.symlinkSync(`${home.directory}/precious/file`, session.turn(9));
   await home.json(["rm", ID, "--yes"]);
-  assert.deepEqual(names(home), []);
+  assert.deepEqual(home.names(), []);
   assert.equal(Deno.readTextFileSync(`${home.directory}/precious/file`), "precious");
 });
 
@@ -59,7 +56,7 @@ withHome("rm --unused removes what no turn names and what kills left, and nothin
   await removed("--dry-run");
   assert.deepEqual(bytesBelow(home.home, "lock"), before);
   assert.deepEqual(await removed(), expected);
-  assert.deepEqual(names(home), [".other", ID]);
+  assert.deepEqual(home.names(), [".other", ID]);
   const left = [...bytesBelow(session.path, "lock").keys()];
   for (const name of [quarantined, waiting, attached, "notes.txt"]) {
     assert.ok(left.includes(`blobs/${name}`), name);
@@ -105,6 +102,6 @@ for (const [name, { flags, chosen }] of Object.entries(RULES)) {
     Deno.mkdirSync(`${home.home}/sessions/undated`);
     const { removed } = await home.json(["rm", ...flags, "--yes"]);
     assert.deepEqual(removed.map(({ session, id, path }: Json) => session ?? id ?? path), chosen);
-    assert.deepEqual(names(home), ["a", "b", "c", "d", "undated"].filter((id) => !chosen.includes(id)));
+    assert.deepEqual(home.names(), ["a", "b", "c", "d", "undated"].filter((id) => !chosen.includes(id)));
   });
 }
