@@ -223,3 +223,24 @@ for (const step of STEPS) {
     },
   );
 }
+
+/** Damage that the oracle of this harness must notice, and what it says. */
+const DAMAGE: readonly (readonly [says: RegExp, harm: (path: string) => void])[] = [
+  [/0002\/body is torn or missing/, (path) => Deno.truncateSync(`${path}/exchanges/0002/body`, 9)],
+  [/request\.json is torn or missing/, (path) => Deno.removeSync(`${path}/exchanges/0001/request.json`)],
+  [/not listed/, (path) => cpSync(`${path}/exchanges/0001`, `${path}/exchanges/0004`, { recursive: true })],
+  [/without fixture\.json/, (path) => Deno.removeSync(`${path}/fixture.json`)],
+];
+
+Deno.test("the oracle sees the exchanges of a fixture, and notices any damage", async () => {
+  await using place = new Place();
+  const inputs = ["one", "two", "three"];
+  await place.record(place.base, [], inputs.map((input) => ({ test: null, input })));
+  assert.deepEqual(seenFixture(place.base)?.exchanges.map(({ input }) => input), inputs);
+  for (const [index, [says, harm]] of DAMAGE.entries()) {
+    const path = `${place.sandbox.directory}/${index}`;
+    place.copyBase(path);
+    harm(path);
+    assert.throws(() => seenFixture(path), says);
+  }
+});
