@@ -97,6 +97,19 @@ test("--max-cost clamps the output of each request to what is left, and ends the
   assert.deepEqual([details.cost_usd, ending(called).cost_usd], [0.00256, 0.00256]);
 });
 
+test("--max-tokens ends a run after the request that exceeds it, and is refused if it allows no answer", async () => {
+  for (
+    const [tokens, says] of [
+      ["200", /^Budget exhausted: 320 tokens were used, 120 more than 200/],
+      ["14", /at least 16 tokens/],
+    ] as const
+  ) {
+    await using place = new Place(() => READS_A);
+    const called = await place.call([...RUN, "--max-tokens", tokens, "Look"]);
+    assertError(called, { code: "over_budget", exit: 4, says });
+  }
+});
+
 test("a played fixture costs nothing that is known: the cost is null, and --max-cost has no effect", async () => {
   await using sandbox = new Sandbox();
   const fixture = new URL("../../fixtures/demo/first", import.meta.url).pathname;

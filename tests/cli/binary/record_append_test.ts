@@ -4,7 +4,8 @@ import { exchangesOf } from "../../doors/recordings/recording_files.ts";
 import { bytesBelow, textsBelow } from "../../support/files.ts";
 import { fill, lacksMount, withMount } from "../../support/mounts.ts";
 import { needing } from "../../support/needs.ts";
-import { RecordServer, TestFolder } from "../test_folder.ts";
+import { Serving } from "../serving.ts";
+import { TestFolder } from "../test_folder.ts";
 import { Wrapping } from "./wrapping.ts";
 
 const ask = (input: string) => ["/v1/responses", { model: "m", input }] as const;
@@ -63,7 +64,7 @@ Deno.test(
     const at = `${folder.directory}/at`;
     const flags = ["--append", "--upstream", folder.upstream.origin, "--out", `${at}/fixture`];
     const add = async (input: string) => {
-      const server = await RecordServer.start(folder, flags);
+      const server = await Serving.start(folder, ["record", "--json", ...flags]);
       assert.equal((await server.post(...ask(input))).status, 200, "the client gets its answer all the same");
       return await server.end();
     };
