@@ -31,22 +31,15 @@ const ambiguous = (recorded: readonly Json[], outcome: string): Row => ({
 rows("rules that hide a difference between answers are refused; ids, times and retried failures are none", {
   "other texts": ambiguous(answers(text("2"), text("4")), BAD),
   "other ids of messages": ambiguous(answers(text("Yes", "msg_1"), text("Yes", "msg_2")), PLAYED),
-  "other ids of calls": ambiguous(answers(calling("add", "call_1"), calling("add", "call_2")), PLAYED),
   "other times": ambiguous(
     answers({ answer: { id: "a", created_at: 1, n: 1 } }, { answer: { id: "b", created_at: 2, n: 1 } }),
     PLAYED,
   ),
   "other calls": ambiguous(answers(calling("add"), calling("drop")), BAD),
-  "a text and a call": ambiguous(answers(text("Yes"), calling("add")), BAD),
   "other errors": ambiguous(answers(failing("one"), failing("two")), BAD),
-  "one error": ambiguous(answers(failing("one"), failing("one")), PLAYED),
   "a failure that clients retry": ambiguous(
     answers({ answer: { error: {} }, response: { status: 429 } }, text("Yes")),
     PLAYED,
-  ),
-  "a refusal": ambiguous(
-    answers({ answer: { error: { message: "No" } }, response: { status: 400 } }, text("Yes")),
-    BAD,
   ),
   "requests that are equal without rules": ambiguous([
     sent(ask("Add 1"), text("Yes")),
