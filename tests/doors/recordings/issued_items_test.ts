@@ -51,15 +51,6 @@ rows("a client that changes what a loop issued gets the API's own error, and not
     "refused reasoning_following",
     ...THREE.with(1, thought(2)).with(4, thought(1)),
   ),
-  "drops the call after the reasoning": mistake("refused reasoning_following", ...TWO.slice(0, 2)),
-  "forgets an output": mistake("refused call_without_output", ...TWO.slice(0, 3)),
-  "answers a call that it left out": mistake("refused output_without_call", ...TWO.toSpliced(1, 2)),
-  "sends an item twice": mistake("refused duplicate_id", ...TWO, ls(1), output("call_1")),
-  "gives an item an id of its own": mistake("refused id_prefix", ...TWO.with(2, { ...ls(1), id: "my_call" })),
-  "sends another output of the wrong kind": mistake(
-    "refused output_without_call",
-    ...TWO.with(3, { ...output("call_1"), type: "custom_tool_call_output" }),
-  ),
   "leaves a blob out": mistake(
     "miss 2 input[1].encrypted_content (reasoning_not_stored)",
     ...TWO.with(1, { ...thought(1), encrypted_content: null }),
@@ -133,7 +124,6 @@ rows("the provider of the fixture decides which rules apply, or --rules does", {
   "a compatible server has no rules": provided("compatible", FORGOT, "miss"),
   "unless --rules names some": provided("compatible", FORGOT, "refused", "openai"),
   "--rules none": provided("openai", FORGOT, "miss", "none"),
-  "rules of another API": provided("openai", FORGOT, "miss", "anthropic"),
   "another path of the API": {
     recorded: LOOP,
     path: "/v1/responses/compact",
