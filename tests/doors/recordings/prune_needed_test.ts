@@ -21,7 +21,6 @@ const single = answerEvents("one").map((event) =>
   JSON.parse(JSON.stringify(event).replaceAll(/gAAAA(?:added|completed)/g, "gAAAAdone"))
 );
 const other = exchange({ ...ASKED, instructions: "Be long." }, answerEvents("zero"));
-const thanks = { ...ASKED, input: [...ASKED.input, { role: "user", content: "Thanks" }] };
 const over = (message: Json, events: readonly Json[], connection = 1) =>
   socketExchange({
     message: { type: "response.create", model: "m", input: [PROMPT], ...message },
@@ -49,7 +48,6 @@ const NEEDED: Readonly<
     [exchange(ASKED, single), exchange(continuing("one", "done"), answerEvents("two"))],
     [2],
   ],
-  "only the history": [[exchange(ASKED, answerEvents("one")), exchange(thanks, answerEvents("two"))], [2]],
   "a response that it continues over a WebSocket, over several steps": [
     [over({}, responseEvents("resp_9", [])), warmUp, ...steps],
     [4],

@@ -142,14 +142,6 @@ const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
     { ...WHOLE, response: { fault: "429 retry-after 2" } },
     /it is played with the fault "429 retry-after 2"\)$/m,
   ],
-  "an error, and a request that is not recorded": [
-    {
-      response: { status: 429, headers: json },
-      body: '{"error":{"message":"Slow down","code":"rate_limit_exceeded"}}',
-    },
-    /^── exchange 1 · POST \/v1\/responses · 429 · at 0\.000 s\n {2}\(no body recorded\)\n/,
-    /\n {2}\(answer: 429 application\/json, .*\n {2}\(Slow down\)\n/,
-  ],
   "a cut stream": [
     { response: { ended: "cut", terminal: false }, body: framed([{ type: "error", message: "Overloaded" }]) },
     /error "Overloaded"/,
