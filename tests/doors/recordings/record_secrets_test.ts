@@ -132,10 +132,8 @@ const REQUESTS: readonly (readonly [string, string, Readonly<Record<string, stri
   ["/v1/responses", '{"input":"hi"}', {}, false],
   ["/v1/responses", '{"input":"hi"}', { authorization: `Bearer ${ALTERED}`, "openai-beta": ALTERED }, false],
   ["/v1/responses", `{"input":"${ALTERED}"}`, {}, true],
-  ["/v1/responses", '{"input":"token=abcdef12"}', {}, true],
   ["/v1/responses", `${" ".repeat(300_000)}${ALTERED}`, {}, true],
   [`/v1/${ALTERED}/responses`, "{}", {}, true],
-  ["/v1/responses?key=ab", "{}", {}, true],
   // Replaced already when it was sent.
   ["/v1/responses?key=RE", '{"input":"Authorization: Bearer REDACTEDRED"}', {}, false],
 ];
