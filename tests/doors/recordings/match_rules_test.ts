@@ -3,8 +3,8 @@ import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { THERE as NOW } from "./client_texts.ts";
 import { withHome } from "./home.ts";
-import { exchangeOf, outcomeOf, type Row, rows, Served } from "./served.ts";
-import { ask, call, called, claude, says, talk, user } from "./shapes.ts";
+import { exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
+import { ask, call, called, claude, output, responseStream, says, talk, user } from "./shapes.ts";
 
 const FLAGS = ["--rules", "none"];
 const [SOME, OTHER] = ["7b0c4d82-8086-4f3a-9d1e-0123456789ab", "4d882b5a-8633-4a56-b7dd-4b907c607ebf"];
@@ -266,3 +266,51 @@ withHome("the rules of one fixture do not apply to another", async (home) => {
   assert.deepEqual([outcomeOf(first), first.events[0].fixture], ["1 rules cwd", "b"]);
   assert.match(outcomeOf(await server.ask(talk(...at("/srv/b")))), /^miss/);
 });
+
+const answers = (first: Json, second: Json) => [
+  sent(ask("Add 1 and 1"), first),
+  sent(ask("Add 2 and 2"), second),
+];
+const text = (text: string, id = "msg_1") => ({
+  answer: responseStream({
+    id,
+    type: "message",
+    role: "assistant",
+    content: [{ type: "output_text", text }],
+  }),
+});
+const calling = (name: string, call_id = "call_1") => ({
+  answer: responseStream({ id: "fc_1", type: "function_call", call_id, name, arguments: "{}" }),
+});
+const failing = (message: string) => ({ answer: `data: ${JSON.stringify({ type: "error", message })}\n\n` });
+const PLAYED = "1 exact";
+const BAD = "turned_away bad_fixture";
+const ambiguous = (recorded: readonly Json[], outcome: string): Row => ({
+  ...{
+    header: { match: { replace: [{ pattern: "\\d+", with: "N" }] } },
+    recorded,
+    asked: [[recorded[0].body, outcome]],
+  },
+});
+rows("rules that hide a difference between answers are refused; ids, times and retried failures are none", {
+  "other texts": ambiguous(answers(text("2"), text("4")), BAD),
+  "other ids of messages": ambiguous(answers(text("Yes", "msg_1"), text("Yes", "msg_2")), PLAYED),
+  "other times": ambiguous(
+    answers({ answer: { id: "a", created_at: 1, n: 1 } }, { answer: { id: "b", created_at: 2, n: 1 } }),
+    PLAYED,
+  ),
+  "other calls": ambiguous(answers(calling("add"), calling("drop")), BAD),
+  "other errors": ambiguous(answers(failing("one"), failing("two")), BAD),
+  "a failure that clients retry": ambiguous(
+    answers({ answer: { error: {} }, response: { status: 429 } }, text("Yes")),
+    PLAYED,
+  ),
+  "requests that are equal without rules": ambiguous([
+    sent(ask("Add 1"), text("Yes")),
+    sent(ask("Add 1"), text("No")),
+  ], PLAYED),
+  "conversations with other call ids": ambiguous(
+    ["1", "2"].map((n) => sent(talk(user("Add"), call(`call_${n}`), output(`call_${n}`, n)), text(n))),
+    PLAYED,
+  ),
+}, { flags: ["--rules", "none"] });
