@@ -4,7 +4,7 @@ import { test } from "../../support/test.ts";
 import { lacksProgram, needing } from "../../support/needs.ts";
 import { RecordingHome, withHome } from "./home.ts";
 import { edit, write } from "./recording_files.ts";
-import { exchangeOf, sent, Served } from "./served.ts";
+import { exchangeOf, Served } from "./served.ts";
 import { ask } from "./shapes.ts";
 
 /** Kind, mode and content of everything below a folder. */
@@ -113,24 +113,6 @@ withHome(
     const error = await refusal(home, []);
     assert.match(`${error.message}\n${error.hint}`, /it is not empty[^]*--append/);
     assert.deepEqual([...snapshot(path).keys()], ["", "/.recording"]);
-  },
-);
-
-withHome(
-  "a recording without an exchange, or whose exchanges are all dropped, leaves every byte as another program wrote it",
-  async (home) => {
-    const path = home.fixture("recorded", TWO);
-    edit(`${path}/fixture.json`, (text) => JSON.stringify({ note: "edited", ...JSON.parse(text) }));
-    const before = snapshot(path);
-    const cut = { answer: "event: x\ndata: {}\n\n", response: { ended: "cut" } };
-    home.fixture("upstream", [exchangeOf(sent(ask("cut"), cut))]);
-    await using upstream = await Served.start(home, ["upstream"], { cwd: home.directory });
-    for (const flags of [[], ["--not-secret", "SOME_KEY"], ["--normalize", "date"]]) {
-      const recorder = await home.record(upstream.origin, { flags: ["--append", ...flags] });
-      if (flags[0] === "--normalize") await recorder.ask("/v1/responses", ask("cut")).catch(() => {});
-      await recorder.end(0, 7);
-      assert.deepEqual(snapshot(path), before, flags.join(" "));
-    }
   },
 );
 

@@ -115,46 +115,17 @@ rows("requests of Chat Completions that are one request, and those that are two"
   ),
 }, { flags: ["--rules", "none"] });
 
-withHome("calls of a stream add up by their index, or by their id where there is none", async (home) => {
-  const stream = (...choices: readonly Json[]) =>
-    [
-      ...choices.map((choice) => ({
-        id: "c1",
-        object: "chat.completion.chunk",
-        model: "m",
-        choices: [choice],
-      })),
-      {
-        id: "c1",
-        object: "chat.completion.chunk",
-        choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }],
-      },
-    ].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("") + "data: [DONE]\n\n";
-  const delta = (...tool_calls: readonly Json[]) => ({ index: 0, delta: { tool_calls } });
-  const piece = (text: string) => ({ function: { arguments: text } });
-  const bodies = {
-    indexed: stream(
-      delta({ index: 0, ...use("a"), function: { name: "f", arguments: "" } }),
-      delta({ index: 1, ...use("b"), function: { name: "g", arguments: "" } }),
-      delta({ index: 1, function: { name: "", arguments: '{"x":' } }),
-      delta({ index: 0, id: null, ...piece("{}") }),
-      delta({ index: 1, ...piece("1}") }),
-    ),
-    unnumbered: stream(
-      delta(use("a"), { ...use("b"), function: { name: "g", arguments: '{"x":1}' } }),
-    ),
-  };
-  const back = calls(use("a"), { ...use("b"), function: { name: "g", arguments: '{"x":1}' } });
-  for (const [name, body] of Object.entries(bodies)) {
-    home.fixture(name, [
-      { request: { path: CHAT, body: chat([user("Hi")], { stream: true }) }, body },
-      {
-        request: { path: CHAT, body: chat([user("Hi"), back, output("a"), output("b")], { stream: true }) },
-        body,
-      },
-    ]);
-    const { stdout } = await home.verb(["show", name]);
-    assert.ok(stdout.includes("complete)\n  → f\n  → g x: 1\n"), stdout);
-    assert.ok(stdout.includes("(1 item of earlier exchanges)"), stdout);
-  }
+const CALLED = [use("a"), { ...use("b"), function: { name: "g", arguments: '{"x":1}' } }];
+withHome("calls of a stream that have no index are joined by their id", async (home) => {
+  const asked = (...messages: readonly Json[]) => ({
+    request: { path: CHAT, body: chat([user("Hi"), ...messages], { stream: true }) },
+    body: [{ delta: { tool_calls: CALLED } }, { delta: {}, finish_reason: "tool_calls" }].map((choice) => {
+      const chunk = { id: "c1", object: "chat.completion.chunk", choices: [{ index: 0, ...choice }] };
+      return `data: ${JSON.stringify(chunk)}\n\n`;
+    }).join("") + "data: [DONE]\n\n",
+  });
+  home.fixture("f", [asked(), asked(calls(...CALLED), output("a"), output("b"))]);
+  const { stdout } = await home.verb(["show", "f"]);
+  assert.ok(stdout.includes("complete)\n  → f\n  → g x: 1\n"), stdout);
+  assert.ok(stdout.includes("(1 item of earlier exchanges)"), stdout);
 });

@@ -176,11 +176,10 @@ withHome("the blob of another fixture is foreign, though both are served", async
 });
 
 withHome(
-  "calls and outputs pair one to one, whatever the arrangement, and no body makes the rules fail",
+  "calls and outputs pair one to one, whatever the arrangement",
   async (home) => {
     home.fixture("a", [exchangeOf(ask("Hi"))]);
-    home.fixture("b", [exchangeOf(first(STREAMED))], CLAUDE);
-    await using server = await Served.start(home, ["a", "b"], { cwd: home.directory });
+    await using server = await Served.start(home, ["a"], { cwd: home.directory });
     const step = fc.record({ kind: fc.constantFrom("call", "output"), id: fc.constantFrom("a", "b", "c") });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
@@ -198,23 +197,6 @@ withHome(
         assert.ok(outcome.startsWith(rule), `${outcome}, not ${rule}`);
       }),
       { numRuns: 40, seed: 20261122 },
-    );
-    const words = ["reasoning", "message", "function_call", "text", "thinking", "tool_use", "user", "", null];
-    const names = ["type", "id", "call_id", "role", "content", "summary", "encrypted_content", "signature"];
-    const value = fc.oneof(fc.constantFrom(...words), fc.jsonValue());
-    const items = fc.array(fc.dictionary(fc.constantFrom(...names, "tool_use_id"), value));
-    const members = fc.constantFrom("model", "max_tokens", "input", "messages", "thinking", "tools");
-    const bodies = fc.dictionary(members, fc.oneof(items, fc.jsonValue()), { minKeys: 3 });
-    await fc.assert(
-      fc.asyncProperty(
-        bodies,
-        fc.constantFrom("/v1/responses", "/v1/messages", "/v1/chat/completions"),
-        async (body, path) => {
-          const { status, text } = await server.ask(sent(body, { path, headers: HEADERS }));
-          assert.ok([400, 404].includes(status) && typeof JSON.parse(text).error.message === "string", text);
-        },
-      ),
-      { numRuns: 100, seed: 20261122 },
     );
   },
   test.long,

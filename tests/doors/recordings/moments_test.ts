@@ -36,23 +36,9 @@ const offsetOf = ({ offset }: Place, colon = ":") =>
   `+0${Math.floor(offset / 60)}${colon}${String(offset % 60).padStart(2, "0")}`;
 const minute = (place: Place) => local(place).toISOString().slice(0, 16).replace("T", " ");
 const second = (place: Place) => local(place).toISOString().slice(0, 19).replace("T", " ");
-const inLocale = (place: Place, locale: string, options: Intl.DateTimeFormatOptions = {}) =>
-  local(place).toLocaleString(locale, { ...options, timeZone: "UTC" });
-/** `Fri Nov 27 2026` and `14:28:01`. */
-const parts = (
-  place: Place,
-) => [local(place).toUTCString().slice(0, 3), ...local(place).toUTCString().split(" ")];
-const dated = (place: Place, year: string) => {
-  const [weekday, , day, month, , time] = parts(place);
-  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time}${year}`;
-};
-const yearOf = (place: Place) => local(place).getUTCFullYear();
 const later = (place: Place, minutes: number): Place => ({ ...place, at: place.at + minutes * MINUTE });
-const [systemOf, releaseOf, platformOf] = [
-  ({ os }: Place) => os.replace(/ \w+$/, ""),
-  ({ os }: Place) => os.split(" ")[1] ?? "",
-  ({ os }: Place) => os.toLowerCase().replace(/^(\w+?)(?:_nt)? \S+ /, "$1-"),
-];
+const systemOf = ({ os }: Place) => os.replace(/ \w+$/, "");
+const platformOf = ({ os }: Place) => os.toLowerCase().replace(/^(\w+?)(?:_nt)? \S+ /, "$1-");
 
 type Content = { readonly type: string; readonly text: string };
 const user = (...texts: string[]) => ({
@@ -73,8 +59,8 @@ const toolOutput = (output: string) => [
 const REWORDED: Readonly<Record<string, (place: Place) => string>> = {
   "ISO in UTC": iso,
   "ISO with an offset": (place) => `${second(place).replace(" ", "T")}${offsetOf(place)}`,
-  "a long notation": (place) => inLocale(place, "en-US", { dateStyle: "full", timeStyle: "short" }),
-  "the output of date": (place) => dated(place, ` ${place.zone} ${yearOf(place)}\n`),
+  "a long notation": (place) =>
+    local(place).toLocaleString("en-US", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" }),
   "moments of the whole run": (place) =>
     `${iso(later(place, place.at === THEN.at ? -10 : 0))} to ${iso(place)}`,
   "a system, and its platform beside": (place) => `${systemOf(place)} (${platformOf(place)})`,
