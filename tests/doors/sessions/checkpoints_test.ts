@@ -84,18 +84,6 @@ async function bodyOf(home: SessionHome, turns: readonly GivenTurn[]): Promise<J
   return body;
 }
 
-withHome("a withdrawn checkpoint gives back what the request was before it", async (home) => {
-  const [none, first, second] = [
-    await bodyOf(home, RUNS),
-    await bodyOf(home, [...RUNS, FIRST]),
-    await bodyOf(home, [...RUNS, FIRST, SECOND]),
-  ];
-  assert.equal(new Set([none, first, second].map((body) => JSON.stringify(body))).size, 3);
-  const withdrawn = [...RUNS, FIRST, SECOND, withdrawal(42, TO_FIRST, 4)];
-  assert.deepEqual(await bodyOf(home, withdrawn), first);
-  assert.deepEqual(await bodyOf(home, [...withdrawn, withdrawal(41, null, 4)]), none);
-});
-
 /** A session with the manifest that it had after each of its last turns. */
 function withManifests(home: SessionHome, more: readonly GivenTurn[]): [SessionFiles, string[]] {
   const session = home.session(RUNS);

@@ -1,6 +1,7 @@
 /** Views of sessions on disk: words for each event, whatever its members are, and pages that texts do not change. */
 import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
+import { spoilt } from "../../support/hostile_json.ts";
 import { test } from "../../support/test.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
 import { checkpoint, ended, type GivenTurn, model, reasoning, user, withdrawal } from "./session_files.ts";
@@ -107,17 +108,6 @@ withHome("each event has words", async (home) => {
   const lines = stdout.trimEnd().split("\n").slice(1).map((line) => line.replace(/^ +\d+ +\w+ +/, ""));
   assert.deepEqual(lines, WORDS.map(([, words]) => words));
 });
-
-/** Copies of a value, each with `hostile` at another place. */
-function* spoilt(value: Json, hostile: Json): Generator<Json> {
-  yield hostile;
-  if (typeof value !== "object" || value === null) return;
-  for (const [name, each] of Object.entries(value)) {
-    for (const one of spoilt(each, hostile)) {
-      yield Array.isArray(value) ? value.with(Number(name), one) : { ...value, [name]: one };
-    }
-  }
-}
 
 /** All that a shape may turn into: members that are absent or of another type, or that `String` cannot show. */
 function* spoiltShapes(shape: Json): Generator<Json> {
