@@ -1,6 +1,6 @@
 /** Damage of a sound session of five turns, and what `fsck` finds. */
 import { sha256 } from "../../support/files.ts";
-import { checkpoint, PINS, results, type SessionFiles, user } from "./session_files.ts";
+import { checkpoint, PINS, results, type SessionFiles, user, write } from "./session_files.ts";
 
 /** Damage, and its findings. */
 export interface Damage {
@@ -88,7 +88,7 @@ export const DAMAGE: Record<string, Damage> = {
   "foreign names": {
     damage: (session) => {
       for (const name of ["turns/0000003.json", "turns/notes.txt", "blobs/readme", "extra"]) {
-        Deno.writeTextFileSync(`${session.path}/${name}`, "", { mode: 0o600 });
+        write(`${session.path}/${name}`, "");
       }
     },
     found: [
@@ -137,7 +137,7 @@ export const DAMAGE: Record<string, Damage> = {
     ],
   },
   "a temporary file of a killed writer": {
-    damage: (session) => Deno.writeTextFileSync(`${session.path}/.tmp-77-00ff`, "{", { mode: 0o600 }),
+    damage: (session) => write(`${session.path}/.tmp-77-00ff`, "{"),
     found: ["info leftover .tmp-77-00ff"],
   },
   "a directory with the name of a temporary file": {
@@ -203,9 +203,9 @@ export const DAMAGE: Record<string, Damage> = {
   "blobs that no turn names, two of them with another content": {
     damage: (session) => {
       for (const name of ["0", "1"]) {
-        Deno.writeTextFileSync(`${session.path}/blobs/${name.repeat(64)}`, "x", { mode: 0o600 });
+        write(`${session.path}/blobs/${name.repeat(64)}`, "x");
       }
-      Deno.writeTextFileSync(`${session.path}/blobs/${UNNAMED}`, "x", { mode: 0o600 });
+      write(`${session.path}/blobs/${UNNAMED}`, "x");
     },
     found: [
       ...["0", "1"].map((name) => `warning damaged_blob blobs/${name.repeat(64)}`),

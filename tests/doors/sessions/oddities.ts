@@ -35,12 +35,6 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
       bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
       return bytes;
     }),
-  "bytes after the end": (root, dice) =>
-    rewrite(root, dice, (bytes) => {
-      const longer = new Uint8Array(bytes.length + dice.count(1, 9)).fill(10);
-      longer.set(bytes);
-      return longer;
-    }),
   "a file missing": (root, dice) => remove(dice.pick(filesIn(root))),
   "two files swapped": (root, dice) => {
     const [a, b] = [dice.pick(filesIn(root)), dice.pick(filesIn(root))];

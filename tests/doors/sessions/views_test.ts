@@ -58,7 +58,6 @@ const WORDS: readonly (readonly [event: Json, words: string, turn?: Json])[] = [
     "(run 2 continues without a prompt; turn 9 is lost, with event 5: its file was not JSON. Repair put this turn in its place)",
     { replaces: { sum: null, seq: [5, 5], reason: "bad_json" } },
   ],
-  [{ type: "turn_replaced" }, "(turn 10 is lost: ?. Repair put this turn in its place)"],
   [
     { type: "permission_decision", tool: "shell", decision: "denied", reason: "asked_no" },
     "(shell denied: answered no)",
@@ -81,14 +80,6 @@ const WORDS: readonly (readonly [event: Json, words: string, turn?: Json])[] = [
     },
     "→ shell ls -l",
   ],
-  [
-    {
-      type: "tool_call",
-      item: { type: "custom_tool_call", call_id: "c", name: "apply", input: "*** Begin\nend" },
-    },
-    "→ apply *** Begin end",
-  ],
-  [{ type: "assistant_message", item: { type: "text", text: "Hello" } }, "Hello"],
   [
     { type: "later_kind", secret: { a: 1 } },
     "(event of the kind later_kind, which this version does not know)",
