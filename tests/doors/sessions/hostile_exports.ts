@@ -3,7 +3,7 @@ import { sha256 } from "../../support/files.ts";
 import { sealed } from "./session_files.ts";
 
 /** Lines as a file, with an end that fits them, so that only what a row changed is wrong. */
-export function sealedLines(lines: readonly string[]): string {
+function sealedLines(lines: readonly string[]): string {
   const body = lines.map((line) => `${line}\n`).join("");
   return `${body}${JSON.stringify({ end: true, sha256: sha256(body) })}\n`;
 }
@@ -39,6 +39,7 @@ export const HOSTILE: Record<string, Row> = {
   "garbage": [([head]) => `${head}\n\u0000\u0001\n`, /is not JSON/],
   "deep nesting": [([head]) => `${head}\n${"[".repeat(100_000)}\n`, /nests too deep/],
   "another format": [edited(0, { format: "tar" }), /neither an export of reprise nor/],
+  "a later version": [edited(0, { format: "reprise.export/2" }), /reprise\.export\/2/],
   "a line without end": [([head]) => `${head}\n${"x".repeat(3 * 2 ** 20)}`, /has more than/],
   "a path as session id": [edited(0, { session: "../../etc" }), /no session id/],
   "the id of another session": [edited(0, { session: "other" }), /was written by session/],

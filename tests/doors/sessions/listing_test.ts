@@ -55,11 +55,6 @@ const LISTED: Record<string, Listed> = {
     state: "damaged",
     problem: /^turns\/000005\.json does not end with its checksum/,
   },
-  "a newest turn that is a link": {
-    change: (session) => link(session, session.turn(5)),
-    state: "damaged",
-    problem: /^turns\/000005\.json is a symbolic link/,
-  },
   "a file in place of a session": {
     change: (session) => {
       Deno.removeSync(session.path, { recursive: true });
@@ -73,19 +68,6 @@ const LISTED: Record<string, Listed> = {
     state: "damaged",
     problem: /^manifest\.json is missing/,
   },
-  "no manifest": {
-    change: (session) => Deno.removeSync(session.manifest),
-    state: "completed",
-    problem: /manifest\.json is missing/,
-  },
-  "a manifest with another state and head": {
-    change: (session) =>
-      session.edit(
-        session.manifest,
-        (text) => text.replace('"completed"', '"failed"').replace(/"sum":"\w{4}/, '"sum":"0000'),
-      ),
-    state: "completed",
-  },
   "files of a later version": {
     change: (session) => {
       write(session.manifest, sealed('{"format":"reprise.manifest/2",'));
@@ -93,10 +75,6 @@ const LISTED: Record<string, Listed> = {
     },
     state: "unknown",
     problem: /reprise\.manifest\/2/,
-  },
-  "a newest turn that others may replace": {
-    change: (session) => Deno.chmodSync(session.path, 0o770),
-    state: "completed",
   },
 };
 

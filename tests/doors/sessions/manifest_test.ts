@@ -93,17 +93,7 @@ withHome("the manifest that each verb writes is the one that its turns and blobs
     for (const { name: id } of Deno.readDirSync(`${home.home}/sessions`)) {
       const path = `${home.home}/sessions/${id}/manifest.json`;
       const written = Deno.readTextFileSync(path);
-      const sizeOf = (directory: string) =>
-        [...Deno.readDirSync(`${home.home}/sessions/${id}/${directory}`)]
-          .reduce(
-            (sum, { name }) => sum + Deno.statSync(`${home.home}/sessions/${id}/${directory}/${name}`).size,
-            0,
-          );
-      assert.deepEqual(
-        JSON.parse(written).bytes,
-        { turns: sizeOf("turns"), blobs: sizeOf("blobs") },
-        verb.join(" "),
-      );
+      assert.deepEqual((await home.findings(id)).filter((line) => line.includes("manifest")), [], verb[0]);
       Deno.removeSync(path);
       await home.json(["repair", id]);
       assert.equal(Deno.readTextFileSync(path), written, verb.join(" "));

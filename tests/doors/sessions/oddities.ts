@@ -4,6 +4,7 @@
  */
 import type { Json } from "../../support/files.ts";
 import type { Dice } from "../../support/dice.ts";
+import { spoilt } from "../../support/hostile_json.ts";
 import { sealed, write } from "./session_files.ts";
 
 /** Copies a session's directory, under the same name, into another home. */
@@ -34,12 +35,6 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
       bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
       return bytes;
     }),
-  "bytes after the end": (root, dice) =>
-    rewrite(root, dice, (bytes) => {
-      const longer = new Uint8Array(bytes.length + dice.count(1, 9)).fill(10);
-      longer.set(bytes);
-      return longer;
-    }),
   "a file missing": (root, dice) => remove(dice.pick(filesIn(root))),
   "two files swapped": (root, dice) => {
     const [a, b] = [dice.pick(filesIn(root)), dice.pick(filesIn(root))];
@@ -62,7 +57,7 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
   "a turn edited and sealed again, perhaps with every turn after it to fit": (root, dice) => {
     const path = anyTurn(root, dice);
     if (path === null) return;
-    editTurn(path, (turn) => editedValue(turn, dice));
+    editTurn(path, (turn) => editedTurn(turn, dice));
     if (dice.chance(0.5)) rechain(root);
   },
   "a checkpoint edited, and every turn after it sealed again to fit": (root, dice) => {
@@ -115,32 +110,26 @@ function plant(path: string, dice: Dice): void {
   if (dice.chance(0.5)) write(`${path}/inside`, "x");
 }
 
-/** Something in a parsed file that is another now: a number, a text, a member that is gone, an event twice. */
+/** Values that something in a parsed file becomes; `undefined` takes a member out. */
+const OTHERS: readonly Json[] = [
+  ...[undefined, null, true, 0, 1, 2, 3, 5, 7, 999, -1, 1.5, "", "text", "0".repeat(64), {}, []],
+];
+
+/** A parsed file with another value at some place. */
 function editedValue(value: JsonObject, dice: Dice): JsonObject {
-  const copy = structuredClone(value) as JsonObject;
-  const places: (() => void)[] = [];
-  const visit = (at: JsonObject | Json[]) => {
-    for (const [key, inside] of Object.entries(at)) {
-      if (Array.isArray(at)) {
-        const index = Number(key);
-        places.push(
-          () => at.splice(index, 1),
-          () => at.splice(index, 0, structuredClone(at[index]) as Json),
-        );
-      } else places.push(() => delete at[key]);
-      const put = (now: Json) => places.push(() => (at as JsonObject)[key] = now);
-      if (typeof inside === "number") {
-        put(dice.pick([0, 1, inside + 1, Math.max(0, inside - 1), 999, -1, 1.5]));
-      }
-      if (typeof inside === "string") put(dice.pick(["", "other", "0".repeat(64), `${inside}x`]));
-      if (inside === null) put(dice.pick([1, "other", 3]));
-      put(dice.pick([null, {}, [], "text", true, 7]));
-      if (typeof inside === "object" && inside !== null) visit(inside as JsonObject | Json[]);
-    }
+  const other = dice.pick(OTHERS);
+  const changed = [...spoilt(value, other)].slice(other === undefined ? 0 : 1);
+  return changed.length === 0 ? value : dice.pick(changed);
+}
+
+/** A turn with another value at some place, or with an event twice or gone. */
+function editedTurn(turn: JsonObject, dice: Dice): JsonObject {
+  if (!Array.isArray(turn.events) || dice.chance(0.7)) return editedValue(turn, dice);
+  const at = dice.count(0, turn.events.length - 1);
+  return {
+    ...turn,
+    events: turn.events.toSpliced(at, dice.count(0, 1), ...turn.events.slice(at, at + dice.count(0, 1))),
   };
-  visit(copy);
-  places[dice.count(0, places.length - 1)]?.();
-  return copy;
 }
 
 function editTurn(path: string, change: (turn: JsonObject) => JsonObject): void {

@@ -216,14 +216,6 @@ withHome("a link or a file in place of turns/ is left to the user", async (home)
   assert.equal(Deno.readLinkSync(turns), "away");
 });
 
-withHome("a turn of a later version is never judged, so nothing beside it is repaired", async (home) => {
-  const session = home.session();
-  session.edit(session.turn(4), (text) => text.replace("reprise.turn/1", "reprise.turn/2"));
-  write(session.turn(2), "");
-  assert.equal((await home.json(["repair", ID], 2)).code, "format_too_new");
-  assert.equal(Deno.readTextFileSync(session.turn(2)), "");
-});
-
 withHome("--dry-run foresees the same actions, and changes nothing", async (home) => {
   const session = home.session();
   write(session.turn(3), "");

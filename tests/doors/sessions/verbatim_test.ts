@@ -2,7 +2,7 @@
 import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { ID, type SessionHome, withHome } from "./home.ts";
-import { call, model, user } from "./session_files.ts";
+import { call, model, reasoning, user } from "./session_files.ts";
 
 const SECRET = "sk-made-up-0123456789";
 const ITEM = `{"10":[1.0,-0,1e5],"type":"strange_call","2":{"b":12345678901234567890,"1":"key ${SECRET}"}}`;
@@ -45,14 +45,7 @@ for (const flags of [[], ["--redact"]]) {
 withHome(
   "members of items keep their order, and unknown members stay, in items and beside them",
   async (home) => {
-    const item = {
-      zeta: 1,
-      type: "reasoning",
-      id: "rs_1",
-      summary: [],
-      alpha: { b: 1, a: 2 },
-      encrypted_content: "x",
-    };
+    const item = { zeta: 1, ...reasoning("rs_1"), alpha: { b: 1, a: 2 } };
     home.session([
       { ...user("Hi"), later: { by: "another program" } },
       model([item, call("call_a")]),
