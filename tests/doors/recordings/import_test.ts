@@ -14,7 +14,6 @@ import {
   HEADERS,
   imported,
   listOf,
-  MESSAGES,
   refused,
   STREAM,
   url,
@@ -41,7 +40,6 @@ const BODIES: Readonly<Record<string, readonly [source: string, ...bodies: strin
     }),
     ...["one", "two", ""],
   ],
-  "a parsed body": [cassette({ response: { body: undefined, parsed_body: ANSWER } }), JSON.stringify(ANSWER)],
   "a parsed body in YAML with the digits of its numbers": [parsed, '{"n":12345678901234567890}'],
   "a parsed body in JSON with the digits of its numbers": [
     listOf({ request: url, response: answered({ n: 0 }) }).replace('"n":0', '"n":1e400'),
@@ -49,13 +47,11 @@ const BODIES: Readonly<Record<string, readonly [source: string, ...bodies: strin
   ],
   "network chunks": [chunked(["", STREAM.slice(0, 10), "", STREAM.slice(10)]), STREAM],
   "a list of events": [lines.join("\n"), ofLines],
-  "a list of events with CRLF": [`${lines.join("\r\n")}\r\n`, ofLines],
   "a list that ends in [DONE]": [
     '{"type":"response.created"}\n[DONE]\n',
     'event: response.created\ndata: {"type":"response.created"}\n\ndata: [DONE]\n\n',
   ],
   "an event stream": [STREAM, STREAM],
-  "an event stream of Messages": [MESSAGES, MESSAGES],
   "an event stream that is framed as no encoder of ours would": [odd, odd],
 };
 
@@ -100,12 +96,10 @@ const error = (type: string, code: string | null) => ({ error: { message: "no", 
 /** Single bodies: the provider, the path and the status that follow from them. */
 const SINGLE: readonly (readonly [Json, string, string, number])[] = [
   [RESPONSE, "openai", "/v1/responses", 200],
-  [{ ...RESPONSE, id: "5e4f" }, "compatible", "/v1/responses", 200],
   [{ ...RESPONSE, content_filters: [] }, "azure", "/v1/responses", 200],
   [{ id: "resp_1", object: "response.compaction", output: [] }, "openai", "/v1/responses/compact", 200],
   [{ id: "msg_1", type: "message", content: [], usage: {} }, "anthropic", "/v1/messages", 200],
   [error("insufficient_quota", "insufficient_quota"), "openai", "/v1/responses", 429],
-  [error("invalid_request_error", "invalid_api_key"), "openai", "/v1/responses", 401],
   [error("invalid_request_error", null), "openai", "/v1/responses", 400],
   [{ type: "error", error: { type: "overloaded_error", message: "no" } }, "anthropic", "/v1/messages", 529],
   [{ error: { message: "no", param: "messages.[3].role" } }, "compatible", "/v1/chat/completions", 400],
@@ -124,13 +118,10 @@ withHome("the kind of a single body follows from its content, and its status fro
 
 /** Origin, path and headers of a request, and the provider and base URL that follow. */
 const SERVERS: readonly (readonly [string, string, string, string])[] = [
-  ["https://api.openai.com", "/v1/models", "openai", "https://api.openai.com/v1"],
   ["https://api.openai.com", "/v1/threads/T/messages", "openai", "https://api.openai.com/v1"],
   ["https://eu.api.openai.com", "/v1/responses", "openai", "https://eu.api.openai.com/v1"],
   ["https://api.anthropic.com", "/v1/messages?beta=true", "anthropic", "https://api.anthropic.com"],
   ["https://gw.example.com", "/llm/v1/messages/count_tokens", "anthropic", "https://gw.example.com/llm"],
-  ["https://r.openai.azure.com", "/openai/v1/responses", "azure", "https://r.openai.azure.com/openai/v1"],
-  ["https://openrouter.ai", "/api/v1/chat/completions", "compatible", "https://openrouter.ai/api/v1"],
   ["https://api.openai.com.example", "/v1/responses", "compatible", "https://api.openai.com.example/v1"],
   ["http://127.0.0.1:8000", "/v1/responses", "compatible", "http://127.0.0.1:8000/v1"],
 ];
@@ -183,14 +174,12 @@ withHome(
   async (home) => {
     const of = (...uris: readonly string[]) =>
       stringify({ interactions: uris.map((uri) => interaction({ uri })), version: 1 });
-    for (const place of ["<OLLAMA_API_BASE>", "https://eu.<REGION>.example"]) {
-      const source = of(`${place}/chat/completions?a=<B>`);
-      await refused(home, source, /interaction 1 has a placeholder for the server: "/);
-      const flags = ["--upstream", "http://127.0.0.1:11434/v1/"];
-      const { header, exchanges } = await imported(home, source, { flags });
-      assert.equal(header.base_url, "http://127.0.0.1:11434/v1");
-      assert.equal(exchanges[0]?.request.path, "/v1/chat/completions?a=%3CB%3E");
-    }
+    const one = of("https://eu.<REGION>.example/chat/completions?a=<B>");
+    await refused(home, one, /interaction 1 has a placeholder for the server: "/);
+    const local = ["--upstream", "http://127.0.0.1:11434/v1/"];
+    const { header, exchanges } = await imported(home, one, { flags: local });
+    assert.equal(header.base_url, "http://127.0.0.1:11434/v1");
+    assert.equal(exchanges[0]?.request.path, "/v1/chat/completions?a=%3CB%3E");
     // A URL replaces one placeholder: two servers do not become one.
     const two = of("<A>/v1/x", "https://<B>.example/v1/x");
     const says = /interaction 2 has a placeholder for the server: "https:\/\/<B>\.example\/v1\/x"$/;
@@ -221,12 +210,8 @@ const LACKS: readonly (readonly [source: string, fact: string, lacks: boolean])[
   [lengthened("123456"), "request_bytes", true],
   [listOf({ request: url, response: answered({}) }), "response_bytes", true],
   [listOf({ request: url, response: answered("{}") }), "response_bytes", false],
-  [events(0, 1, 2), "events", false],
-  // A stream that was taken up again begins later.
-  [events(5, 6), "events", false],
   [events(0, 2), "events", true],
   [cassette({}).replace("uri: https", "uri: !!python/unicode https"), "tags", true],
-  [cassette({}), "tags", false],
 ];
 
 withHome("what the source lacks is named in the report and in the note of the fixture", async (home) => {

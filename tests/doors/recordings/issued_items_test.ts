@@ -51,15 +51,6 @@ rows("a client that changes what a loop issued gets the API's own error, and not
     "refused reasoning_following",
     ...THREE.with(1, thought(2)).with(4, thought(1)),
   ),
-  "drops the call after the reasoning": mistake("refused reasoning_following", ...TWO.slice(0, 2)),
-  "forgets an output": mistake("refused call_without_output", ...TWO.slice(0, 3)),
-  "answers a call that it left out": mistake("refused output_without_call", ...TWO.toSpliced(1, 2)),
-  "sends an item twice": mistake("refused duplicate_id", ...TWO, ls(1), output("call_1")),
-  "gives an item an id of its own": mistake("refused id_prefix", ...TWO.with(2, { ...ls(1), id: "my_call" })),
-  "sends another output of the wrong kind": mistake(
-    "refused output_without_call",
-    ...TWO.with(3, { ...output("call_1"), type: "custom_tool_call_output" }),
-  ),
   "leaves a blob out": mistake(
     "miss 2 input[1].encrypted_content (reasoning_not_stored)",
     ...TWO.with(1, { ...thought(1), encrypted_content: null }),
@@ -133,7 +124,6 @@ rows("the provider of the fixture decides which rules apply, or --rules does", {
   "a compatible server has no rules": provided("compatible", FORGOT, "miss"),
   "unless --rules names some": provided("compatible", FORGOT, "refused", "openai"),
   "--rules none": provided("openai", FORGOT, "miss", "none"),
-  "rules of another API": provided("openai", FORGOT, "miss", "anthropic"),
   "another path of the API": {
     recorded: LOOP,
     path: "/v1/responses/compact",
@@ -186,11 +176,10 @@ withHome("the blob of another fixture is foreign, though both are served", async
 });
 
 withHome(
-  "calls and outputs pair one to one, whatever the arrangement, and no body makes the rules fail",
+  "calls and outputs pair one to one, whatever the arrangement",
   async (home) => {
     home.fixture("a", [exchangeOf(ask("Hi"))]);
-    home.fixture("b", [exchangeOf(first(STREAMED))], CLAUDE);
-    await using server = await Served.start(home, ["a", "b"], { cwd: home.directory });
+    await using server = await Served.start(home, ["a"], { cwd: home.directory });
     const step = fc.record({ kind: fc.constantFrom("call", "output"), id: fc.constantFrom("a", "b", "c") });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
@@ -208,23 +197,6 @@ withHome(
         assert.ok(outcome.startsWith(rule), `${outcome}, not ${rule}`);
       }),
       { numRuns: 40, seed: 20261122 },
-    );
-    const words = ["reasoning", "message", "function_call", "text", "thinking", "tool_use", "user", "", null];
-    const names = ["type", "id", "call_id", "role", "content", "summary", "encrypted_content", "signature"];
-    const value = fc.oneof(fc.constantFrom(...words), fc.jsonValue());
-    const items = fc.array(fc.dictionary(fc.constantFrom(...names, "tool_use_id"), value));
-    const members = fc.constantFrom("model", "max_tokens", "input", "messages", "thinking", "tools");
-    const bodies = fc.dictionary(members, fc.oneof(items, fc.jsonValue()), { minKeys: 3 });
-    await fc.assert(
-      fc.asyncProperty(
-        bodies,
-        fc.constantFrom("/v1/responses", "/v1/messages", "/v1/chat/completions"),
-        async (body, path) => {
-          const { status, text } = await server.ask(sent(body, { path, headers: HEADERS }));
-          assert.ok([400, 404].includes(status) && typeof JSON.parse(text).error.message === "string", text);
-        },
-      ),
-      { numRuns: 100, seed: 20261122 },
     );
   },
   test.long,

@@ -151,26 +151,6 @@ withHome(
   },
 );
 
-withHome(
-  "parallel first requests of tests open each recording once, and keep the order of the requests",
-  async (home) => {
-    await using upstream = echoing();
-    await using recorder = await home.record(upstream.origin);
-    const asked = Array.from({ length: 40 }, (_, n) => recorder.ask(`/t/test-${n % 4}/v1/${n}`, {}));
-    for (const { status } of await Promise.all(asked)) assert.equal(status, 200);
-    assert.equal((await recorder.end(0)).published, 40);
-    for (let index = 0; index < 4; index++) {
-      const exchanges = exchangesOf(`${recorder.out}/test-${index}`);
-      const numbers = exchanges.map(({ request }) => Number(request.path.slice(4)));
-      assert.deepEqual(
-        numbers.toSorted((a, b) => a - b),
-        Array.from({ length: 10 }, (_, n) => 4 * n + index),
-      );
-    }
-  },
-  test.long,
-);
-
 withHome("at_ms of a test counts from its own first request", async (home) => {
   await using upstream = echoing();
   await using recorder = await home.record(upstream.origin);

@@ -1,7 +1,7 @@
 /** The output of `fixture show` and `fixture ls`. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { agentLoop, PROMPT, responseEvents, socketExchange } from "../../support/socket_fixture.ts";
+import { agentLoop, PROMPT, socketExchange } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange, framed, message } from "./answers.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import type { GivenExchange } from "./recording_files.ts";
@@ -27,22 +27,6 @@ async function timelines(home: RecordingHome, ...exchanges: readonly GivenExchan
   home.fixture("f", exchanges);
   return (await home.json(["show", "f"])).exchanges;
 }
-
-withHome(
-  "a timeline gives the arrival time of each event: that of the chunk with its last byte",
-  async (home) => {
-    const body = ["one", "two", "six"].map((type) => `data: {"type":"${type}"}\n\n`).join("");
-    const length = body.length / 3;
-    // The first event ends in the second chunk, the others in the third.
-    const chunks = [[0, 5], [length - 1, 70], [length + 1, 900]];
-    const [{ events }] = await timelines(home, { body, response: { chunks } });
-    assert.deepEqual(events.map(({ kind, at_ms, offset }: Json) => [kind, at_ms, offset]), [
-      ["one", 70, 0],
-      ["two", 900, length],
-      ["six", 900, 2 * length],
-    ]);
-  },
-);
 
 withHome("show joins the deltas of an item, and reads well", async (home) => {
   const input = [...ASKED.input, ...CALLED("call_1")];
@@ -142,14 +126,6 @@ const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
     { ...WHOLE, response: { fault: "429 retry-after 2" } },
     /it is played with the fault "429 retry-after 2"\)$/m,
   ],
-  "an error, and a request that is not recorded": [
-    {
-      response: { status: 429, headers: json },
-      body: '{"error":{"message":"Slow down","code":"rate_limit_exceeded"}}',
-    },
-    /^── exchange 1 · POST \/v1\/responses · 429 · at 0\.000 s\n {2}\(no body recorded\)\n/,
-    /\n {2}\(answer: 429 application\/json, .*\n {2}\(Slow down\)\n/,
-  ],
   "a cut stream": [
     { response: { ended: "cut", terminal: false }, body: framed([{ type: "error", message: "Overloaded" }]) },
     /error "Overloaded"/,
@@ -199,23 +175,6 @@ withHome("show names connection, lane, warm-up, continuation and close of a WebS
     '  (WebSocket: connection 2, lane "side", continues "resp_9", no response of the connection, ' +
     'response.create of N bytes, 0 answering messages, closed with 1011 "no more")',
   ]);
-});
-
-withHome("a response can be continued only on its own connection and in its own recording", async (home) => {
-  const create = { type: "response.create", model: "m" };
-  const again = { message: { ...create, previous_response_id: "resp_1", input: [] }, events: [] };
-  const given = [
-    socketExchange({ message: { ...create, input: [PROMPT] }, events: responseEvents("resp_1", []) }),
-    socketExchange(again),
-    socketExchange({ ...again, request: { connection: 2 } }),
-    socketExchange(again),
-  ];
-  const created = "2026-11-21T20:18:00.000Z";
-  for (const [split, last] of [[[[1, 4]], 1], [[[1, 3], [4, 4]], null]] as const) {
-    home.fixture("f", given, { recordings: split.map((exchanges) => ({ created, exchanges })) });
-    const { exchanges } = await home.json(["show", "f"]);
-    assert.deepEqual(exchanges.map(({ socket }: Json) => socket.continues), [null, 1, null, last]);
-  }
 });
 
 withHome("a continued request over a WebSocket has the items of its HTTP equivalent", async (home) => {
