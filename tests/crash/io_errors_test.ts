@@ -10,9 +10,8 @@ import { callHere } from "../support/in_process.ts";
 import { scaled } from "../support/scale.ts";
 import { type Operation, spiedDisk, systemError } from "../support/spied_disk.ts";
 import { wrongAfter } from "./aftermath.ts";
-import { testPorts } from "./drafts.ts";
 import { type Scenario, SCENARIOS } from "./scenarios.ts";
-import { homeOf, ID, pathsOf, type Place, quietPlace } from "./sessions.ts";
+import { homeOf, ID, pathsOf, type Place, quietPlace, testPorts } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
 
 /** Answers of a run with three calls; the line that each reads is so long that its result is a blob. */
@@ -109,7 +108,7 @@ function faulty(
     if (!isWrite(fault)) throw systemError(fault);
     return fault === "no write" ? 0 : 0.5;
   });
-  return { ports: testPorts({ files: disk(denoFiles) }), failed: () => failed };
+  return { ports: testPorts(disk(denoFiles)), failed: () => failed };
 }
 
 /** Describes the fault in an operation's report to its user; `null` if the report is right. */

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { peakMemory } from "../../bench/servers.ts";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
-import * as given from "../doors/sessions/session_files.ts";
 import { answerText, responseStream } from "../doors/wire/streams_answers.ts";
 import { lacksBinary, lacksLinux, needing } from "../support/needs.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { scaled } from "../support/scale.ts";
+import { ID, writeRuns } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
 
 const TURNS = scaled(2000, 10_000);
@@ -21,24 +21,9 @@ const MOST_MS = 10_000 + TURNS * 20 + MEBIBYTES * 100;
 /** TMPDIR may be in memory, which is too small for a soak. */
 const DISK = "/var/tmp";
 
-/** Writes runs of five turns each, and as many large outputs as make up the size. */
-function writeSession(home: string): void {
-  const session = new given.SessionFiles(home, "large", [given.user("Go")]);
-  for (let run = 1; run <= TURNS / 5; run++) {
-    if (run > 1) session.add(given.user(`prompt ${run}`, run));
-    session.add(given.model([given.reasoning(`rs_${run}`), given.call(`call_${run}`)], run));
-    const { events: [result], ...turn } = given.results({ [`call_${run}`]: 9 * run - 6 }, run);
-    const blob = run * BLOB_MEBIBYTES > MEBIBYTES ? {} : { blob: blobOf(session, run) };
-    session.add({ ...turn, events: [{ ...result, output: "content ".repeat(50), ...blob }] });
-    session.add(given.model([given.reasoning(`rs_end_${run}`), given.message("msg_1", "Done.")], run));
-    session.add(given.ended(run));
-  }
-  session.writeManifest();
-}
-
-function blobOf(session: given.SessionFiles, run: number) {
-  const content = String(run).padEnd(BLOB_MEBIBYTES * 1024 * 1024, "a");
-  return { sha256: session.blob(content), bytes: content.length };
+/** Output of the call of a run, as long as there is room in the session. */
+function largeOutput(run: number): string | null {
+  return run * BLOB_MEBIBYTES > MEBIBYTES ? null : String(run).padEnd(BLOB_MEBIBYTES * 1024 * 1024, "a");
 }
 
 Deno.test({
@@ -50,7 +35,7 @@ Deno.test({
   fn: () =>
     withDirectory(async (home) => {
       await using sandbox = new Sandbox();
-      writeSession(home);
+      writeRuns(home, TURNS / 5, [], largeOutput);
       /** Calls the binary, which must succeed; returns what it printed. */
       const call = async (...args: string[]): Promise<string> => {
         const env = { OPENAI_API_KEY: "sk-test-1" };
@@ -69,14 +54,14 @@ Deno.test({
       const fixture = writeFixture(`${sandbox.directory}/fixture`, [{
         body: responseStream([answerText("Done.")]),
       }]);
-      const run = ["run", "-s", "large", "-m", "gpt-5.6", "Go on"];
+      const run = ["run", "-s", ID, "-m", "gpt-5.6", "Go on"];
       const { input } = JSON.parse(await call(...run, "--dry-run", "--body"));
       assert.equal(input.length, TURNS / 5 * 6 + 1, "prompt, reasoning, call, result, reasoning, answer");
       assert.equal((await call(...run, "--fixture", fixture, "--match", "sequence")).trim(), "Done.");
-      assert.equal([...Deno.readDirSync(`${home}/sessions/large/turns`)].length, TURNS + 3);
-      const { sessions: [{ findings }] } = JSON.parse(await call("fsck", "large", "--json"));
+      assert.equal([...Deno.readDirSync(`${home}/sessions/${ID}/turns`)].length, TURNS + 3);
+      const { sessions: [{ findings }] } = JSON.parse(await call("fsck", ID, "--json"));
       assert.deepEqual(findings, []);
-      await call("export", "large", `${home}/export.jsonl`);
+      await call("export", ID, `${home}/export.jsonl`);
       assert.ok(Deno.statSync(`${home}/export.jsonl`).size > MEBIBYTES * 1024 * 1024);
     }, { dir: DISK }),
 });

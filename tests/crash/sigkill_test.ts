@@ -9,7 +9,7 @@ import { readSession } from "../../src/store/read/session.ts";
 import { assertAnswered, shellArgv, shellLine, write } from "../cli/changes.ts";
 import { HELLO, Place } from "../cli/harness.ts";
 import { Dice } from "../support/dice.ts";
-import { testPorts } from "./drafts.ts";
+import { testPorts } from "./sessions.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import { scaled } from "../support/scale.ts";
