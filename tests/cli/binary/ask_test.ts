@@ -106,8 +106,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   "y allows one call": one("y", "yes"),
   "n denies it": one("n", "no"),
   "the end of the input denies it": one("\x04", "no"),
-  "a line end asks again": again("\n"),
-  "a word asks again": again("yes"),
   "a pasted text asks again": again("y\ny\ny\n"),
   "an answer of the terminal that ends with y asks again": again("\x1b[?2026;2$y"),
   "a bracketed paste asks again": again("\x1b[200~y\x1b[201~"),
