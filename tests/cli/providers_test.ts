@@ -149,33 +149,6 @@ test("a missing or wrong setting of a provider is exit 2, with a hint, before a 
   }
 });
 
-test("doctor reports on every provider: its keys, and the sources of provider and base URL", async () => {
-  await using sandbox = new Sandbox();
-  const requireSaid = async (env: Env, endpoint: RegExp, key: RegExp, keys?: string) => {
-    const called = await sandbox.call(["doctor", "--json"], { env });
-    assert.ok(!called.stdout.includes(KEY));
-    assert.equal(called.code, 2, `no model is set: ${called.stdout}`);
-    const said = Object.fromEntries(
-      JSON.parse(called.stdout).checks.map(({ name, level, detail }: Json) => [name, `${level}: ${detail}`]),
-    );
-    assert.match(said.endpoint, endpoint);
-    assert.match(said.key, key);
-    if (keys !== undefined) assert.equal(said.keys, keys);
-  };
-  await requireSaid(
-    { ...KEYS, AZURE_OPENAI_AD_TOKEN: `${KEY}-token`, REPRISE_PROVIDER: "anthropic" },
-    /anthropic \(environment\) at https:\/\/api\.anthropic\.com\/v1 \(default\)/,
-    /^ok: ANTHROPIC_API_KEY is set$/,
-    "ok: openai OPENAI_API_KEY, azure AZURE_OPENAI_API_KEY, anthropic ANTHROPIC_API_KEY, compatible OPENAI_API_KEY",
-  );
-  configure(sandbox, { provider: "compatible", base_url: "http://localhost:1234/v1" });
-  await requireSaid(
-    {},
-    /compatible \(config\) at http:\/\/localhost:1234\/v1 \(config\)/,
-    /^ok: .* requests to the local server have no key/,
-  );
-});
-
 /** The provider and the model of a run. */
 function started(called: Called): readonly unknown[] {
   const event = events(called).find(({ type }) => type === "run.started") as Json;

@@ -15,9 +15,12 @@ function startOnTerminal(place: Place, args: readonly string[]): Started {
   return place.start(args, { through, env: { SHELL: "/bin/sh", NO_COLOR: "1" } });
 }
 
+// deno-lint-ignore no-control-regex
+const SPINNER = /\rrunning [^\x1b]*\x1b\[K\r\x1b\[K/g;
+
 async function onTerminal(place: Place, args: readonly string[]): Promise<Called> {
   const called = await startOnTerminal(place, args).ended();
-  return { ...called, stdout: called.stdout.replaceAll("\r\n", "\n") };
+  return { ...called, stdout: called.stdout.replaceAll("\r\n", "\n").replaceAll(SPINNER, "") };
 }
 
 test.long("denied calls are named at the end of a run, each once with the flag that would allow it, and the flags do", async () => {

@@ -202,6 +202,15 @@ Deno.test("questions are counted, and show exactly what would run, with nothing 
   assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
 });
 
+Deno.test("a question about a long change shows 60 lines of 400 characters, and says how much more there is", async () => {
+  const lines = ["x".repeat(500), ...Array.from({ length: 99 }, (_, index) => `${index}`)];
+  await using place = new Place(calling(write("b.txt", lines.join("\n"))));
+  const { stdout } = await new Terminal(place).answer("n");
+  assert.ok(stdout.includes(`+ ${"x".repeat(400)} … 100 more characters`), stdout);
+  assert.ok(stdout.includes("+ 58") && !stdout.includes("+ 59"), stdout);
+  assert.match(stdout, /… \d+ more lines/);
+});
+
 for (
   const [what, key, flag] of [["quit", "q", "--debug"], ["control-c", "\x03", "--fail-on-denied"]] as const
 ) {
