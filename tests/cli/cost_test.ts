@@ -2,10 +2,10 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { read } from "../support/calls.ts";
 import { ending, Sandbox } from "../support/reprise.ts";
-import { assertError, configure, HELLO, json, ok, Place, READS_A } from "./harness.ts";
+import { assertError, configure, json, ok, Place, READS_A } from "./harness.ts";
 
 /** Counts of the first request in the recording test_openai_responses_prompt_cache_e2e, and of the second. */
 const WRITES = {
@@ -118,24 +118,4 @@ test("a played fixture costs nothing that is known: the cost is null, and --max-
   const { total } = JSON.parse((await sandbox.call(["stats", "s", "--json"])).stdout);
   assert.equal(total.cost_usd, null);
   assert.ok(total.input_tokens > 0);
-});
-
-test("no verb counts one thing in the plural: of a session with one request, one item, one finding and one repair", async () => {
-  await using place = new Place([answer([reasoning("Hm."), message("Done.")]), HELLO]);
-  await place.session("s");
-  const exported = `${place.sandbox.directory}/s.jsonl`;
-  const nouns = "blobs|bytes|calls|events|findings|items|repairs|requests|sessions|tokens|turns";
-  const said = async (call: string) => {
-    const { stdout, stderr } = await place.call(call.split(" "));
-    assert.doesNotMatch(stdout + stderr, new RegExp(`\\b1 (?:[a-z]+ )?(?:${nouns})\\b|-\\d+ of `), call);
-    return stdout + stderr;
-  };
-  assert.match(await said("fsck s --requests"), /^s: \d turns, ok, 1 request$/m);
-  assert.match(await said("doctor"), /1 session\b/);
-  await said(`export s -o ${exported}`);
-  const calls = ["explain s", "show s", "ls", "run --dry-run -m m Hi", "rm --older-than 0d --dry-run"];
-  for (const call of [...calls, "compact s --dry-run --tail-events 1"]) await said(call);
-  Deno.removeSync(place.turnPath("s", 3));
-  await Deno.remove(`${place.path("s")}/manifest.json`);
-  for (const call of ["fsck s", "repair s --dry-run", "repair s"]) await said(call);
 });

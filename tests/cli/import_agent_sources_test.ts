@@ -112,9 +112,7 @@ test("import names a session by the user's own words, not by the context of an e
   for (
     const parts of [
       [`${ide}## My request for Codex:\nRename the port`],
-      [`${ide}## My request:\nRename the port`],
       ["<ide_opened_file>The user opened a.ts</ide_opened_file>", "Rename the port"],
-      ["<system-reminder>\nBe brief\n</system-reminder>\n\nRename the port"],
       ["This is a summary of the conversation so far:\n\nRename the port"],
     ]
   ) {

@@ -2,7 +2,6 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { answer, message } from "../support/scripted_api/responses.ts";
-import { httpError } from "../support/scripted_api/responses_script.ts";
 import { assertError, HELLO, KEY, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
 import { textsBelow } from "../support/files.ts";
 
@@ -77,23 +76,6 @@ test("the key goes to its server and nowhere else: no file of the home and no ou
   }
   assert.equal(place.server.requests[0]?.headers.authorization, `Bearer ${KEY}`);
   assertNowhere(place, outputs);
-});
-
-test("the key goes to its server and nowhere else: a server that quotes it is not quoted", async () => {
-  // The second has no shape by which a key is known.
-  for (const key of [KEY, "0f1e2d3c4b5a69788796a5b4c3d2e1f0"]) {
-    const quoting = [
-      httpError(401, { message: `Incorrect API key provided: ${key}.` }),
-      httpError(400, { message: `Bad header: Bearer ${key}` }),
-    ];
-    for (const response of quoting) {
-      await using place = new Place([response], { key });
-      const env = { OPENAI_API_KEY: key };
-      const { stdout, stderr } = await place.call(["run", "--json", "--debug", "Hi"], { env });
-      assert.match(stdout, /Incorrect API key|Bad header/);
-      assertNowhere(place, [stdout, stderr], key);
-    }
-  }
 });
 
 function assertNowhere(place: Place, outputs: readonly string[], key = KEY): void {

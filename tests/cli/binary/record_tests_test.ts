@@ -45,23 +45,6 @@ Deno.test("record refuses a test that has a recording, and --append adds to it",
   ]);
 });
 
-Deno.test("a test that another recorder records is refused until that one ends; other tests are not", async () => {
-  await using folder = new TestFolder();
-  const first = await folder.record();
-  assert.equal((await first.post("/t/a/v1/responses", { input: "first" })).status, 200);
-  const second = await folder.record(["--append"]);
-  const locked = await second.post("/t/a/v1/responses", { input: "second" });
-  assert.equal(locked.status, 400);
-  assert.match(locked.answer.error.message, new RegExp(`locked by .*${first.started.process.pid}`));
-  assert.equal((await second.post("/t/b/v1/responses", { input: "second" })).status, 200);
-  assert.equal((await first.post("/t/a/v1/responses", { input: "first again" })).status, 200);
-  assert.equal((await first.end()).code, 0);
-  assert.equal((await second.post("/t/a/v1/responses", { input: "second again" })).status, 200);
-  assert.equal((await second.end()).code, 7);
-  assert.deepEqual(inputsOf(folder, "a"), ["first", "first again", "second again"]);
-  assert.deepEqual(inputsOf(folder, "b"), ["second"]);
-});
-
 /** Sends requests of two tests to both APIs; each test puts its name in front of the path of the base URLs. */
 const CLIENT = `
 const baseUrl = (variable, test) => {

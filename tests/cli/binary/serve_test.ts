@@ -1,6 +1,5 @@
 /** `serve` as a process: for any client, around a command, and what its exit code and its lines say. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../../support/files.ts";
 import { type GivenExchange, writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, said, Sandbox } from "../../support/reprise.ts";
 import { bodyOf, Serving, writeSuite } from "../serving.ts";
@@ -12,16 +11,13 @@ const exchange = (input: string, more: Partial<GivenExchange> = {}): GivenExchan
   body: STREAM,
   ...more,
 });
-const RATE_LIMIT = exchange("wait", {
-  response: {
-    status: 429,
-    headers: { "retry-after": "Fri, 27 Nov 2026 12:00:00 GMT", "retry-after-ms": "2000" },
-  },
-});
-
 /** A sandbox with a fixture of three exchanges. */
 class Place extends Wrapping {
-  readonly fixture = writeFixture(`${this.directory}/chat`, [exchange("hi"), exchange("bye"), RATE_LIMIT]);
+  readonly fixture = writeFixture(`${this.directory}/chat`, [
+    exchange("hi"),
+    exchange("bye"),
+    exchange("wait"),
+  ]);
 
   /** Serves the fixture with these flags to tests or to a script. */
   serve(flags: readonly string[], tests: readonly string[] | string): Promise<Called> {
@@ -97,7 +93,7 @@ Deno.test("a command is led to serve, never given a real key, and has stdout to 
   assert.equal(got.code, 0, got.stderr);
   assert.deepEqual(
     gotIn(got).map(({ status, body }) => [status, body]),
-    [200, 200, 429].map((n) => [n, STREAM]),
+    Array(3).fill([200, STREAM]),
   );
   assert.deepEqual(place.events.map(({ type }) => type), [
     "ready",
@@ -204,22 +200,6 @@ Deno.test("events of serve go to stdout or stderr by their usual names too", asy
     const types = linesOf(called[stream]).map(({ type }) => type);
     assert.deepEqual([called.code, types], [0, ["ready", "played", "warning", "serve.ended"]], said(called));
   }
-});
-
-Deno.test("a recorded retry-after is 0 in the answer at --pace fast, and the recorded one at --pace real", async () => {
-  await using place = new Place();
-  const before = bytesBelow(place.fixture);
-  const script = `
-    const body = '{"model":"m","input":"wait","stream":true}';
-    const { headers } = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", { method: "POST", body });
-    console.log(headers.get("retry-after") + " " + headers.get("retry-after-ms"));`;
-  const fast = await place.serve([], script);
-  assert.equal(fast.stdout, "0 0\n");
-  assert.match(fast.stderr, /^1 served, .*, 1 with retry-after 0 \(--pace real keeps it\)$/m);
-  const real = await place.serve(["--pace", "real"], script);
-  assert.equal(real.stdout, "Fri, 27 Nov 2026 12:00:00 GMT 2000\n");
-  assert.doesNotMatch(real.stderr, /retry-after 0/);
-  assert.deepEqual(bytesBelow(place.fixture), before);
 });
 
 Deno.test("serve plays a recording from another directory, and names the rules that it needed", async () => {

@@ -8,7 +8,6 @@ import {
   unfinished,
 } from "../../support/scripted_api/responses.ts";
 import { functionCall } from "../../support/scripted_api/responses_script.ts";
-import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import { assertAnswered, assertContinues, EXIT_OF } from "../changes.ts";
 import { HELLO, ok, Place, READS_A } from "../harness.ts";
@@ -143,22 +142,6 @@ Deno.test("a reader that is slow gets all of a run, through a pipe that does not
   assert.equal(ending(called).text, text);
   assert.equal((await readLate(place, ["show", "s"])).stdout.match(/x{300000}/g)?.length, 1);
   await assertContinues(place, "And now?");
-});
-
-Deno.test("a reader that is slow gets each line of serve, through a pipe that does not block as well", async () => {
-  await using place = new Place([]);
-  const { directory } = place.sandbox;
-  writeFixture(`${directory}/fixture`, [{ request: { body: { model: "m" } }, body: "{}" }]);
-  const script = `
-    const url = Deno.env.get("OPENAI_BASE_URL") + "/responses";
-    for (let n = 1; n <= 600; n++) {
-      const body = JSON.stringify({ model: "m", input: n + "-".repeat(200) });
-      await (await fetch(url, { method: "POST", body })).text();
-    }`;
-  const client = [Deno.execPath(), "eval", "--quiet", script];
-  const called = await readLate(place, ["serve", "--rules", "none", `${directory}/fixture`, "--", ...client]);
-  assert.equal(called.code, 7);
-  assert.equal(called.stderr.match(/^\d+ POST .*: 400, miss: /gm)?.length, 600);
 });
 
 /** The exit code of a call whose stdout is closed after its first bytes; nothing may come on stderr. */
