@@ -16,7 +16,7 @@ import {
   text,
   unfinished,
 } from "../../support/scripted_api/messages.ts";
-import { historyOf } from "./history_text.ts";
+import { historyOf } from "./next_request.ts";
 import type { GivenRun, Row } from "./runs.ts";
 import { asks, ends, gets, says as recorded, tell } from "./story.ts";
 import { call } from "../sessions/session_files.ts";
@@ -127,19 +127,6 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       },
     ]),
   ),
-  "a refused thinking block that is named by its place is quarantined": {
-    script: () => (request) =>
-      request.number > 1 && thoughtsIn(request).includes("First")
-        ? invalidRequest(
-          "messages.1.content.0: `thinking` blocks in the latest assistant message cannot be modified",
-        )
-        : request.number === 1
-        ? FIRST
-        : says([thinking("Later."), text("Done.")]),
-    model: UNBOUND,
-    show: thoughts,
-    runs: sends("-", "First -", "Later"),
-  },
   "a refusal about something else than the history is not tried again": {
     script: () => ({ number }) => number === 1 ? HM : invalidRequest(ELSEWHERE[number - 2] ?? ""),
     model: UNBOUND,
@@ -241,47 +228,10 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
     show: results,
     runs: [{ sent: "0 2" }, { sent: "2 1", exit: 13 }, { sent: "2" }],
   },
-  "a member that the API does not take back is stripped from its block, and stays stripped": {
-    script: () => [
-      says([rawBlock({ type: "container_upload", file_id: "file_1", extra: 1 }), text("Up.")]),
-      DONE,
-      DONE,
-    ],
-    show: (body) => JSON.stringify(blocksOf(body)[1] ?? null),
-    runs: sends(
-      "null",
-      '{"type":"container_upload","file_id":"file_1","extra":1} {"type":"container_upload","file_id":"file_1"}',
-      '{"type":"container_upload","file_id":"file_1"}',
-    ),
-    isLenient: true,
-    notices: "unknown_field: stripped extra",
-  },
-  "members that the API does not take back on text, thinking and calls never go": {
-    script: () => [
-      says([
-        rawBlock({ type: "thinking", thinking: "Hm.", signature: "Zm9yZ2Vk", extra: 1 }),
-        rawBlock({ type: "text", text: "I call.", citations: null, extra: 1 }),
-        rawBlock({ type: "tool_use", id: "toolu_1", name: "read_file", input: { path: "a.txt" }, extra: 1 }),
-      ], { end: stop("tool_use") }),
-      DONE,
-    ],
-    show: thoughts,
-    runs: sends("- Hm -"),
-  },
   "an unknown field that no block can be blamed for ends the run with 13": {
     script: () => ({ number }) =>
       number === 2 ? invalidRequest("stream: Extra inputs are not permitted") : DONE,
     runs: [{ sent: "0" }, { sent: "0", exit: 13 }, { sent: "0" }],
-  },
-  "an error in the middle of a stream keeps the whole blocks, and the next run continues from them": {
-    script: () => [
-      says([thinking("Hm."), text("Half."), unfinished(text("lost, all of it"))], {
-        end: { kind: "error", error: { type: "permission_error", message: "No more" } },
-      }),
-      DONE,
-    ],
-    show: oneLine,
-    runs: [{ exit: 8 }, { sent: "user:_Go_|_thinks_Hm._|_says:_Half._|_user:_Go" }],
   },
   "a turn that the server paused goes back unchanged, without tools run, until it ends": {
     script: () => [

@@ -15,7 +15,7 @@ import {
 import { test } from "../../support/test.ts";
 import { ID, SessionHome } from "../sessions/home.ts";
 import type { GivenTurn } from "../sessions/session_files.ts";
-import { brokenMessagesRules, brokenResponsesRules } from "../../support/scripted_api/judge.ts";
+import { brokenRules } from "./next_request.ts";
 
 /** A run of a row. */
 export interface GivenRun {
@@ -189,12 +189,7 @@ function register(
     for (const [index, each] of given.entries()) {
       const { requests, ...outcome } = await runs.run(each);
       if (each.sent !== undefined) assert.equal(requests.map(show).join(" "), each.sent, `run ${index + 1}`);
-      for (const body of isLenient ? [] : requests) {
-        assert.deepEqual(
-          body.messages === undefined ? brokenResponsesRules(body) : brokenMessagesRules(body),
-          [],
-        );
-      }
+      for (const body of isLenient ? [] : requests) assert.deepEqual(brokenRules(body), []);
       ran.push({ requests, ...outcome });
     }
     if (notices !== undefined) assert.equal(runs.notices(), notices);

@@ -213,10 +213,6 @@ export const MESSAGES_STREAMS: StreamRows = {
     events: [started(), ...sent(0, TEXT), start(1, TEXT), ...ended()],
     ...{ items: [TEXT], notices: ["stream: 1 content block(s) without an end were not kept"] },
   },
-  "half an event at the end is a cut": {
-    events: [started(), ...sent(0, TEXT), '{"type":"content_block_st'],
-    ...{ items: [TEXT], error: "stream_cut" },
-  },
   "half an event before the end is a broken stream": {
     events: [started(), ...sent(0, TEXT), '{"type":"content_block_st', ...sent(1, CALL), ...ended()],
     ...{ items: [TEXT], error: "bad_stream" },
