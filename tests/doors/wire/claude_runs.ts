@@ -24,7 +24,6 @@ import { call } from "../sessions/session_files.ts";
 type ClaudeRow = Omit<Row<MessagesServerOptions>, "server"> & { readonly script: () => MessagesScript } & {
   /** @default {a model whose thinking is bound to what precedes it} */
   readonly model?: string;
-  readonly legacyBinding?: true;
 };
 
 /** Its thinking is good anywhere. */
@@ -76,6 +75,8 @@ const ELSEWHERE = [
 const BOUND =
   "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different " +
   'conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
+const BUDGET = ["--effort", "low"];
+const THINKS = '{"type":"enabled","budget_tokens":2048}';
 /** Refusals of the wish to drop what is bound elsewhere. */
 const NO_DROP = [
   "thinking.adaptive.block_binding: Extra inputs are not permitted",
@@ -158,12 +159,6 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       }
     },
   },
-  "if the server knows no drop_block, bound thinking is stripped once and for good": {
-    script: () => () => HM,
-    legacyBinding: true,
-    show: asked,
-    runs: [{ sent: "-" }, { sent: "Hm drop:Hm Hm -", flags: LOUD }, { sent: "Hm", flags: LOUD }],
-  },
   ...Object.fromEntries(
     NO_DROP.map((words): [string, ClaudeRow] => [
       `a server that refuses drop_block is not asked for it again (${words})`,
@@ -177,6 +172,16 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       },
     ]),
   ),
+  "bound thinking is dropped also beside a budget of tokens": {
+    script: () => (request) =>
+      thoughtsIn(request) === "" || asked(request.body).startsWith("drop:") ? HM : invalidRequest(BOUND),
+    model: "claude-opus-4-1",
+    show: ({ thinking }) => JSON.stringify(thinking),
+    runs: [{ flags: BUDGET, sent: THINKS }, {
+      flags: BUDGET,
+      sent: `${THINKS} ${THINKS.replace("}", ',"block_binding":{"prefix_mismatch_behavior":"drop_block"}}')}`,
+    }],
+  },
   "a refusal names a block by its place or its id in the request, which are others than in the session": {
     turns: tell(asks("x"), recorded(["rs_1", call(ODD_ID)]), gets(ODD_ID), ends()),
     // The request of the turn that was written here was never sent.

@@ -4,10 +4,8 @@ import { gzipSync } from "node:zlib";
 import type { Json } from "../../support/files.ts";
 import { type Answer, answering, pause, RawUpstream, write } from "../../support/raw_upstream.ts";
 import { events, said, Sandbox } from "../../support/reprise.ts";
-import { startSocketServer } from "../../support/scripted_api/socket_server.ts";
 import { test } from "../../support/test.ts";
 import { RecordedRuns } from "./recorded_runs.ts";
-import { HTTP_ANSWER } from "./sockets.ts";
 import { PLAIN } from "./streams_answers.ts";
 
 const KEY = "sk-canary";
@@ -109,30 +107,6 @@ for (const [name, { answer, base, env, error, exit = 0, says = /./ }] of Object.
     }
   });
 }
-
-const overSocket = (home: Sandbox, port: number, ...flags: readonly string[]) => {
-  const args = ["--transport", "ws", "-m", "gpt-5.6", "--base-url", `http://127.0.0.1:${port}/v1`, ...flags];
-  return home.call(["run", "--json", "--new", ...args, "Go"], { env: { OPENAI_API_KEY: KEY } });
-};
-
-test.long("a run over a WebSocket follows no redirect", async () => {
-  await using target = await startSocketServer({});
-  await using server = await startSocketServer({
-    refusal: { status: 307, headers: { location: `ws://127.0.0.1:${target.port}/` } },
-    onRequest: (_, response) =>
-      void response.writeHead(200, { "content-type": "text/event-stream" }).end(HTTP_ANSWER),
-  });
-  await using home = new Sandbox();
-  const called = await overSocket(home, server.port);
-  assert.deepEqual([called.code, server.upgrades.length, target.upgrades.length], [0, 1, 0], said(called));
-});
-
-test.long("a run over a WebSocket waits for no server beyond its own time", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  await using home = new Sandbox();
-  const called = await overSocket(home, listener.addr.port, "--timeout", "0.5");
-  assert.equal(called.code, 124, said(called));
-});
 
 test.long("a recorded silence as long as the limit is the cut that it was, and takes no time", async () => {
   await using home = new RecordedRuns();

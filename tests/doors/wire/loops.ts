@@ -103,14 +103,6 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
       expect([runs.written("tool_result")[0].status, runs.written("permission_decision")], ["error", []]);
     },
   },
-  "a denied call is recorded with its rule, also if it only reads": {
-    server: () => ({ script: [answer([READ, write("b.txt", "x")]), DONE] }),
-    runs: [{ flags: ["--deny", "read:a.*"] }],
-    also: (runs, [ran]) => {
-      const decisions = runs.written("permission_decision").map(({ tool, reason }) => `${tool} ${reason}`);
-      expect([decisions, ran?.ended.denials], [["read_file denied_by_rule", "write_file not_allowed"], 2]);
-    },
-  },
   "--max-steps and --max-tokens end a run before the request that would break them, with every call answered":
     {
       server: () => ({ script: () => answer([reasoning(), READ]) }),
