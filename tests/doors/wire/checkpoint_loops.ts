@@ -29,8 +29,6 @@ const checkpoints = (events: readonly Json[]) =>
 const WINDOW = 30_000;
 const OVERFLOWS: Readonly<Record<string, ScriptedResponse>> = {
   "by its code": refuse({ message: "Too long.", code: "context_length_exceeded" }, "http"),
-  "by its words": refuse({ message: "This model's maximum context length is 9 tokens" }, "http"),
-  "in a failed response": refuse({ message: "Too long.", code: "context_length_exceeded" }, "failed"),
   "in a failed response with usage": answer([], {
     usage: { input_tokens: 9, output_tokens: 0, total_tokens: 9 },
     end: { kind: "failed", error: { code: "context_length_exceeded", message: "Too long." } },

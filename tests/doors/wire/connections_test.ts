@@ -1,4 +1,4 @@
-/** Runs whose connection is slow, broken, coded, or leads elsewhere. */
+/** Runs whose connection is slow, broken, coded, not encrypted, or leads elsewhere. */
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import type { Json } from "../../support/files.ts";
@@ -113,4 +113,23 @@ test.long("a recorded silence as long as the limit is the cut that it was, and t
   const called = await home.run([STREAM], { first: { fault: "stall after 2 events for 301000ms" } });
   assert.equal(called.code, 10, said(called));
   assert.match(called.stdout, /"stream_cut".*nothing came for 300 s"/);
+});
+
+/** Hosts of base URLs without encryption: a key leaves this machine in no plain text. */
+const OWN = [
+  ...["localhost", "127.0.0.1", "127.255.1.2", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "[::1]"],
+];
+const OTHERS = [
+  ...["127.0.0.1.example.com", "localhost.example.com", "128.0.0.1", "126.255.255.255", "0.0.0.0"],
+  ...["[::]", "[::2]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "169.254.169.254"],
+];
+
+test.long("only localhost and the loopback addresses are this machine, however a URL spells them", async () => {
+  await using home = new Sandbox();
+  for (const host of [...OWN, ...OTHERS]) {
+    const args = ["run", "--timeout", "0.05", "-m", "gpt-5.6", "--base-url", `http://${host}:1/v1`, "Hi"];
+    const called = await home.call(args, { env: { OPENAI_API_KEY: "sk-1" } });
+    assert.equal(called.code !== 2, OWN.includes(host), `${host}: ${said(called)}`);
+    if (called.code === 2) assert.match(called.stderr, /unencrypted/, host);
+  }
 });

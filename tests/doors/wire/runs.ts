@@ -1,6 +1,7 @@
 /** Runs against a scripted API on loopback: the requests that each sent, and the turns that it left. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import {
   type MessagesServer,
   type MessagesServerOptions,
@@ -83,7 +84,7 @@ export class Runs extends SessionHome {
     { prompt = "Go", flags = [], key = "sk-1", isOpenAi, path = "", ...expected }: GivenRun = {},
   ): Promise<Ran> {
     const base = this.server.baseUrl.replace("/v1", `${path}/v1`);
-    const isNew = !this.exists();
+    const isNew = !existsSync(`${this.home}/sessions/${ID}`);
     const args = ["-s", ID, "--base-url", base, ...this.#flags, ...flags, ...prompt === null ? [] : [prompt]];
     const represents = JSON.stringify({ [base]: "https://api.openai.com/v1" });
     const env = isOpenAi ? { REPRISE_REPRESENTS: represents } : {};
@@ -106,14 +107,6 @@ export class Runs extends SessionHome {
       error,
       requests: sent.map(({ body }) => body as Json),
     };
-  }
-
-  exists(): boolean {
-    try {
-      return Deno.statSync(`${this.home}/sessions/${ID}`).isDirectory;
-    } catch {
-      return false;
-    }
   }
 
   /** All events on disk of a type. */
