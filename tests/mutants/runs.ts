@@ -51,7 +51,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "total = event.run_usage ?? total;",
     replacement: "total = NO_USAGE;",
     promise: "format.md: a checkpoint in an open run carries the usage of that run so far",
-    area: ["doors/wire"],
+    area: ["doors/sessions/checkpoints_test.ts"],
   },
   {
     file: "src/transport/live.ts",

@@ -47,7 +47,6 @@ const notVerified = (id = "") => ({
 /** Refusals of several lost items. */
 const NAMING: Readonly<Record<string, (ids: readonly string[]) => ScriptedResponse>> = {
   "the first": (ids) => refuse(notVerified(ids[0]), "http"),
-  "the last": (ids) => refuse(notVerified(ids.at(-1)), "http"),
   "the first, inside the stream": (ids) => refuse(notVerified(ids[0]), "error_then_failed"),
   "the first, in unknown words": ([id]) =>
     refuse({ message: `The blob of ${id} is stale`, code: "stale" }, "http"),

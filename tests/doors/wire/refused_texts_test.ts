@@ -9,7 +9,7 @@ import { asks, ends, gets, says, tell } from "./story.ts";
 
 /** An id with characters of other servers. */
 const CALL_ID = "functions.read:1";
-/** Places 0 to 5 of the input; the next prompt is at 6. */
+/** Places 0 to 6 of the input; the next prompt is at 7. */
 const TURNS = tell(
   asks("x"),
   says(["rs_1", { ...call(CALL_ID), namespace: "n" }]),
@@ -17,6 +17,7 @@ const TURNS = tell(
   says([
     { ...reasoning("tmp-1"), content: [{ type: "reasoning_text", text: "Hm." }] },
     { ...message("msg_1", "a"), phase: "commentary" },
+    { type: "web_search_call", id: "ws_1", status: "completed", latency_ms: 12, action: { type: "search" } },
   ]),
   ends(),
 );
@@ -72,6 +73,7 @@ const TEXTS: readonly (readonly [string, Json, Effect])[] = [
   unknown("input[4].content", stripped("content")),
   unknown("input[5].phase", stripped("phase")),
   unknown("input[2].namespace", stripped("namespace")),
+  unknown("input[6].latency_ms", stripped("latency_ms")),
   unknown("input[4].summary", SECOND),
   unknown("input[4].content[0].text", SECOND),
   unknown("input[5].content", TRIED),
