@@ -1,7 +1,7 @@
 /** Of several exchanges that a request fits: which one answers, how often, and when none is left. */
 import type { Json } from "../../support/files.ts";
 import { type Answer, outcomeOf, rows, sent } from "./served.ts";
-import { ask, call, called, chat, claude, output, responseStream, talk, user } from "./shapes.ts";
+import { ask, call, called, chat, claude, responseStream, talk, user } from "./shapes.ts";
 
 const NONE = { flags: ["--rules", "none"] };
 const CLAUDE = { provider: "anthropic", base_url: "https://api.anthropic.com" };
@@ -10,12 +10,7 @@ const otherwise = { ...hi, user: "another" };
 const poll = ask("Done?");
 const step = (cwd: string, ...ids: string[]) =>
   talk(user(`<cwd>${cwd}</cwd>`), ...ids.flatMap((id) => called(id)));
-const attempt = (count: number) => ask("Hi", { metadata: { attempt: `${count}` } });
 const errors = (status: number) => ({ answer: { error: { message: "No" } }, response: { status } });
-const ordered = (ids: readonly string[], tools: readonly string[]) => ({
-  ...talk(user("Hi"), call("a"), call("b"), ...ids.map((id) => output(id, id))),
-  tools: tools.map((name) => ({ type: "function", name, parameters: {} })),
-});
 const reads = (call_id: string) => ({ answer: responseStream({ id: `fc_${call_id}`, ...call(call_id) }) });
 
 rows("each exchange is played once, in recorded order", {
@@ -32,18 +27,6 @@ rows("each exchange is played once, in recorded order", {
   "the one with the same bytes goes first": {
     recorded: [otherwise, hi],
     asked: ["2 exact", "1 semantic", "miss 2 none"].map((outcome) => [hi, outcome]),
-  },
-  "each gets its own order of results and tools": {
-    recorded: [
-      ordered(["b", "a"], ["x", "y"]),
-      ordered(["a", "b"], ["y", "x"]),
-      ordered(["b", "a"], ["y", "x"]),
-    ],
-    asked: [
-      [ordered(["a", "b"], ["y", "x"]), "2 exact"],
-      [ordered(["b", "a"], ["y", "x"]), "3 exact"],
-      [ordered(["a", "b"], ["x", "y"]), "1 semantic"],
-    ],
   },
   "ids of calls go before the tier": {
     header: { match: { normalize: ["cwd"] } },
@@ -109,16 +92,6 @@ rows("with --repeat the last exchange of a request is played again", {
       [hi, "2 exact"],
       [poll, "3 exact again 2"],
       [hi, "2 exact again 1"],
-    ],
-  },
-  "the same bytes before the same meaning": {
-    recorded: [1, 2, 3].map(attempt),
-    asked: [
-      ...[1, 2, 3].map((count) => [attempt(count), `${count} exact`] as const),
-      [attempt(1), "1 exact again 1"],
-      [attempt(9), "3 semantic again 1"],
-      [attempt(2), "2 exact again 1"],
-      [attempt(9), "3 semantic again 2"],
     ],
   },
   "by its own ids, not by the last conversation that begins alike": {

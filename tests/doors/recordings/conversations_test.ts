@@ -92,14 +92,6 @@ function rewritten(body: Json, { callIds, dropIds, copy, cacheKey }: Manner): Js
   return { ...body, input, ...more };
 }
 
-function reversed(value: Json): Json {
-  if (Array.isArray(value)) return value.map(reversed);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).reverse().map(([name, member]) => [name, reversed(member)]),
-  );
-}
-
 /** All of several lists, each in order, otherwise as `picks` say. */
 function interleaved<T>(lists: readonly (readonly T[])[], picks: readonly number[]): T[] {
   const rest = lists.map((list) => [...list]);

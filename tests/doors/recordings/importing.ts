@@ -14,7 +14,6 @@ export const ANSWER = {
 };
 export const HEADERS = { date: ["Sat, 21 Nov 2026 20:18:00 GMT"], "content-type": ["application/json"] };
 export const STREAM = framed([{ type: "response.created" }, { type: "response.completed" }]);
-export const MESSAGES = framed([{ type: "message_start" }, { type: "message_stop" }]);
 
 /** A cassette as vcrpy writes one: `!!binary` where bytes are given. */
 export function cassette(

@@ -158,13 +158,6 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
     ]),
     flags: ["--normalize", "date"],
   },
-  "of a profile": {
-    ...ruled({}, talk(...called("c", "Chunk ID: 0a0a0a\nok")), [
-      talk(...called("c", "Chunk ID: 1b1b1b\nok")),
-      "1 rules replace (?m)^Chunk ID: [0-9a-f]+$",
-    ]),
-    flags: ["--normalize", "codex"],
-  },
   "not with --strict-match": {
     ...ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [
       talk(...at("/srv/b")),
@@ -204,12 +197,6 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
       "1 rules ignore input[-1].content,ignore $['odd name'],ignore $..deep[*].x",
     ],
     [{ ...ask("b"), "odd name": 2, deep: [{ x: 3 }] }, "miss 1 deep[1]"],
-  ),
-  "groups and dollars of a replacement": ruled(
-    { replace: [{ pattern: "(took )\\d+( ms)", with: "$1N$2 $$" }] },
-    ask("took 12 ms"),
-    [ask("took 7 ms"), "1 rules replace (took )\\d+( ms)"],
-    [ask("took 7 s"), "miss 1 input[0].content"],
   ),
   "strings over 64 KiB are skipped, and that is reported once": {
     header: { match: { normalize: ["cwd"], replace: [WALL] } },
