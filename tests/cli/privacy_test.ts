@@ -6,35 +6,12 @@ import { httpError } from "../support/scripted_api/responses_script.ts";
 import { assertError, HELLO, KEY, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
 import { textsBelow } from "../support/files.ts";
 
-const BINARY = Deno.env.get("REPRISE_BIN") || undefined;
-
 /** Every path below `directory`, with its mode. */
 function modes(directory: string): (readonly [string, string])[] {
   return [...Deno.readDirSync(directory)].flatMap((entry) => {
     const path = `${directory}/${entry.name}`;
     const mode = ((Deno.statSync(path).mode ?? 0) & 0o777).toString(8);
     return [[path, mode] as const, ...entry.isDirectory ? modes(path) : []];
-  });
-}
-
-// From source, the runtime's own cache would get the modes of the last one too.
-for (const umask of ["000", BINARY === undefined ? "027" : "277"]) {
-  test.process(`sessions are private files, whatever the umask: ${umask}`, async () => {
-    await using place = new Place(readsThenAnswers);
-    Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `${"long line ".repeat(20)}\n`.repeat(400));
-    const through = ["sh", "-c", `umask ${umask}; exec "$@"`, "sh"];
-    for (const args of [["--new", "-s", "s", "Look"], ["-s", "s", "Again"]]) {
-      const called = await place.call(["run", "--json", ...args], { through });
-      assert.equal(called.code, 0, called.stdout);
-    }
-    const { home } = place.sandbox;
-    const found = [[home, ((Deno.statSync(home).mode ?? 0) & 0o777).toString(8)] as const, ...modes(home)];
-    const wrong = found.filter(([path, mode]) => mode !== (Deno.statSync(path).isDirectory ? "700" : "600"));
-    assert.deepEqual(wrong, []);
-    assert.ok(
-      found.some(([path]) => path.includes("/blobs/")) && found.length > 12,
-      "there was something to see",
-    );
   });
 }
 

@@ -10,9 +10,9 @@ import {
   reasoning,
   startResponsesServer,
 } from "../support/scripted_api/responses.ts";
-import { functionCall, refuseInDetail } from "../support/scripted_api/responses_script.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { PDF, PNG } from "./attached_files.ts";
+import { PNG } from "./attached_files.ts";
 import { assertError, HELLO, KEY, Place } from "./harness.ts";
 
 /** A refusal of either API. */
@@ -45,27 +45,12 @@ const IS_IMAGE = /input_image|"type":"image"/;
 const FORK = ["omit", "run", "fork"];
 
 const ROWS: Readonly<Record<string, Row>> = {
-  "an image of the first prompt, named by its place": {
-    args: [...IMAGE, "Look"],
-    bad: IS_IMAGE,
-    refusal: (param) => ({ status: 400, message: `${param}: The image cannot be decoded.`, param }),
-    says: /It names the image "shot\.png" of seq 1 \(turn 1\)/,
-    commands: ["omit", "run", "run"],
-  },
   "an image of a later prompt, named in the text": {
     before: ["Hi", "And you?"],
     args: ["--attach", "notes.txt", ...IMAGE, "Look"],
     bad: IS_IMAGE,
     refusal: (place) => ({ status: 400, message: `${place}.image: Invalid image.` }),
     says: /It names the image "shot\.png" of seq \d+ \(turn 7\)/,
-    commands: FORK,
-  },
-  "a document, named as servers of FastAPI do": {
-    before: ["Hi"],
-    args: ["--attach", "spec.pdf", "Read"],
-    bad: /input_file|"type":"document"/,
-    refusal: (place) => ({ status: 422, message: `${place}: no PDF` }),
-    says: /It names the file "spec\.pdf"/,
     commands: FORK,
   },
   "a call that the server names by its id": {
@@ -148,10 +133,7 @@ const APIS: Readonly<Record<string, (row: Row) => Api>> = {
           return answer([reasoning("Thinking"), isCall(input.at(-1)) ? call : message("Hello.")]);
         }
         const { status, ...error } = refusal(`input[${place[0]}].content[${place[1]}]`);
-        const loc = ["body", "input", place[0], "content", place[1]];
-        return status === 422
-          ? refuseInDetail(status, [{ type: "value_error", loc, msg: error.message }])
-          : httpError(status, error);
+        return httpError(status, error);
       },
     });
     return {
@@ -209,7 +191,6 @@ for (const [api, start] of Object.entries(APIS)) {
       await using sandbox = new Sandbox();
       const { workspace } = sandbox;
       Deno.writeFileSync(`${workspace}/shot.png`, PNG);
-      Deno.writeFileSync(`${workspace}/spec.pdf`, PDF);
       const texts = { "notes.txt": "notes", "a.txt": "alpha", "big.txt": "x".repeat(2_000_000) };
       for (const [file, text] of Object.entries(texts)) Deno.writeTextFileSync(`${workspace}/${file}`, text);
       const call = (given: readonly string[]) => sandbox.call(given, { env: server.env });

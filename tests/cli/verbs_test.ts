@@ -1,8 +1,7 @@
-/** `ls` lists what manifests say, `show --raw` is a file, and a session is named from below its workspace. */
+/** `ls` lists what manifests say, and a session is named from below its workspace. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
-import { answer, message } from "../support/scripted_api/responses.ts";
 import { assertError, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
 
 test("ls lists sessions, newest first: each with what its manifest says", async () => {
@@ -23,16 +22,6 @@ test("ls lists sessions, newest first: each with what its manifest says", async 
   assert.match(await ok(place, ["ls"]), /^ID .*\nnewer .*completed.*\nolder .*First words of it\n$/);
   await ok(place, ["run", "-s", "older", "Again"]);
   assert.equal((await listed())[0].id, "older");
-});
-
-test("show --raw N is the file of turn N, byte for byte", async () => {
-  await using place = new Place([answer([message("é€😀 \u202e \x1b[31m")])]);
-  await place.session("s");
-  for (const turn of [1, 2, 3]) {
-    const raw = await ok(place, ["show", "s", "--raw", String(turn)]);
-    assert.equal(raw, Deno.readTextFileSync(place.turnPath("s", turn)));
-  }
-  assert.equal((await place.call(["show", "s", "--raw", "4", "--json"])).code, 2);
 });
 
 test("below the workspace of a session, @last is that session, and run -c and -s continue it in its workspace", async () => {

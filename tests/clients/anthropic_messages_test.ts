@@ -8,7 +8,8 @@ import { said } from "../support/reprise.ts";
 import { ID, SessionHome } from "../doors/sessions/home.ts";
 import { Runs } from "../doors/wire/runs.ts";
 import { asks, claude, neverRan, tell } from "../doors/wire/story.ts";
-import { StreamHome, streamOf } from "../doors/wire/streams.ts";
+import { StreamHome } from "../doors/wire/streams.ts";
+import { streamOf } from "../doors/wire/streams_answers.ts";
 import { MESSAGES_STREAMS } from "../doors/wire/streams_messages.ts";
 
 const { events = [], items = [] } = MESSAGES_STREAMS["blocks become items, verbatim and in order"] ?? {};

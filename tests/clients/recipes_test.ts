@@ -22,7 +22,7 @@ import {
 } from "./npm_packages.ts";
 import { Project } from "./project.ts";
 import { startResponsesSocket } from "../support/scripted_api/socket.ts";
-import type { AgentApi } from "./agent_run.ts";
+import type { RunningApi } from "./support.ts";
 import { chatAgentApi, claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/clients.md", import.meta.url));
@@ -180,7 +180,7 @@ function chatCompletion(content: string) {
   };
 }
 
-async function agentApi(variable: string, started: AgentApi | Promise<AgentApi>) {
+async function agentApi(variable: string, started: RunningApi | Promise<RunningApi>) {
   const api = await started;
   const url = variable === "OPENAI_BASE_URL" ? api.baseUrl : new URL(api.baseUrl).origin;
   return { env: { [variable]: url }, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };

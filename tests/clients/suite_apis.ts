@@ -6,7 +6,12 @@ import type { Json } from "../support/files.ts";
 import { type ScriptedMessage, startChatServer } from "../support/scripted_api/chat.ts";
 import { type RecordedMessages, startMessagesServer, text } from "../support/scripted_api/messages.ts";
 import { says } from "../support/scripted_api/messages_script.ts";
-import { answer, message, type RecordedRequest, startResponsesServer } from "../support/scripted_api/responses.ts";
+import {
+  answer,
+  message,
+  type RecordedRequest,
+  startResponsesServer,
+} from "../support/scripted_api/responses.ts";
 import { listen } from "../support/scripted_api/server.ts";
 
 /** Running APIs. */

@@ -4,7 +4,7 @@ import { answer, reasoning, type Script } from "../../support/scripted_api/respo
 import { ending, type Started } from "../../support/reprise.ts";
 import { assertError, HELLO, Place, until } from "../harness.ts";
 import {
-  assertAnswered,
+  assertContinues,
   eventsOf,
   mark,
   NEW_RUN,
@@ -38,13 +38,6 @@ async function endLeftovers(word: string): Promise<void> {
 /** What a call prints that found nothing to do. */
 const NOTHING = { session: "s", interrupted: null, closed_run: null, answered_calls: [] };
 
-async function assertGoesOn(place: Place): Promise<void> {
-  const next = await place.call(["run", "--json", "-s", "s"]);
-  assert.equal(next.code, 0, next.stdout + next.stderr);
-  assert.deepEqual(place.server.refusals, []);
-  assertAnswered(place);
-}
-
 Deno.test("interrupt stops the process that writes, and waits for its end: the run ends as by SIGINT, with every call answered", async () => {
   const word = mark();
   await using place = new Place(sleeps(word, "stubborn"));
@@ -74,7 +67,7 @@ Deno.test("interrupt stops the process that writes, and waits for its end: the r
   const called = await run.ended();
   assert.deepEqual([called.code, ending(called).state], [130, "interrupted"]);
   assert.deepEqual(statuses(place), ["ok", "interrupted"]);
-  await assertGoesOn(place);
+  await assertContinues(place);
 });
 
 Deno.test("for people interrupt is one line; @last and a prefix name the session, and wrong ids are exit 2", async () => {
@@ -139,7 +132,7 @@ Deno.test("interrupt: one that takes longer than --wait is exit 5; a second inte
   if (!closedItself) assert.deepEqual([interrupted, closed_run], [run.process.pid, 1]);
   await until(() => running(word).length === 0, "the end of the command");
   assert.deepEqual(eventsOf(place, "run_ended").map(({ state }) => state), ["interrupted"]);
-  await assertGoesOn(place);
+  await assertContinues(place);
 });
 
 Deno.test("interrupt without a writer: a run that was killed is closed, with a result for every call; once", async () => {
@@ -170,5 +163,5 @@ Deno.test("interrupt without a writer: a run that was killed is closed, with a r
   const again = await place.call(["interrupt", "s", "--json"]);
   assert.deepEqual(JSON.parse(again.stdout), NOTHING);
   assert.deepEqual(place.sandbox.turnNames("s"), after, "the second time there is nothing to close");
-  await assertGoesOn(place);
+  await assertContinues(place);
 });

@@ -5,7 +5,7 @@ import type { Json } from "../../support/files.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { answer, message } from "../../support/scripted_api/responses_script.ts";
 import { startResponsesSocket } from "../../support/scripted_api/socket.ts";
-import { Listening } from "../listening.ts";
+import { Serving } from "../serving.ts";
 import { running } from "./wrapping.ts";
 
 /** A message that asks for a response. */
@@ -17,23 +17,15 @@ const create = (extra: Json = {}): Json => ({
   ...extra,
 });
 
+/** Starts `record` in front of a server, without a command. */
+function startRecorder(sandbox: Sandbox, upstream: string, ...more: string[]): Promise<Serving> {
+  const where = ["--upstream", upstream.replace(/\/v1$/, ""), "--out", `${sandbox.directory}/out`];
+  return Serving.start(sandbox, ["record", "--json", ...where, ...more]);
+}
+
 /** Messages of a long answer, of 1 MiB each. */
 const COUNT = 40;
 const TOKEN = "token-of-the-recorder-1";
-
-/** Starts `record` in front of a server, without a command. */
-function startRecorder(sandbox: Sandbox, upstream: string, ...more: string[]): Promise<Listening> {
-  const origin = upstream.replace(/\/v1$/, "");
-  return Listening.start(
-    sandbox,
-    "record",
-    "--upstream",
-    origin,
-    "--out",
-    `${sandbox.directory}/out`,
-    ...more,
-  );
-}
 
 Deno.test("tests of a command that use WebSockets at a time, and HTTP, are recorded whole, and play again", async () => {
   await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
@@ -75,7 +67,7 @@ Deno.test("a message with the token of the recorder goes nowhere, and costs reco
   await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
   await using sandbox = new Sandbox();
   const recorder = await startRecorder(sandbox, server.baseUrl, "--token", TOKEN);
-  const socket = new WebSocket(`${recorder.baseUrl.replace(/^http/, "ws")}/responses`, {
+  const socket = new WebSocket(`${recorder.origin.replace(/^http/, "ws")}/v1/responses`, {
     headers: { authorization: `Bearer ${TOKEN}` },
   });
   const closed = Promise.withResolvers<number>();
@@ -142,8 +134,8 @@ Deno.test("an upstream that sends faster than the client reads has to wait, and 
   }
   client.close();
   await recorder.started.printed('"type":"exchange"');
-  const { code, ended } = await recorder.end();
-  assert.deepEqual([code, ended.published], [0, 1]);
+  const { code, events } = await recorder.end();
+  assert.deepEqual([code, events.at(-1).published], [0, 1]);
   assert.ok(
     exchangesOf(`${sandbox.directory}/out`)[0]?.text === messages.map((message) => `${message}\n`).join(""),
   );

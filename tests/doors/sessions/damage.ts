@@ -1,6 +1,6 @@
 /** Damage of a sound session of five turns, and what `fsck` finds. */
 import { sha256 } from "../../support/files.ts";
-import { PINS, results, type SessionFiles } from "./session_files.ts";
+import { checkpoint, PINS, results, type SessionFiles, user } from "./session_files.ts";
 
 /** Damage, and its findings. */
 export interface Damage {
@@ -166,23 +166,32 @@ export const DAMAGE: Record<string, Damage> = {
     refused: true,
   },
   "a checkpoint that keeps the message of a turn after its end": {
-    damage: (session) =>
-      session.replaceLast({
-        kind: "compaction",
-        pins: PINS,
-        events: [{
-          ...{
-            type: "history_compaction",
-            to_seq: 1,
-            to_turn: 1,
-            previous_checkpoint: null,
-            opening_turn: 999,
-          },
-          ...{ strategy: "deterministic", summary: "x", limitations: [] },
-        }],
-      }),
+    damage: (session) => session.replaceLast(checkpoint({ turn: 1, seq: 1 }, 999, { run: 1 })),
     found: ["error wrong_checkpoint turns/000005.json", "info open_run turns/000005.json"],
     refused: true,
+  },
+  "a fork turn that names another place than its own": {
+    damage: (session) => {
+      const event = {
+        type: "session_fork",
+        parent: "p",
+        to_seq: 3,
+        to_turn: 2,
+        sum: UNNAMED,
+        lineage: ["p"],
+      };
+      session.replaceLast({ kind: "fork", events: [event] });
+    },
+    found: ["error wrong_fork turns/000005.json", "info open_run turns/000005.json"],
+    refused: true,
+  },
+  "a run that begins before the one before it ended": {
+    damage: (session) => {
+      session.replaceLast(user("Again", 2));
+      session.writeManifest();
+    },
+    found: ["warning run_not_ended turns/000005.json", "info open_run turns/000005.json"],
+    refused: false,
   },
   "open modes": {
     damage: (session) => {
@@ -211,12 +220,7 @@ export const DAMAGE: Record<string, Damage> = {
     found: [`error damaged_blob blobs/${BLOB}`],
     refused: true,
   },
-  "a blob that no turn names": {
-    damage: (session) => Deno.writeTextFileSync(`${session.path}/blobs/${UNNAMED}`, "x", { mode: 0o600 }),
-    found: [`info unreferenced_blob blobs/${UNNAMED}`],
-    refused: false,
-  },
-  "a blob that no turn names, with another content": {
+  "blobs that no turn names, two of them with another content": {
     damage: (session) => {
       for (const name of ["0", "1"]) {
         Deno.writeTextFileSync(`${session.path}/blobs/${name.repeat(64)}`, "x", { mode: 0o600 });

@@ -42,21 +42,27 @@ for (const [name, { damage, found, refused }] of Object.entries(DAMAGE)) {
   );
 }
 
-withHome(
-  "a turn of a later format is a warning that a run stops at and that repair leaves alone",
-  async (home) => {
-    const session = home.session();
-    session.edit(session.turn(5), (text) => text.replace("reprise.turn/1", "reprise.turn/7"));
-    const before = bytesBelow(session.path, "lock");
-    assert.deepEqual(await home.findings(), ["warning newer_format turns/000005.json"]);
-    assert.equal(
-      (await home.json(["run", "--dry-run", "-s", session.id, "Go on"], 2)).code,
-      "format_too_new",
-    );
-    assert.equal((await home.json(["repair", session.id], 2)).code, "format_too_new");
-    assert.deepEqual(bytesBelow(session.path, "lock"), before);
-  },
-);
+/** What a later version may write, and the finding. */
+const LATER: Record<string, [was: string, is: string]> = {
+  newer_format: ["reprise.turn/1", "reprise.turn/7"],
+  newer_kind: ['"kind":"harness"', '"kind":"later"'],
+};
+
+for (const [code, [was, is]] of Object.entries(LATER)) {
+  withHome(
+    `a turn of a ${code} is a warning that a run stops at and that repair leaves alone`,
+    async (home) => {
+      const session = home.session();
+      session.edit(session.turn(5), (text) => text.replace(was, is));
+      const before = bytesBelow(session.path, "lock");
+      assert.deepEqual(await home.findings(), [`warning ${code} turns/000005.json`]);
+      for (const verb of [["run", "--dry-run", "-s", session.id, "Go on"], ["repair", session.id]]) {
+        assert.equal((await home.json(verb, 2)).code, "format_too_new");
+      }
+      assert.deepEqual(bytesBelow(session.path, "lock"), before);
+    },
+  );
+}
 
 withHome("calls of a response that failed are never run, so nothing is missing there", async (home) => {
   const failed = model([call("call_x")], 1, { response: { id: null, status: "failed" } });

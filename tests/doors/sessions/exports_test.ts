@@ -116,13 +116,6 @@ for (const [name, [change, says]] of Object.entries(HOSTILE)) {
   });
 }
 
-withHome("a dry run of an import checks everything and writes nothing", async (home) => {
-  home.session();
-  const { turns } = await imported(home, whole(await exported(home)), [0], "--dry-run");
-  assert.equal(turns, 5);
-  assert.deepEqual(arrived(home), []);
-});
-
 withHome("an export of a later version is refused as that", async (home) => {
   home.session();
   const [header, ...lines] = await exported(home);

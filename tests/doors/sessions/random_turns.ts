@@ -92,20 +92,3 @@ export function randomTurns(dice: Dice, most = 4): readonly GivenTurn[] {
   for (let run = 1; run <= runs; run++) hand.run(run, run === runs);
   return hand.turns;
 }
-
-/** Fails unless each call of a request's history has exactly one output, after it. */
-export function requireWholeCalls(input: readonly Json[], where: string): void {
-  const open = new Set<string>();
-  const met = new Set<string>();
-  for (const { type, call_id } of input) {
-    if (type === "function_call") {
-      if (met.has(call_id)) throw new Error(`${where}: ${call_id} is sent twice`);
-      met.add(call_id);
-      open.add(call_id);
-    }
-    if (type === "function_call_output" && !open.delete(call_id)) {
-      throw new Error(`${where}: an output without its call: ${call_id}`);
-    }
-  }
-  if (open.size > 0) throw new Error(`${where}: calls without outputs: ${[...open]}`);
-}

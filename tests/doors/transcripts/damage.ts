@@ -1,7 +1,5 @@
 /** Random damage of transcripts, the same for the same seed. */
-import { Dice } from "../../support/dice.ts";
-
-export { Dice };
+import type { Dice } from "../../support/dice.ts";
 
 /** Values that members get. */
 const ODD: readonly unknown[] = [
@@ -16,35 +14,24 @@ const ODD: readonly unknown[] = [
 
 type Step = (lines: string[], dice: Dice, others: readonly string[]) => void;
 
+/** Puts a line anywhere. */
+const put = (lines: string[], dice: Dice, line: string) =>
+  void lines.splice(dice.count(0, lines.length), 0, line);
+/** Takes any line out. */
+const take = (lines: string[], dice: Dice) => lines.splice(dice.count(0, lines.length - 1), 1)[0] ?? "";
+
 const STEPS: readonly Step[] = [
-  (lines, dice) => void lines.splice(dice.count(0, lines.length - 1), 1),
+  (lines, dice) => void take(lines, dice),
+  (lines, dice) => put(lines, dice, dice.pick(lines)),
+  (lines, dice) => put(lines, dice, take(lines, dice)),
+  (lines, dice, others) => put(lines, dice, dice.pick(others)),
   (lines, dice) => {
     const at = dice.count(0, lines.length - 1);
-    lines.splice(dice.count(0, lines.length), 0, lines[at] ?? "");
+    const [line = "", next = ""] = lines.slice(at, at + 2);
+    const cut = line.slice(0, dice.count(0, 200));
+    lines.splice(at, dice.count(1, 2), dice.pick([cut, `${cut}${next}`, `${line}\0\0`, `\0${line}`]));
   },
-  (lines, dice) => {
-    const [line = ""] = lines.splice(dice.count(0, lines.length - 1), 1);
-    lines.splice(dice.count(0, lines.length), 0, line);
-  },
-  (lines, dice) => {
-    const at = dice.count(0, lines.length - 1);
-    lines[at] = (lines[at] ?? "").slice(0, dice.count(0, 200));
-  },
-  (lines, dice, others) => void lines.splice(dice.count(0, lines.length), 0, dice.pick(others)),
-  (lines, dice) => {
-    const at = dice.count(0, lines.length - 1);
-    const [line = "", next = ""] = lines.splice(at, 2);
-    lines.splice(
-      at,
-      0,
-      dice.pick([`${line}\0\0`, `\0${line}`, `${line.slice(0, dice.count(0, 200))}${next}`]),
-    );
-  },
-  changeMember,
-  changeMember,
-  changeMember,
-  swapTexts,
-  swapTexts,
+  ...[changeMember, changeMember, swapTexts],
 ];
 
 /** The bytes of a transcript after a few changes; `others` are lines of all agents. */

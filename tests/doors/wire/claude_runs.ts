@@ -1,7 +1,6 @@
 /** Runs against the Messages API: refusals, and answers that break off, stop short, pause or begin again. */
 import type { Json } from "../../support/files.ts";
 import {
-  declined,
   invalidRequest,
   rawBlock,
   says,
@@ -299,7 +298,12 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
     }],
   },
   "a refusal without content ends the run as refused with 6, and the next run completes": {
-    script: () => [declined("I will not."), DONE],
+    script: () => [
+      says([], {
+        end: { kind: "stop", reason: "refusal", details: { type: "refusal", category: "cyber" } },
+      }),
+      DONE,
+    ],
     runs: [{ sent: "0", exit: 6, says: /refused/ }, { sent: "0" }],
   },
   ...Object.fromEntries(

@@ -6,12 +6,12 @@ import { type Answer, answering, pause, RawUpstream, write } from "../../support
 import { events, said, Sandbox } from "../../support/reprise.ts";
 import { startSocketServer } from "../../support/scripted_api/socket_server.ts";
 import { test } from "../../support/test.ts";
-import { writeFixture } from "../recordings/recording_files.ts";
+import { RecordedRuns } from "./recorded_runs.ts";
 import { HTTP_ANSWER } from "./sockets.ts";
-import { answerText, responseStream } from "./streams_answers.ts";
+import { PLAIN } from "./streams_answers.ts";
 
 const KEY = "sk-canary";
-const STREAM = responseStream([answerText("Done.")]);
+const STREAM = PLAIN.responses;
 const gzipped = (part: number): Answer => {
   const bytes = gzipSync(STREAM);
   const head = "200 OK\r\ncontent-encoding: gzip\r\ncontent-type: text/event-stream";
@@ -135,12 +135,8 @@ test.long("a run over a WebSocket waits for no server beyond its own time", asyn
 });
 
 test.long("a recorded silence as long as the limit is the cut that it was, and takes no time", async () => {
-  await using home = new Sandbox();
-  const fixture = writeFixture(`${home.directory}/fixture`, [
-    { response: { fault: "stall after 2 events for 301000ms" }, body: STREAM },
-  ]);
-  const args = ["--fixture", fixture, "--match", "sequence", "-m", "gpt-5.6", "Go"];
-  const called = await home.call(["run", "--json", "--new", ...args]);
+  await using home = new RecordedRuns();
+  const called = await home.run([STREAM], { first: { fault: "stall after 2 events for 301000ms" } });
   assert.equal(called.code, 10, said(called));
   assert.match(called.stdout, /"stream_cut".*nothing came for 300 s"/);
 });

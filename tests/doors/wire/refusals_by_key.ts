@@ -10,7 +10,6 @@ import {
 import { READ } from "./refusals.ts";
 import type { GivenRun, Row } from "./runs.ts";
 
-const ONE = answer([reasoning("one"), message("Done.")]);
 const UNNAMED = refuse({
   message: "The encrypted content could not be verified.",
   code: "invalid_encrypted_content",
@@ -37,20 +36,6 @@ class Ledger {
   }
 }
 
-/** Refuses requests with items that fit `isRefused`, without naming one. */
-function bound(isRefused: (id: { key: string; run: number }, request: Request) => boolean): ServerOptions {
-  const ledger = new Ledger();
-  return {
-    namesAccount: false,
-    script: (request) => {
-      const ids = ledger.read(request);
-      if (ids.some((id) => isRefused(ledger.of.get(id) ?? { key: "", run: 0 }, request))) return UNNAMED;
-      ledger.answered(request);
-      return ONE;
-    },
-  };
-}
-
 const foreign = ({ key }: { key: string }, request: Request) => key !== keyOf(request);
 const keyed = (rows: readonly (readonly [string, string])[]): GivenRun[] =>
   rows.map(([key, sent]) => ({ key, sent }));
@@ -72,6 +57,7 @@ const NAMING: Readonly<Record<string, (ids: readonly string[]) => ScriptedRespon
 function forgetful(
   refusal: (ids: readonly string[]) => ScriptedResponse,
   isLost: (id: { key: string; run: number }, request: Request) => boolean,
+  isBrief = false,
 ): ServerOptions {
   const ledger = new Ledger();
   return {
@@ -82,11 +68,14 @@ function forgetful(
       );
       if (lost.length > 0) return refusal(lost);
       ledger.answered(request);
-      const isFirst = request.input.at(-1)?.role === "user";
+      const isFirst = !isBrief && request.input.at(-1)?.role === "user";
       return answer([reasoning("Thinking"), isFirst ? READ : message("Done.")]);
     },
   };
 }
+
+/** As {@linkcode forgetful}, without calls and without a name in its refusals. */
+const bound = (isLost: Parameters<typeof forgetful>[1]) => forgetful(() => UNNAMED, isLost, true);
 
 const isMidRun = ({ input }: Request) => input.at(-1)?.role !== "user";
 

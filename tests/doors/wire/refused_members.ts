@@ -62,11 +62,6 @@ const members = ({ input }: Json) =>
   }).join(",");
 const calls = ({ input }: Json) => input.filter(({ call_id }: Json) => call_id !== undefined).length;
 
-const PAIRING: Readonly<Record<string, (id: string) => string>> = {
-  "a call without its output": (id) => `No tool output found for function call ${id}.`,
-  "an output without its call": (id) => `No tool call found for function call output with call_id ${id}.`,
-};
-
 /** Arguments as a model may write them, and what a server gets that only takes objects. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   "": "{}",
@@ -170,31 +165,19 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     }],
     notices: "unknown_field: stripped content; unknown_field: stripped phase",
   },
-  "an unknown member deeper inside an item costs the item with its reasoning": {
+  "a call without its output is left out with its counterpart, and the run continues": {
     server: () => ({
-      script: (request) =>
-        refusedMember(request, "web_search_call", "action.queries", "http") ??
-          (request.input.length > 1 ? DONE : SEARCHED),
-    }),
-    show: members,
-    runs: [{ sent: "user" }, {
-      sent: "user,reasoning,web_search_call+latency_ms,message,user user,message,user",
-    }],
-    notices: "reasoning_refused: left_out",
-  },
-  ...rows(PAIRING, (text, name) => [`${name} is left out with its counterpart, and the run continues`, {
-    server: () => ({
-      script: (request) => {
-        const { input } = request;
+      script: ({ input }) => {
         if (input.length === 1) return answer([reasoning(), read("call_a"), read("call_b")]);
         const isRefused = input.at(-1)?.role === "user" && input.some(({ call_id }) => call_id === "call_a");
-        return isRefused ? refuse({ message: text("call_a"), param: "input" }, "http") : DONE;
+        const message = "No tool output found for function call call_a.";
+        return isRefused ? refuse({ message, param: "input" }, "http") : DONE;
       },
     }),
     show: calls,
     runs: [{ sent: "0 4" }, { sent: "4 2" }, { sent: "4 2" }],
     notices: "call_refused: left_out; call_refused: left_out",
-  }]),
+  },
   ...rows(
     ARGUMENTS,
     (
@@ -223,28 +206,22 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
       ],
     }],
   ),
-  ...Object.fromEntries(REFUSAL_SHAPES.map((shape, at) => [
-    `refused include stays out for that endpoint and model (${shape})`,
-    {
-      server: () => ({
-        script: ({ body }) => {
-          const { include, model } = body as Json;
-          const text = {
-            message: "Encrypted content is not supported with this model.",
-            ...(at % 2 === 0 ? { param: "include" } : {}),
-          };
-          return include !== undefined && model === "gpt-4.1" ? refuse(text, shape) : DONE;
-        },
-      }),
-      show: ({ include }) => include === undefined ? "-" : "+",
-      runs: [
-        { sent: "+" },
-        { sent: "+ -", flags: ["-m", "gpt-4.1"] },
-        { sent: "-", flags: ["-m", "gpt-4.1"] },
-        { sent: "+" },
-        { sent: "+ -", flags: ["-m", "gpt-4.1"], path: "/other" },
-      ],
-      notices: "",
-    } satisfies Row<ServerOptions>,
-  ])),
+  "refused include stays out for that endpoint and model": {
+    server: () => ({
+      script: ({ body }) => {
+        const { include, model } = body as Json;
+        const message = "Encrypted content is not supported with this model.";
+        return include !== undefined && model === "gpt-4.1" ? refuse({ message }, "error") : DONE;
+      },
+    }),
+    show: ({ include }) => include === undefined ? "-" : "+",
+    runs: [
+      { sent: "+" },
+      { sent: "+ -", flags: ["-m", "gpt-4.1"] },
+      { sent: "-", flags: ["-m", "gpt-4.1"] },
+      { sent: "+" },
+      { sent: "+ -", flags: ["-m", "gpt-4.1"], path: "/other" },
+    ],
+    notices: "",
+  },
 };

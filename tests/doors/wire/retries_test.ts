@@ -3,11 +3,8 @@ import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { recordedErrors } from "../../support/recorded_streams.ts";
 import { Sandbox } from "../../support/reprise.ts";
-import { printed, writeFixture } from "../recordings/recording_files.ts";
-import { answerText, responseStream } from "./streams_answers.ts";
-
-/** An answer: status, body and headers. */
-type Answer = readonly [status: number, body: Json, headers?: Readonly<Record<string, string>>];
+import { type Answer, RecordedRuns } from "./recorded_runs.ts";
+import { PLAIN } from "./streams_answers.ts";
 
 interface Row {
   readonly answers: readonly Answer[];
@@ -19,13 +16,12 @@ interface Row {
   readonly details?: Json;
 }
 
-const OK: Answer = [200, responseStream([answerText("Done.")])];
+const OK = PLAIN.responses;
 const rate = { error: { code: "rate_limit_exceeded", message: "Slow down" } };
 const limited = (headers: Readonly<Record<string, string>> = {}): Answer => [429, rate, headers];
 const quota = {
   error: { code: "insufficient_quota", type: "insufficient_quota", message: "Spent.", param: null },
 };
-const events = { "content-type": "text/event-stream" };
 /** Half a second, less up to a quarter. */
 const FIRST = [375, 500] as const;
 const SECOND = [750, 1000] as const;
@@ -51,8 +47,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a date that is past is ignored": again(limited({ "retry-after": "Sat, 21 Nov 2020 00:00:00 GMT" })),
   "a wait that is no number is ignored": again(limited({ "retry-after": "soon" })),
   "without advice the wait doubles": { answers: [limited(), limited(), OK], waits: [FIRST, SECOND] },
-  "an empty stream is tried again": again([200, "", events]),
-  "a stream of comments is tried again": again([200, ": OPENROUTER PROCESSING\n\n", events]),
+  "an empty stream is tried again": again(""),
+  "a stream of comments is tried again": again(": OPENROUTER PROCESSING\n\n"),
   "a refusal is tried again if the server says so": again([400, { error: { message: "x" } }, {
     "x-should-retry": "true",
   }]),
@@ -89,7 +85,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     },
   ])),
   "a web page is no stream": never("bad_stream", [200, "<h1>Log in</h1>", { "content-type": "text/html" }]),
-  "bytes that are no UTF-8 are no stream": never("bad_stream", [200, "d\xff", events]),
+  "bytes that are no UTF-8 are no stream": never("bad_stream", Uint8Array.of(100, 255)),
   "a redirect is not followed, and only the origin of its target is named": never(
     "redirected",
     [308, "", { location: "https://elsewhere.example/v1?token=canary" }],
@@ -97,36 +93,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   ),
 };
 
-/** Runs against these answers; returns its error, its retries and all that it printed. */
-async function run(
-  answers: readonly Answer[],
-): Promise<{ code: number; failure: Json; retries: Json[]; stdout: string }> {
-  await using home = new Sandbox();
-  const fixture = writeFixture(
-    `${home.directory}/fixture`,
-    answers.map(([status, body, headers = {}]) => ({
-      response: {
-        status,
-        headers: {
-          "content-type": typeof body === "string" ? events["content-type"] : "application/json",
-          ...headers,
-        },
-      },
-      body: typeof body === "string"
-        ? Uint8Array.from(body, (letter) => letter.charCodeAt(0))
-        : printed(body),
-    })),
-  );
-  const args = ["--fixture", fixture, "--match", "sequence", "-m", "gpt-5.6", "Go"];
-  const { code, stdout } = await home.call(["run", "--json", "--new", "-s", "s", ...args]);
-  const lines: Json[] = stdout.trim().split("\n").map((line) => JSON.parse(line));
-  const retries = lines.filter(({ type, kind }) => type === "notice" && kind === "retry");
-  return { code, failure: lines.find(({ type }) => type === "error"), retries, stdout };
-}
-
 for (const [name, { answers, waits = [], error = null, says = /^$/, details }] of Object.entries(ROWS)) {
   Deno.test(`before the first event: ${name}`, async () => {
-    const { code, failure, retries, stdout } = await run(answers);
+    await using home = new RecordedRuns();
+    const { code, error: failure, retries, stdout } = await home.run(answers);
     assert.deepEqual([failure?.code ?? null, code], [error, error === null ? 0 : EXITS[error]], stdout);
     assert.match(failure?.message ?? "", says);
     for (const [member, value] of Object.entries(details ?? {})) {
@@ -180,7 +150,7 @@ const JUDGED: readonly (readonly [number, Json, string, RegExp?])[] = [
     /parameter "input\[1\]\.id"\): Expired \(input\[1\]\.id\); Bad$/,
   ],
   [401, { statusCode: 401, message: "Access denied." }, "unauthorized", /: Access denied$/],
-  [404, { error: { message: 17 } }, "request_refused", /: "\{ \\"error\\"/],
+  [404, { error: { message: 17 } }, "request_refused", /: "\{\\"error\\"/],
   [500, "", "provider_failed, tried again", /: an empty body$/],
   [400, null, "request_refused", /: "null"$/],
   [
@@ -200,7 +170,8 @@ const JUDGED: readonly (readonly [number, Json, string, RegExp?])[] = [
 
 for (const [status, body, judged, says = /./] of JUDGED) {
   Deno.test(`HTTP ${status} with ${JSON.stringify(body).slice(0, 90)} is ${judged}`, async () => {
-    const { failure, retries: [retry], stdout } = await run([[status, body], OK]);
+    await using home = new RecordedRuns();
+    const { error: failure, retries: [retry], stdout } = await home.run([[status, body], OK]);
     const { code, message } = retry ?? failure;
     assert.equal(`${code}${retry === undefined ? "" : ", tried again"}`, judged, stdout);
     assert.match(message, says);
@@ -208,10 +179,11 @@ for (const [status, body, judged, says = /./] of JUDGED) {
 }
 
 Deno.test("each recorded error is told by what it says", async () => {
+  await using home = new RecordedRuns();
   const codes = [];
-  for (const { name, status, headers, body } of recordedErrors()) {
-    const type = headers.get("content-type") ?? "";
-    const { retries: [retry], failure } = await run([[status, body, { "content-type": type }], OK]);
+  for (const [index, { name, status, headers, body }] of recordedErrors().entries()) {
+    const answer = [status, body, { "content-type": headers.get("content-type") ?? "" }] as const;
+    const { retries: [retry], error: failure } = await home.run([answer, OK], { session: `s${index}` });
     codes.push(`${name} ${(retry ?? failure).code}`);
   }
   assert.ok(codes.length >= 9);

@@ -1,5 +1,6 @@
 /** Streams of the Messages API, each with what a run leaves of it. */
-import type { Json, StreamRows } from "./streams.ts";
+import type { Json } from "../../support/files.ts";
+import type { StreamRows } from "./streams.ts";
 
 const THINKING = { type: "thinking", thinking: "Let me see.", signature: "EqEE" };
 const REDACTED = { type: "redacted_thinking", data: "EmwKAhgB" };
@@ -278,7 +279,7 @@ export const MESSAGES_STREAMS: StreamRows = {
       { type: "message_delta", delta: { stop_reason: "end_turn" }, input_transformations: [dropped] },
       { type: "message_stop" },
     ],
-    transformations: [dropped],
+    raw: [JSON.stringify([dropped])],
   },
   "content and stop reason inside message_start are kept": {
     events: [started({ content: [THINKING, TEXT, CALL], stop_reason: "tool_use" }), { type: "message_stop" }],

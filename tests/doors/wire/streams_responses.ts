@@ -1,5 +1,6 @@
 /** Streams of the Responses API, each with what a run leaves of it. */
-import type { Json, StreamRow, StreamRows } from "./streams.ts";
+import type { Json } from "../../support/files.ts";
+import type { StreamRow, StreamRows } from "./streams.ts";
 
 const REASONING = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "gAAAA" };
 const MESSAGE = {
@@ -276,7 +277,7 @@ export const RESPONSES_STREAMS: StreamRows = {
   },
   "the server's report about changed reasoning is kept": {
     events: [done(0, MESSAGE), completed({ input_transformations: changed })],
-    transformations: changed,
+    raw: [JSON.stringify(changed)],
   },
   "an item that its events call output_item is kept like any other": {
     events: [
