@@ -25,7 +25,6 @@ async function imported(home: RecordingHome): Promise<string[]> {
   return paths.map((path) => `${folder}/${path.slice(0, -"/fixture.json".length)}`);
 }
 
-/** A recorded request without one of its outputs, or with an altered blob. */
 function mistakesIn({ request: { body } }: ReadExchange): Json[] {
   if (!Array.isArray(body?.input) || body.previous_response_id !== undefined) return [];
   const [output, blob] = [

@@ -23,9 +23,7 @@ interface Damage {
   readonly harm?: (path: string) => void;
   /** Left out if readers other than `lint` do not mind. */
   readonly says?: RegExp;
-  /** Code of a finding. @default {"bad_exchange"} */
   readonly lint?: string;
-  /** Code of the error. @default {"bad_fixture"} */
   readonly code?: string;
 }
 
@@ -138,7 +136,6 @@ const ROWS: Readonly<Record<string, Damage>> = {
   ),
 };
 
-/** Writes the fixture of a row, with its damage. */
 function damaged(
   home: RecordingHome,
   { exchanges = [HTTP, HTTP, HTTP], header = {}, members = {}, harm }: Damage,
@@ -195,7 +192,6 @@ withHome("lint names a body over 256 MiB, and reads the others", async (home) =>
   assert.deepEqual(found.map((line) => line.split(" ")[1]), ["changed", "bad_exchange", "too_large"]);
 }, test.long);
 
-/** Pieces that damage JSON. */
 const PIECES = [...'"{}[,\n0é', "-1", "null", '"x"', "1e9", "[[", '"stream_id":5,', "resp_1"];
 
 withHome(

@@ -28,7 +28,6 @@ const parsed =
   `interactions:\n- request:\n    method: POST\n    uri: ${URI}\n  response:\n    status: {code: 200}\n    parsed_body: {n: 12345678901234567890}\nversion: 1\n`;
 const odd = ': OPENROUTER PROCESSING\r\n\r\ndata: {"type":"response.created"}\r\rdata: [DONE]';
 
-/** Sources, and the bodies of their answers. */
 const BODIES: Readonly<Record<string, readonly [source: string, ...bodies: string[]]>> = {
   "bytes that were unpacked already": [
     cassette({ response: { ...gzip, body: { string: new TextEncoder().encode("{}") } } }),
@@ -199,7 +198,6 @@ withHome(
   },
 );
 
-/** Facts that a source lacks, by what it holds. */
 const lengthened = (body: string) => cassette({ request: { body, headers: { "content-length": ["7"] } } });
 const events = (...numbers: readonly number[]) =>
   framed([...numbers.map((sequence_number) => ({ type: "response.created", sequence_number })), {

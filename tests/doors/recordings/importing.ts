@@ -52,7 +52,6 @@ export interface Imported {
   readonly exchanges: readonly ReadExchange[];
 }
 
-/** Removes what an earlier import wrote. */
 function clear(home: RecordingHome): void {
   Deno.mkdirSync(`${home.directory}/to`, { recursive: true });
   Deno.removeSync(`${home.directory}/to`, { recursive: true });

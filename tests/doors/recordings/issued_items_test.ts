@@ -9,7 +9,6 @@ import { ask, call, claude, output, responseStream, says, talk, user } from "./s
 
 const CLAUDE = { provider: "anthropic", base_url: "https://api.anthropic.com" };
 const ERROR = { answer: { error: { message: "As recorded" } }, response: { status: 400 } };
-/** The kind of answer. */
 const kind = (answer: Parameters<typeof outcomeOf>[0]) =>
   outcomeOf(answer).replace(/^\d.*/, "played").split(" ")[0];
 

@@ -8,7 +8,6 @@ import { edit, printed, seal, write } from "./recording_files.ts";
 
 const WHOLE = exchange(ASKED, answerEvents("one"));
 
-/** A line of a turn file with its own sum. */
 const turn = (open: string) => `${open}"sum":"${sha256(open)}"}\n`;
 
 const edited = (name: string, from: string | RegExp, to: string) => (path: string) =>

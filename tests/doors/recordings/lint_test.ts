@@ -17,12 +17,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const WHOLE = exchange(ASKED, answerEvents("one"));
 const KEY = "sk-proj-aB3dE5gH7jK9mN1p";
 
-/** A fixture, and its findings. */
 interface Linted {
   /** @default {a whole one} */
   readonly exchanges?: readonly GivenExchange[];
   readonly header?: Json;
-  /** Change of the sealed fixture. */
   readonly harm?: (path: string) => void;
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
@@ -56,8 +54,6 @@ const unused = (rule: string) => `warning unused_rule fixture.json: ${rule}: no 
 const ambiguous = (rule: string) =>
   `error ambiguous_rules fixture.json: ${rule}: makes the requests of exchanges 1 and 2 equal, and their answers differ`;
 
-/** Parent of home directories. */
-const HOMES = "/home";
 const person = (user: string) =>
   `<cwd>/home/${user}/app</cwd>\nUsername: ${user}\nHostname: build-box-7\ncat /home/${user}/app/a.txt, ${user} on\nbuild-box-7`;
 const HELD = exchange({ ...ASKED, input: person("alice") }, answerEvents("one", { words: ["I read it."] }));
@@ -204,7 +200,7 @@ const ROWS: Readonly<Record<string, Linted>> = {
     ],
   },
   "accounts of containers and masked names": {
-    exchanges: [asking(`Username: root\n<cwd>${HOMES}/xxxxx/app</cwd>\nHome Directory: ${HOMES}/runner`)],
+    exchanges: [asking(`Username: root\n<cwd>/home/xxxxx/app</cwd>\nHome Directory: /home/runner`)],
     found: [],
   },
 

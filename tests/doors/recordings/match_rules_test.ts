@@ -8,7 +8,6 @@ import { ask, call, called, claude, output, responseStream, says, talk, user } f
 
 const FLAGS = ["--rules", "none"];
 const [SOME, OTHER] = ["7b0c4d82-8086-4f3a-9d1e-0123456789ab", "4d882b5a-8633-4a56-b7dd-4b907c607ebf"];
-/** A machine, a directory and a day. */
 interface Place {
   readonly cwd: string;
   readonly home: string;
@@ -32,7 +31,6 @@ const instructed = (instructions: string, ...input: Json[]) => ({ model: "gpt-5.
 const asked = (place: Place, question: string, session = SOME) =>
   instructed(context(place, session), user(question));
 const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "input_text", text })));
-const commits = (git: string) => git.split("\n").filter((line) => /^[0-9a-f]{7} /.test(line)).join("\n");
 
 /** A request that is recorded at one place and asked at another, under all rules by value. */
 const moved = (
@@ -104,10 +102,6 @@ rows("what only looks like a value of the machine counts", {
   "a day that is neither": moved(
     (place) => instructed(`${context(place)}Due 2026-12-${place === THERE ? "01" : "02"}`, user("Hello")),
     "miss 1 instructions",
-  ),
-  "commits in a question": moved(
-    ({ git }) => instructed(commits(git), user(`Explain this:\n${git}`)),
-    "miss 1 input[0].content",
   ),
   "two UUIDs that are one there": {
     header: { match: { normalize: ["uuid"] } },

@@ -128,7 +128,6 @@ rows("the nearest recording, and the difference that is named first", {
   },
 }, { flags: FLAGS });
 
-/** The cure of a miss. */
 const cured = ({ events: [event], text }: Answer) => {
   if (event.type !== "miss") return event.type;
   const { message } = JSON.parse(text).error;
@@ -155,7 +154,6 @@ const places = (cwd: string, day: string) =>
 
 /** Recorded requests, the received one, and the flags that make it match; `null` if it has to be recorded. */
 type Cure = readonly [recorded: readonly Json[], asked: Json, cure: string | null];
-/** Two requests of one form. */
 const two = <T>(form: (value: T) => Json, recorded: T, asked: T, cure: string | null): Cure => [
   ...[[form(recorded)], form(asked), cure] as const,
 ];

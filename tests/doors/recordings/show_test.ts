@@ -9,7 +9,6 @@ import type { GivenExchange } from "./recording_files.ts";
 const json = { "content-type": "application/json" };
 const WHOLE = exchange(ASKED, answerEvents("one"));
 
-/** A call with its output. */
 const CALLED = (call_id: string): Json[] => [
   { type: "function_call", call_id, name: "weather", arguments: '{"city":"Oslo"}' },
   { type: "function_call_output", call_id, output: "4 degrees" },
@@ -120,7 +119,6 @@ const content = [
 const CALL = { type: "function_call", id: "fc_1", call_id: "call_1", name: "weather", arguments: "{}" };
 const start = { id: "msg_1", type: "message", model: "claude-opus-5", content, stop_reason: "tool_use" };
 
-/** An exchange, and what `show` prints of it. */
 const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
   "the fault that an answer is played with": [
     { ...WHOLE, response: { fault: "429 retry-after 2" } },
