@@ -171,18 +171,6 @@ rows("in a conversation only the outputs of the client's tools may differ", {
       ]],
     ],
   },
-  "two agents whose outputs resemble the other's recording stay apart": {
-    recorded: ["call_a", "call_b"].map((id) =>
-      sent(test(...called(id, `of ${id}`)), { answer: responseStream() })
-    ),
-    asked: [
-      [test(...called("call_b", "of call_a")), [
-        "2 conversation (tool_output_differs)",
-        'input[2].output: "of call_b", "of call_a"',
-      ]],
-      [test(...called("call_a", "of call_b")), [DIFFERS, 'input[2].output: "of call_a", "of call_b"']],
-    ],
-  },
 }, { flags: [...NONE.flags, "--match", "conversation"], outcome: differences });
 
 const OPENAI = { provider: "openai", base_url: "https://api.openai.com/v1" };
