@@ -63,7 +63,6 @@ const ROWS: Readonly<Record<string, Damage>> = {
     response({ headers: { [name]: "1" } }, /: is no name of a header$/),
   ])),
   "a status above those of answers": response({ status: 600 }, STATUS),
-  "the status of an upgrade": response({ status: 101 }, /its status is 101/),
   "chunks beyond the body": response({ chunks: [[0, 1], [999_999, 2]] }, /chunk/),
   "a method in small letters": request({ method: "post" }, /method: must be in capital letters$/),
   "a sum that is not that of the request": request({ body: { a: 1 }, body_sha256: "0".repeat(64) }, /0001/),
@@ -86,10 +85,6 @@ const ROWS: Readonly<Record<string, Damage>> = {
     1,
     2,
   ]),
-  "a recording with an unknown rule": header(
-    { recordings: [{ created: FIRST, exchanges: [1, 3], context: { planet: "Mars" } }] },
-    /recordings/,
-  ),
 
   "a body with another sum": edited(/$/g, "\n", /checksum differs/, "changed"),
   "a body whose line ends alone became CRLF": edited(

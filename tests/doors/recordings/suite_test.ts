@@ -100,6 +100,11 @@ const said = ({ events, text, status }: Answer) =>
   SECRETS.some((secret) => `${JSON.stringify(events)}${text}`.includes(secret)) ? "leaked" : status;
 
 rows("a request plays for what its recording replaced, and no report holds a secret", {
+  "what only looks like a secret plays by its bytes": {
+    env,
+    recorded: [ask(`token ${TOKEN}`)],
+    asked: [[ask(`token ${TOKEN}`), 200]],
+  },
   "a miss names no secret": {
     env,
     recorded: [ask("Hi")],
