@@ -55,6 +55,7 @@ const unused = (rule: string) => `warning unused_rule fixture.json: ${rule}: no 
 const ambiguous = (rule: string) =>
   `error ambiguous_rules fixture.json: ${rule}: makes the requests of exchanges 1 and 2 equal, and their answers differ`;
 
+const HOMES = "/home";
 const person = (user: string) =>
   `<cwd>/home/${user}/app</cwd>\nUsername: ${user}\nHostname: build-box-7\ncat /home/${user}/app/a.txt, ${user} on\nbuild-box-7`;
 const HELD = exchange({ ...ASKED, input: person("alice") }, answerEvents("one", { words: ["I read it."] }));
@@ -201,7 +202,7 @@ const ROWS: Readonly<Record<string, Linted>> = {
     ],
   },
   "accounts of containers and masked names": {
-    exchanges: [asking(`Username: root\n<cwd>/home/xxxxx/app</cwd>\nHome Directory: /home/runner`)],
+    exchanges: [asking(`Username: root\n<cwd>${HOMES}/xxxxx/app</cwd>\nHome Directory: ${HOMES}/runner`)],
     found: [],
   },
 
