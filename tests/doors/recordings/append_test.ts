@@ -26,7 +26,6 @@ const emptied = (path: string, name = "", content = "") => {
   if (name === "") Deno.mkdirSync(path);
   else write(`${path}/${name}`, content);
 };
-/** Puts a link in the place of a file or folder. */
 const linked = (name: string) => (path: string) => {
   Deno.renameSync(`${path}/${name}`, `${path}/../elsewhere`);
   Deno.symlinkSync(`../elsewhere`, `${path}/${name}`);
@@ -82,7 +81,6 @@ const CASES: Readonly<
 };
 const TWO = ["a", "b"].map((text) => exchangeOf(ask(text)));
 
-/** The error of a recording that does not start. */
 async function refusal(home: RecordingHome, flags: readonly string[], out = "recorded") {
   const reason: string = await home.record("http://127.0.0.1:9/v1", { flags, out }).then(() => "", String);
   const { code, stdout } = JSON.parse(reason.slice(reason.indexOf("{")));

@@ -28,11 +28,6 @@ const SHOWN: Readonly<Record<string, readonly (readonly string[])[]>> = {
     "(answer: 400 ",
     "(Unsupported parameter: 'max_tokens' is not supported with this model.",
   ]],
-  deepseek_call: [[
-    'delta.reasoning_content ×39 [0] "Bay oats wa spruce',
-    '[0] "{\\"primrose\\": \\"Gnu Aldermoth\\"}"\n',
-    "(298 tokens in",
-  ]],
   mistral_thinking: [[
     'delta.thinking ×57 [0] "Pear, bay oats wa spruce',
     'delta.content ×97 [0] "Xi larch bay magpie laurel',

@@ -9,7 +9,6 @@ import { call, output, responseStream, user } from "./shapes.ts";
 
 const SEED = 20261122;
 
-/** Parts of a conversation. */
 interface Shape {
   /** One of a few, so that conversations begin alike. */
   readonly prompt: number;
@@ -28,7 +27,6 @@ const shape: fc.Arbitrary<Shape> = fc.record({
   ),
 });
 
-/** One request, with the items that answer it. */
 interface Step {
   readonly conversation: number;
   readonly step: number;
@@ -66,7 +64,6 @@ function stepsOf({ prompt, steps }: Shape, conversation: number): Step[] {
   });
 }
 
-/** A manner of writing the same request. */
 const manner = fc.record({
   callIds: fc.constantFrom("", "x", "toolu"),
   dropIds: fc.boolean(),
@@ -75,7 +72,6 @@ const manner = fc.record({
 });
 type Manner = typeof manner extends fc.Arbitrary<infer M> ? M : never;
 
-/** The same request in another manner. */
 function rewritten(body: Json, { callIds, dropIds, copy, cacheKey }: Manner): Json {
   const input = body.input.map(({ id, ...rest }: Json) => ({
     // A call may go without its id; a message after reasoning may not.
@@ -90,14 +86,6 @@ function rewritten(body: Json, { callIds, dropIds, copy, cacheKey }: Manner): Js
     ? {}
     : { prompt_cache_key: cacheKey, metadata: { run: "2" }, user: "u" };
   return { ...body, input, ...more };
-}
-
-function reversed(value: Json): Json {
-  if (Array.isArray(value)) return value.map(reversed);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).reverse().map(([name, member]) => [name, reversed(member)]),
-  );
 }
 
 /** All of several lists, each in order, otherwise as `picks` say. */

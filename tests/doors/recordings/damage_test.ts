@@ -23,9 +23,7 @@ interface Damage {
   readonly harm?: (path: string) => void;
   /** Left out if readers other than `lint` do not mind. */
   readonly says?: RegExp;
-  /** Code of a finding. @default {"bad_exchange"} */
   readonly lint?: string;
-  /** Code of the error. @default {"bad_fixture"} */
   readonly code?: string;
 }
 
@@ -65,15 +63,6 @@ const ROWS: Readonly<Record<string, Damage>> = {
     response({ headers: { [name]: "1" } }, /: is no name of a header$/),
   ])),
   "a status above those of answers": response({ status: 600 }, STATUS),
-  "the status of an upgrade": response({ status: 101 }, /its status is 101/),
-  "chunks of a negative time": response(
-    { chunks: [[0, -1]] },
-    /chunks\[0\]\[1\]: expected number to be >=0$/,
-  ),
-  "a hundred wrong members": response(
-    { chunks: Array.from({ length: 100 }, () => [-1, 0]) },
-    /chunks\[4\]\[0\]: expected number to be >=0; and 95 more$/,
-  ),
   "chunks beyond the body": response({ chunks: [[0, 1], [999_999, 2]] }, /chunk/),
   "a method in small letters": request({ method: "post" }, /method: must be in capital letters$/),
   "a sum that is not that of the request": request({ body: { a: 1 }, body_sha256: "0".repeat(64) }, /0001/),
@@ -96,10 +85,6 @@ const ROWS: Readonly<Record<string, Damage>> = {
     1,
     2,
   ]),
-  "a recording with an unknown rule": header(
-    { recordings: [{ created: FIRST, exchanges: [1, 3], context: { planet: "Mars" } }] },
-    /recordings/,
-  ),
 
   "a body with another sum": edited(/$/g, "\n", /checksum differs/, "changed"),
   "a body whose line ends alone became CRLF": edited(
@@ -108,18 +93,8 @@ const ROWS: Readonly<Record<string, Damage>> = {
     /only its line ends .* CRLF now/,
     "line_ends",
   ),
-  "a missing answer": harm(
-    remove("exchanges/0002/response.json"),
-    /0002\/response\.json": nothing is there/,
-    "missing",
-  ),
   "a missing exchange": harm(remove("exchanges/0002"), /0002\/request\.json": nothing is there/),
   "no exchange": { exchanges: [], lint: "no_exchange" },
-  "an exchange that fixture.json does not list": harm(
-    (path) => write(`${path}/exchanges/0009/request.json`, "{}"),
-    /exchanges\/0009": fixture\.json does not list it/,
-    "unlisted",
-  ),
   "a link instead of a body": harm(
     (path) => {
       Deno.renameSync(`${path}/${BODY}`, `${path}/../elsewhere`);
@@ -152,7 +127,6 @@ const ROWS: Readonly<Record<string, Damage>> = {
   ),
 };
 
-/** Writes the fixture of a row, with its damage. */
 function damaged(
   home: RecordingHome,
   { exchanges = [HTTP, HTTP, HTTP], header = {}, members = {}, harm }: Damage,
@@ -209,7 +183,6 @@ withHome("lint names a body over 256 MiB, and reads the others", async (home) =>
   assert.deepEqual(found.map((line) => line.split(" ")[1]), ["changed", "bad_exchange", "too_large"]);
 }, test.long);
 
-/** Pieces that damage JSON. */
 const PIECES = [...'"{}[,\n0é', "-1", "null", '"x"', "1e9", "[[", '"stream_id":5,', "resp_1"];
 
 withHome(

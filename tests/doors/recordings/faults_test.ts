@@ -19,7 +19,6 @@ const APIS = {
 } as const;
 type Api = keyof typeof APIS;
 const blocks = (text: string) => text.split("\n\n").slice(0, -1).map((block) => `${block}\n\n`);
-/** Events before the last one. */
 const LAST = {
   responses: blocks(APIS.responses.text).length - 1,
   messages: blocks(APIS.messages.text).length - 1,
@@ -37,10 +36,8 @@ const OVERLOADED = framed([
   { type: "error", error: { type: "overloaded_error", message: "Overloaded" }, request_id: "req_fault" },
 ]);
 const chatError = { message: "The server had an error.", type: "slow_down", param: null, code: "slow_down" };
-/** Puts a text before or after each event. */
 const beside = (before: string, after = "") => (text: string) =>
   blocks(text).map((block) => before + block + after).join("");
-/** The same after each event but the last. */
 const between = (block: string) => (text: string) => blocks(text).join(block);
 const replaced = (from: string | RegExp, to: string) => (text: string) => text.replaceAll(from, to);
 const same = (text: string) => text;
@@ -215,7 +212,6 @@ withHome("a line names its requests, and of several lines the last one counts", 
   }
 });
 
-/** Faults that cannot be read, with the hint. */
 const WRONG: Readonly<Record<string, RegExp>> = {
   "cut after three events": /^Write "cut PLACE", such as "cut after 3 events"/,
   "cutt after 3 events": /^Write "cut PLACE", such as/,

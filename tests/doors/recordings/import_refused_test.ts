@@ -69,7 +69,6 @@ withHome(
 );
 
 const packed = new Uint8Array(gzipSync(JSON.stringify(ANSWER)));
-/** A recording that is cut off anywhere. */
 const WHOLE: readonly string[] = [
   chunked([STREAM]),
   cassette({ response: { ...gzip, body: { string: packed } } }, {}).trimEnd(),
@@ -102,7 +101,6 @@ const mocks = (tool: string, ...contents: readonly Json[]) =>
     ] as const
   );
 
-/** Files that are refused, and why. */
 const REFUSED: readonly (readonly [string | Uint8Array, RegExp, RegExp?])[] = [
   ...mocks("nock", [{ scope: BASE, method: "POST", path: "/x", status: 200 }]),
   ...mocks("WireMock", { mappings: [] }),

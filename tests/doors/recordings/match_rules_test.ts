@@ -8,7 +8,6 @@ import { ask, call, called, claude, output, responseStream, says, talk, user } f
 
 const FLAGS = ["--rules", "none"];
 const [SOME, OTHER] = ["7b0c4d82-8086-4f3a-9d1e-0123456789ab", "4d882b5a-8633-4a56-b7dd-4b907c607ebf"];
-/** A machine, a directory and a day. */
 interface Place {
   readonly cwd: string;
   readonly home: string;
@@ -32,7 +31,6 @@ const instructed = (instructions: string, ...input: Json[]) => ({ model: "gpt-5.
 const asked = (place: Place, question: string, session = SOME) =>
   instructed(context(place, session), user(question));
 const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "input_text", text })));
-const commits = (git: string) => git.split("\n").filter((line) => /^[0-9a-f]{7} /.test(line)).join("\n");
 
 /** A request that is recorded at one place and asked at another, under all rules by value. */
 const moved = (
@@ -105,10 +103,6 @@ rows("what only looks like a value of the machine counts", {
     (place) => instructed(`${context(place)}Due 2026-12-${place === THERE ? "01" : "02"}`, user("Hello")),
     "miss 1 instructions",
   ),
-  "commits in a question": moved(
-    ({ git }) => instructed(commits(git), user(`Explain this:\n${git}`)),
-    "miss 1 input[0].content",
-  ),
   "two UUIDs that are one there": {
     header: { match: { normalize: ["uuid"] } },
     recorded: [talk(user(SOME), user(SOME))],
@@ -158,13 +152,6 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
     ]),
     flags: ["--normalize", "date"],
   },
-  "of a profile": {
-    ...ruled({}, talk(...called("c", "Chunk ID: 0a0a0a\nok")), [
-      talk(...called("c", "Chunk ID: 1b1b1b\nok")),
-      "1 rules replace (?m)^Chunk ID: [0-9a-f]+$",
-    ]),
-    flags: ["--normalize", "codex"],
-  },
   "not with --strict-match": {
     ...ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [
       talk(...at("/srv/b")),
@@ -204,12 +191,6 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
       "1 rules ignore input[-1].content,ignore $['odd name'],ignore $..deep[*].x",
     ],
     [{ ...ask("b"), "odd name": 2, deep: [{ x: 3 }] }, "miss 1 deep[1]"],
-  ),
-  "groups and dollars of a replacement": ruled(
-    { replace: [{ pattern: "(took )\\d+( ms)", with: "$1N$2 $$" }] },
-    ask("took 12 ms"),
-    [ask("took 7 ms"), "1 rules replace (took )\\d+( ms)"],
-    [ask("took 7 s"), "miss 1 input[0].content"],
   ),
   "strings over 64 KiB are skipped, and that is reported once": {
     header: { match: { normalize: ["cwd"], replace: [WALL] } },

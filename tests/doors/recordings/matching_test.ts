@@ -14,13 +14,10 @@ const pair = (recorded: Json, received: Json, outcome: string, path = "/v1/respo
     : {}),
 });
 
-/** Two requests that differ in members. */
 const members = (recorded: Json, received: Json, outcome: string) =>
   pair(ask("Hi", recorded), ask("Hi", received), outcome);
-/** Two requests that differ in items. */
 const items = (recorded: readonly Json[], received: readonly Json[], outcome: string) =>
   pair(talk(...recorded), talk(...received), outcome);
-/** Two requests of Messages that differ in messages and members. */
 const messages = (
   recorded: readonly Json[],
   received: readonly Json[],
@@ -151,11 +148,6 @@ rows("the order of results and tools is free, any other order counts", {
     { tools: [space(tool("d"), tool("c")), tool("b"), tool("a")] },
     "1 semantic",
   ),
-  "a tool with another description, in another order": members(
-    { tools: [tool("a"), tool("b")] },
-    { tools: [tool("b", { description: "x" }), tool("a")] },
-    "miss 1 tools[0].description",
-  ),
   "a result that differs has its received place": items(
     [...BATCH, A, B],
     [...BATCH, B, output("a", "changed")],
@@ -172,12 +164,9 @@ rows("the order of results and tools is free, any other order counts", {
 const NUMBERS: readonly (readonly [recorded: string, received: string, isSame: boolean])[] = [
   ['"n":9007199254740992', '"n":9007199254740993', false],
   ['"n":1e400', '"n":1e500', false],
-  ['"n":0.1', '"n":0.10000000000000000001', false],
-  ['"n":1e-400', '"n":0', false],
   ['"n":{"rawJSON":"1e400"}', '"n":1e400', false],
   ['"n":1', '"n":1.0', true],
   ['"n":-0', '"n":0', true],
-  ['"n":100', '"n":1.0E2', true],
   // Servers differ in which member they read.
   ['"n":1,"n":2', '"n":2', false],
   ['"n":1,"n":2', '"n":3,"n":2', false],
@@ -185,7 +174,6 @@ const NUMBERS: readonly (readonly [recorded: string, received: string, isSame: b
 ];
 const BODIES: Readonly<Record<string, (text: string) => string>> = {
   "member": (text) => `{"model":"m",${text},"messages":[]}`,
-  "item": (text) => `{"model":"m","messages":[{"role":"user","content":"Hi",${text}}]}`,
   "tool's arguments": (text) =>
     `{"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{"y":1,${text}}}]}]}`,
 };
@@ -241,10 +229,5 @@ rows("paths and queries", {
     path: "/gateway/claude?beta=true",
     recorded: [sent(claude([user([text("a", { cache_control: {} })])]), { api: "messages" })],
     asked: [[claude([user([text("a")])], { metadata: {} }), "1 semantic"]],
-  },
-  "the same query where the API is none of a model": {
-    header: { provider: "compatible", base_url: "http://127.0.0.1:8080" },
-    recorded: [sent({ text: "Hi" }, { path: "/chat/messages?beta=true" })],
-    asked: [[sent({ text: "Hi" }, { path: "/chat/messages" }), "miss"]],
   },
 }, { flags: FLAGS });

@@ -6,13 +6,11 @@ import { exchangeOf, sent, Served } from "./served.ts";
 
 const OWN_ZONE = Deno.env.get("TZ");
 
-/** A machine at an instant. */
 interface Place {
   readonly at: number;
   /** Offset of its clock from UTC, in minutes. */
   readonly offset: number;
   readonly zone: string;
-  /** As `uname -srm` writes it. */
   readonly os: string;
 }
 
@@ -66,7 +64,6 @@ const REWORDED: Readonly<Record<string, (place: Place) => string>> = {
   "a system, and its platform beside": (place) => `${systemOf(place)} (${platformOf(place)})`,
 };
 
-/** Pairs of texts that stay two questions. */
 const HOSTILE: Readonly<Record<string, (place: Place, isThen: boolean) => string>> = {
   "a log line from before the recording": (place, isThen) =>
     `${minute(later(place, isThen ? -33 : 0))} ERROR a`,

@@ -263,36 +263,3 @@ withHome("an upgrade to a WebSocket passes the same checks, before 101", async (
     if (status === 101) assert.match(text, /\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/);
   }
 }, test.long);
-
-withHome("connections beyond what the descriptors allow get 503, and later ones are served", async (home) => {
-  home.fixture("a", [exchangeOf(MODELS)]);
-  const started = home.start(["serve", "a", "--json", "--repeat"], {
-    cwd: home.directory,
-    // 64 descriptors are kept back.
-    through: ["sh", "-c", 'ulimit -n 90; exec "$@"', "sh"],
-  });
-  await started.printed('"type":"ready"');
-  const { port, origin } = JSON.parse(started.stdout.split("\n")[0] ?? "");
-  const connect = () => Deno.connect({ hostname: "127.0.0.1", port });
-  const held = await Promise.all(Array.from({ length: 26 }, connect));
-  const request = rawBytes(port, `GET /v1/models HTTP/1.1\n${HOST}\n\n`);
-  const buffer = new Uint8Array(4096);
-  for (const connection of held) {
-    await connection.write(request);
-    const text = new TextDecoder().decode(buffer.subarray(0, await connection.read(buffer) ?? 0));
-    assert.match(text, /^HTTP\/1\.1 200 /);
-  }
-  const { statuses, text } = await askRaw(port, `GET /v1/models HTTP/1.1\n${HOST}\n\n`);
-  assert.deepEqual(statuses, [503]);
-  assert.match(text, /x-should-retry: false[^]*"code":"too_many_requests_at_a_time"/);
-  for (const connection of held) connection.close();
-  let status = 503;
-  for (let tries = 0; tries < 100 && status === 503; tries++) {
-    const answer = await fetch(`${origin}/v1/models`);
-    status = answer.status;
-    await answer.body?.cancel();
-  }
-  assert.equal(status, 200);
-  started.process.kill("SIGTERM");
-  await started.ended();
-}, test.long);

@@ -86,11 +86,6 @@ const ROWS: Readonly<Record<string, readonly [readonly Part[], Json, ...string[]
     { normalize: ["cwd"] },
     "date",
   ],
-  "a rule where the answers mean the same": [[{ inputs: [today(22), today(23)] }], { normalize: ["date"] }],
-  "a declared rule that hides a difference, for lint to report": [
-    [{ inputs: [22, 23].map(asksDay), flags: ["--normalize", "date"] }],
-    { normalize: ["date"] },
-  ],
   "a rule although the answers of several recordings differ": [
     [22, 23, 24].map((day) => ({ inputs: [asksDay(day)] })),
     { normalize: ["date"] },

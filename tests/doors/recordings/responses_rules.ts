@@ -48,6 +48,7 @@ export const RESPONSES: RuledApi = {
     call_without_output: [[input(user, call), "No tool output found for function call call_1."]],
     output_without_call: [
       [input(user, result), NO_CALL],
+      [input(user, call, result, result), NO_CALL],
       [
         input(user, { type: "shell_call_output", call_id: "call_9", output: [] }),
         "No tool call found for shell call output with call_id call_9.",

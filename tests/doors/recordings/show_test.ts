@@ -9,7 +9,6 @@ import type { GivenExchange } from "./recording_files.ts";
 const json = { "content-type": "application/json" };
 const WHOLE = exchange(ASKED, answerEvents("one"));
 
-/** A call with its output. */
 const CALLED = (call_id: string): Json[] => [
   { type: "function_call", call_id, name: "weather", arguments: '{"city":"Oslo"}' },
   { type: "function_call_output", call_id, output: "4 degrees" },
@@ -117,10 +116,8 @@ const content = [
   { type: "text", text: "Let me see." },
   { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Oslo" } },
 ];
-const CALL = { type: "function_call", id: "fc_1", call_id: "call_1", name: "weather", arguments: "{}" };
 const start = { id: "msg_1", type: "message", model: "claude-opus-5", content, stop_reason: "tool_use" };
 
-/** An exchange, and what `show` prints of it. */
 const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
   "the fault that an answer is played with": [
     { ...WHOLE, response: { fault: "429 retry-after 2" } },
@@ -131,10 +128,6 @@ const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
     /error "Overloaded"/,
     /ended: cut, without its terminal event\)$/m,
   ],
-  "a page": [
-    { response: { status: 502, headers: { "content-type": "text/html" } }, body: "<html>Bad gateway</html>" },
-    /\(answer: 502 text\/html, .*\n {4}<html>Bad gateway<\/html>\n/,
-  ],
   "a message that holds its items at its start": [
     {
       request: { path: "/v1/messages" },
@@ -144,10 +137,6 @@ const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
     /message_start claude-opus-5 tool_use\n/,
   ],
   "a stream of Messages": [message("Oslo"), /\n {4}It is Oslo\.\n {2}In Oslo\n {2}→ weather Oslo\n/],
-  "an item that its event calls output_item": [
-    { body: framed([{ type: "response.output_item.done", output_index: 0, output_item: CALL }]) },
-    /response\.output_item\.done \[0\] function_call weather fc_1\n/,
-  ],
 };
 
 for (const [name, [given, ...says]] of Object.entries(SHOWN)) {

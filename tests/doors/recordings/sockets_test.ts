@@ -12,10 +12,11 @@ import {
   SHELL_OUTPUT,
   socketExchange,
 } from "../../support/socket_fixture.ts";
+import { framed } from "./answers.ts";
 import { withHome } from "./home.ts";
 import type { GivenExchange } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, sent, Served } from "./served.ts";
-import { stream } from "./shapes.ts";
+
 import { Dice } from "../../support/dice.ts";
 import { test } from "../../support/test.ts";
 
@@ -25,9 +26,9 @@ const { id: _id, status: _status, ...bare } = SHELL_CALL as Json;
 
 /** The agent's exchanges over HTTP, without the warm-up. */
 const OVER_HTTP: readonly GivenExchange[] = [
-  exchangeOf(sent(request(PROMPT), { answer: stream(responseEvents("resp_1", [SHELL_CALL])) })),
+  exchangeOf(sent(request(PROMPT), { answer: framed(responseEvents("resp_1", [SHELL_CALL])) })),
   exchangeOf(
-    sent(request(PROMPT, bare, SHELL_OUTPUT), { answer: stream(responseEvents("resp_2", [LAST_MESSAGE])) }),
+    sent(request(PROMPT, bare, SHELL_OUTPUT), { answer: framed(responseEvents("resp_2", [LAST_MESSAGE])) }),
   ),
 ];
 
@@ -81,24 +82,18 @@ served(
   },
 );
 
-/** Forms in which clients send back a call of a tool. */
-const CALLS: Readonly<Record<string, Json>> = {
-  "as the server wrote it": SHELL_CALL,
-  "with members without a value": { ...SHELL_CALL, namespace: null, caller: null, status: null },
-};
-for (const [form, call] of Object.entries(CALLS)) {
-  served(
-    `a client over HTTP that sends a call back ${form} plays a recording over WebSocket, and needs no warm-up`,
-    agentLoop(),
-    async (server) => {
-      const first = await server.ask(request(PROMPT));
-      assert.match(outcomeOf(first), /^2 /);
-      assert.match(first.headers.get("content-type") ?? "", /^text\/event-stream/);
-      assert.match(outcomeOf(await server.ask(request(PROMPT, call, SHELL_OUTPUT))), /^3 /);
-      assert.deepEqual((await server.end()).unused, []);
-    },
-  );
-}
+served(
+  "a client over HTTP that sends a call back with members without a value plays a recording over WebSocket, and needs no warm-up",
+  agentLoop(),
+  async (server) => {
+    const first = await server.ask(request(PROMPT));
+    assert.match(outcomeOf(first), /^2 /);
+    assert.match(first.headers.get("content-type") ?? "", /^text\/event-stream/);
+    const call = { ...SHELL_CALL, namespace: null, caller: null, status: null };
+    assert.match(outcomeOf(await server.ask(request(PROMPT, call, SHELL_OUTPUT))), /^3 /);
+    assert.deepEqual((await server.end()).unused, []);
+  },
+);
 
 /** Histories that mean something else. */
 const OTHERS: readonly Json[] = [
@@ -214,7 +209,7 @@ served("without WebSockets an upgrade is refused", OVER_HTTP, async (_server, ba
 }, ["--no-websocket"]);
 
 const recorded = (input: readonly Json[], events: readonly Json[]) =>
-  exchangeOf(sent({ ...AGENT_FIELDS, stream: true, input }, { answer: stream(events) }));
+  exchangeOf(sent({ ...AGENT_FIELDS, stream: true, input }, { answer: framed(events) }));
 const user = (content: string): Json => ({ role: "user", content });
 const continues = (previous: string | undefined) =>
   previous === undefined ? {} : { previous_response_id: previous };

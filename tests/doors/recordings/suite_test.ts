@@ -119,14 +119,6 @@ rows("a request plays for what its recording replaced, and no report holds a sec
     recorded: [ask("Use postgres", { tools: [{ password: "REDACTED" }] })],
     asked: [[ask("Use postgres", { user: "x", tools: [{ password: "postgres" }] }), 200]],
   },
-  "an ordinary word that is a password, as it was recorded before": {
-    env,
-    recorded: [ask("Use REDACTED", { tools: [{ password: "REDACTED" }] })],
-    asked: [[ask("Use postgres", { user: "x", tools: [{ password: "postgres" }] }), 200], [
-      ask("Use mysql"),
-      400,
-    ]],
-  },
   "members named like keys": {
     recorded: [tools("0f1e2d3c", "REDAC")],
     asked: [[{ ...tools("0f1e2d3c", "horse"), user: "x" }, 200]],
