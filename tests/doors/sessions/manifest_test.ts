@@ -144,13 +144,3 @@ withHome("a manifest of a later format is ignored by every verb, and stays", asy
   assert.equal(turns, 6);
   assert.match(problem, /reprise\.manifest\/2/);
 });
-
-withHome("a manifest does not grow with the session", async (home) => {
-  const session = home.session();
-  const { size } = Deno.statSync(session.manifest);
-  for (let run = 2; run < 40; run++) session.add(user(LONG, run)).add(ended(run));
-  session.writeManifest();
-  Deno.removeSync(session.manifest);
-  await home.json(["repair", session.id]);
-  assert.ok(Deno.statSync(session.manifest).size < size + 20);
-});
