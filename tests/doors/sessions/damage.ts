@@ -85,13 +85,15 @@ export const DAMAGE: Record<string, Damage> = {
     // Readers look one number past the first free one, and at all of them only without a manifest.
     refused: false,
   },
-  "foreign names": {
+  "foreign names, a directory with the name of a temporary file among them": {
     damage: (session) => {
+      Deno.mkdirSync(`${session.path}/.tmp-77-00ff`);
       for (const name of ["turns/0000003.json", "turns/notes.txt", "blobs/readme", "extra"]) {
         write(`${session.path}/${name}`, "");
       }
     },
     found: [
+      "warning foreign_file .tmp-77-00ff",
       "warning foreign_file extra",
       "warning foreign_file turns/0000003.json",
       "warning foreign_file turns/notes.txt",
@@ -139,13 +141,6 @@ export const DAMAGE: Record<string, Damage> = {
   "a temporary file of a killed writer": {
     damage: (session) => write(`${session.path}/.tmp-77-00ff`, "{"),
     found: ["info leftover .tmp-77-00ff"],
-  },
-  "a directory with the name of a temporary file": {
-    damage: (session) => {
-      Deno.mkdirSync(`${session.path}/.tmp-77-00ff`);
-      Deno.writeTextFileSync(`${session.path}/.tmp-77-00ff/mine`, "mine");
-    },
-    found: ["warning foreign_file .tmp-77-00ff"],
   },
   "a second result for a call, in a later turn": {
     damage: (session) => session.replaceLast(results({ call_a: 3 })),
@@ -228,13 +223,6 @@ export const DAMAGE: Record<string, Damage> = {
       "warning foreign_file pending/note",
     ],
     refused: false,
-  },
-  "a directory where a turn belongs": {
-    damage: (session) => {
-      Deno.removeSync(session.turn(4));
-      Deno.mkdirSync(session.turn(4), { mode: 0o700 });
-    },
-    found: ["error not_a_file turns/000004.json"],
   },
   "a session that lost all its turns, of which its manifest tells": {
     damage: (session) => Deno.removeSync(`${session.path}/turns`, { recursive: true }),

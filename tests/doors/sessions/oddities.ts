@@ -90,13 +90,6 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
     remove(path);
     plant(path, dice);
   },
-  "something else instead of a directory": (root, dice) => {
-    const path = `${root}/${dice.pick(["turns", "blobs", "quarantine"])}`;
-    const away = `${root}/away-${dice.count(1, 1_000_000)}`;
-    if (exists(path)) Deno.renameSync(path, away);
-    if (dice.chance(0.7)) plant(path, dice);
-    if (dice.chance(0.5) && exists(away)) remove(away);
-  },
 };
 
 /** Puts something at a free path: a file, an empty or a full directory, a symbolic link. */

@@ -76,18 +76,3 @@ test.long("a call whose path leads elsewhere since its decision is refused", asy
   }
   assert.equal(place.read("secret/a.txt"), "canary");
 });
-
-test.long("calls leave no file open", async () => {
-  await using place = new Workplace({ "a.txt": "text", "binary": new Uint8Array([0, 1]) });
-  const openFiles = () => [...Deno.readDirSync("/dev/fd")].length;
-  const calls = Array.from({ length: 50 }, (): Call[] => [
-    ["read_file", { path: "a.txt" }],
-    ["read_file", { path: "a.txt", offset: 99 }],
-    ["read_file", { path: "binary" }],
-    ["search_text", { pattern: "t" }],
-  ]).flat();
-  await place.run(calls.slice(0, 4));
-  const before = openFiles();
-  await place.run(calls);
-  assert.ok(openFiles() < before + 20, `${before} files were open before, ${openFiles()} after`);
-});

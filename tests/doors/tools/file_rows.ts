@@ -96,11 +96,6 @@ export const SEARCHES: Rows = {
     { pattern: "foo" },
     "a.txt:1:foo\nsrc/b.ts:2:foo(x);\nsrc/b.ts:3:// Foo again: foo foo\n[Not searched: 1 binary]",
   ),
-  "a path and no case": on(
-    SOURCES,
-    { pattern: "FOO", path: "src/b.ts", ignore_case: true },
-    "src/b.ts:2:foo(x);\nsrc/b.ts:3:// Foo again: foo foo",
-  ),
   "a glob": on(SOURCES, { pattern: "foo", glob: "*.md" }, "[No line holds the text; 1 file searched]"),
   "a pattern is no expression": on({ a: "x\n(x+)*$\n" }, { pattern: "(x+)*$" }, "a:2:(x+)*$"),
   "an empty pattern is refused": on(SOURCES, { pattern: "" }, /^Cannot/, "error"),
@@ -109,11 +104,6 @@ export const SEARCHES: Rows = {
     { latin: new Uint8Array([0xe9, 0x20, 0x66, 0x6f, 0x6f]) },
     { pattern: "foo" },
     "latin:1:\ufffd foo\n[1 file with matches not UTF-8: shown with U+FFFD]",
-  ),
-  "the mark that replaces bytes can be found": on(
-    { latin: new Uint8Array([0x61, 0xe9, 0x62]) },
-    { pattern: "a\ufffdb" },
-    /^latin:1:a\ufffdb\n/,
   ),
   "a match in a long line is shown with its neighbourhood": on(
     { "min.js": `${"😀".repeat(500)}needle${"😀".repeat(500)}` },
@@ -153,20 +143,10 @@ export const EDITS: Rows = {
     ["x = 1", "x = 3"],
     /^Cannot edit "a\.txt": old_text occurs 2 times, at lines 1, 3: take in more/,
   ),
-  "of many places the first lines are named": edit(
-    "a\n".repeat(50),
-    ["a", "b"],
-    /50 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and more/,
-  ),
   "a text that does not occur is refused, with the nearest line": edit(
     "function alpha() {\n  return 1;\n}\nfunction beta() {\n",
     ["function  alpha () {\n", "x"],
     /old_text does not occur; the lines most like its first are line 1: "function alpha\(\) \{"/,
-  ),
-  "without a near line that is said": edit(
-    "abc\n",
-    ["completely different", "x"],
-    /nor does a line like its first/,
   ),
   "other line ends are named": edit(
     "a\r\nb\r\n",
@@ -174,7 +154,6 @@ export const EDITS: Rows = {
     /lines end in LF, those of the file in CR LF/,
   ),
   "an empty text is refused": edit("a", ["", "b"], /old_text is empty/),
-  "equal texts are refused": edit("a", ["a", "a"], /are the same/),
   "a file that is not UTF-8 would lose bytes": edit(
     new Uint8Array([97, 0xff]),
     ["a", "b"],

@@ -83,8 +83,6 @@ sh git {status,log}                      deny not_allowed
 sh git status \\                          deny not_allowed
 sh (git status)                          deny not_allowed
 sh "git status                           deny not_allowed
-sh ~/git status                          deny not_allowed
-sh eval git status                       deny not_allowed
 sh git "st$(id)atus"                     deny not_allowed
 
 # * is one argument, whatever it holds.
@@ -97,15 +95,10 @@ sh git log a b                           deny not_allowed
 sh git log -3 | cat                      deny not_allowed
 sh git log --output=.bashrc              allow allowed_by_rule shell:git log *
 
-$ --allow 'shell:git log -- *'
-sh git log -- src                        allow allowed_by_rule shell:git log -- *
-sh git log --output=.bashrc              deny not_allowed
-sh git log --output=.bashrc -- src       deny not_allowed
 
 $ --allow 'shell:* --version'
 sh node --version                        allow allowed_by_rule shell:* --version
 argv ["/bin/sh","--version"]             allow allowed_by_rule shell:* --version
-sh --version                             deny not_allowed
 sh PATH=. --version                      deny not_allowed
 # ** is any rest, none too.
 $ --allow 'shell:npm test **'
@@ -118,8 +111,6 @@ sh npm test; id                          deny not_allowed
 $ --allow "shell:echo 'a b' '*'"
 argv ["echo","a b","*"]                  allow allowed_by_rule shell:echo 'a b' '*'
 argv ["echo","a b","x"]                  deny not_allowed
-argv ["echo","a","b","*"]                deny not_allowed
-sh echo 'a b' '*'                        allow allowed_by_rule shell:echo 'a b' '*'
 sh echo 'a b' *                          deny not_allowed
 
 # Denied commands: the doubt is a denial too.
@@ -150,13 +141,6 @@ write_file way-to-src/a.ts               allow allowed_by_rule write:src/**
 # An allowed pattern is compared letter by letter.
 write_file SRC/a.ts                      deny not_allowed
 sh touch src/a.ts                        deny not_allowed
-$ --allow 'write:src/*.ts'
-write_file src/a.ts                      allow allowed_by_rule write:src/*.ts
-write_file src/deep/a.ts                 deny not_allowed
-$ --allow 'write_file:{src,docs}/**'
-write_file docs/a.md                     allow allowed_by_rule write_file:{src,docs}/**
-edit_file src/a.ts                       deny not_allowed
-write_file lib/a.ts                      deny not_allowed
 
 # Denied paths cover all below, in any case, by any way.
 $ --allow write --deny 'write:secret/**'
@@ -168,10 +152,6 @@ write_file docs/../secret/x.txt          deny denied_by_rule write:secret/**
 write_file secrets/x.txt                 allow allowed_by_rule write
 write_file src/secret/x.txt              allow allowed_by_rule write
 read_file secret/key.txt                 allow reading
-$ --allow write --deny 'write:secret'
-write_file secret/x.txt                  deny denied_by_rule write:secret
-write_file src/secret/deep/x.txt         deny denied_by_rule write:secret
-write_file secrets/x.txt                 allow allowed_by_rule write
 $ --allow write --deny 'write:*.lock'
 write_file deno.lock                     deny denied_by_rule write:*.lock
 write_file sub/Cargo.LOCK                deny denied_by_rule write:*.lock

@@ -45,11 +45,6 @@ export class Workplace extends Sandbox {
     return Deno.readTextFileSync(`${this.workspace}/${path}`);
   }
 
-  makeFifo(path: string): void {
-    const { success } = new Deno.Command("mkfifo", { args: [`${this.workspace}/${path}`] }).outputSync();
-    assert.ok(success, `mkfifo ${path}`);
-  }
-
   /** Names below the workspace, or below another directory, sorted. */
   names(directory = this.workspace): string[] {
     const below = (path: string): string[] =>

@@ -110,13 +110,6 @@ export const PI: Rows = {
     turns: THREE,
     lost: ["5 compaction"],
   },
-  "a compaction may keep the second half of a run": {
-    lines: [...chain(user("One"), answer("a"), answer("b")), compaction({ firstKeptEntryId: "m2" })],
-    turns: [
-      ...["user One", "response a message", "response b message"],
-      "compaction of turns 1 to 2, keeps the prompt of turn 1: So far",
-    ],
-  },
   "a later checkpoint replaces at least what the one before replaced": {
     lines: [
       ...chain(user("One"), user("Two"), user("Three")),
