@@ -287,4 +287,4 @@ function toolFailed(what: string, finished: Finished): RepriseError {
  * path before the kernel gets it, and a directory that is exchanged for a link in between leads a write outside of the
  * workspace. docs/guarantees.md says why.
  */
-export const PERMISSION_FLAGS: readonly string[] = ["--allow-all"];
+const PERMISSION_FLAGS: readonly string[] = ["--allow-all"];

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
+import { Started } from "../support/reprise.ts";
+import { signal } from "./killing.ts";
 import { commandOf } from "./programs.ts";
 import { ID, testPorts, writeRuns } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
@@ -14,50 +16,36 @@ const SOON_MS = 1000;
 
 /** A racer that gets one command at a time. */
 class Racer {
-  readonly #child: Deno.ChildProcess;
+  readonly #started: Started;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #output: ReadableStreamDefaultReader<string>;
-  #text = "";
+  #answers = 0;
 
   static async start(home: string, naive = ""): Promise<Racer> {
     const [deno, ...args] = await commandOf("racer") as [string, ...string[]];
-    return new Racer(
-      new Deno.Command(deno, { args: [...args, home, naive], stdin: "piped", stdout: "piped" }).spawn(),
-    );
+    const piped = { stdin: "piped", stdout: "piped", stderr: "piped" } as const;
+    return new Racer(new Deno.Command(deno, { args: [...args, home, naive], ...piped }).spawn());
   }
 
   private constructor(child: Deno.ChildProcess) {
-    this.#child = child;
-    this.#input = this.#child.stdin.getWriter();
-    this.#output = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    this.#started = new Started(child, []);
+    this.#input = child.stdin.getWriter();
   }
 
   get pid(): number {
-    return this.#child.pid;
+    return this.#started.process.pid;
   }
 
   /** Sends a command, and returns the words of the answer. */
   async report(command: "take" | "append" | "drop"): Promise<string[]> {
     await this.#input.write(new TextEncoder().encode(`${command}\n`));
-    while (!this.#text.includes("\n")) {
-      const { done, value } = await this.#output.read();
-      assert.ok(!done, "the racer ended");
-      this.#text += value;
-    }
-    const [line = "", ...more] = this.#text.split("\n");
-    this.#text = more.join("\n");
-    return line.split(" ");
+    await this.#started.printed("\n", ++this.#answers);
+    return this.#started.stdout.split("\n")[this.#answers - 1]?.split(" ") ?? [];
   }
 
   async kill(): Promise<void> {
-    try {
-      this.#child.kill("SIGKILL");
-    } catch {
-      // It was killed before.
-    }
-    await this.#child.status;
+    signal(this.#started, "SIGKILL");
+    await this.#started.ended();
     await this.#input.abort().catch(() => {});
-    await this.#output.cancel().catch(() => {});
   }
 }
 

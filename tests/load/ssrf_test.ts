@@ -27,7 +27,7 @@ const REQUESTS: Readonly<Record<string, readonly [target: string, ...headers: st
   "two slashes": ["//127.0.0.1:EVIL/v1/models"],
   "three slashes": ["///127.0.0.1:EVIL/v1/models"],
   "a slash and a backslash": ["/\\127.0.0.1:EVIL/v1/models"],
-  "slashes in percents": ["/%2f%2f127.0.0.1:EVIL/v1/models"],
+  "percent-encoded slashes": ["/%2f%2f127.0.0.1:EVIL/v1/models"],
   "a path that is a URL": ["/http://127.0.0.1:EVIL/v1/models"],
   "a path that would make the upstream a user": ["@127.0.0.1:EVIL/v1/models"],
   "a path that would be the end of a port": ["0@127.0.0.1:EVIL/v1/models"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { cutRuntime, verifyTarball } from "../../../scripts/compile/runtime_from_npm.ts";
-import { PERMISSION_FLAGS, putInPlace } from "../../../scripts/compile/build.ts";
+import { putInPlace } from "../../../scripts/compile/build.ts";
 import { inFolder } from "../../support/files.ts";
 import { hostTarget, parseTarget, TARGETS } from "../../../scripts/compile/targets.ts";
 
@@ -29,10 +29,6 @@ Deno.test("a target is known by its short name and by its triple", () => {
   }
   assert.throws(() => parseTarget("amiga"), failsWith("usage", /"amiga"/));
   assert.equal(hostTarget("sparc-sun-solaris"), null);
-});
-
-Deno.test("the binary gets all permissions, so that no path is resolved before the kernel gets it", () => {
-  assert.deepEqual(PERMISSION_FLAGS, ["--allow-all"]);
 });
 
 Deno.test("--out may name a folder that does not exist yet, and replaces an executable", () =>
