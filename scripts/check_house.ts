@@ -73,6 +73,12 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
       /\b(?:Deno|process)\.dlopen\b|\bcreateRequire\b|\bnode:vm\b|\bnew (?:Function|Worker)\b|\bWebAssembly\./g,
       "the binary has all permissions, so it loads its own modules only",
     ),
+    doors: never(
+      // The harness of kills drives the store's writer; one module of support calls the program.
+      /^tests\/(?!(?:crash|unit)\/|support\/in_process\.ts$).*\.ts$/,
+      /"(?:\.\.\/)+src\/[^"]+\.ts"/g,
+      "a test outside tests/unit calls the program, so that its inside can be rebuilt",
+    ),
     purity: never(
       /^src\/(?:apis|compaction|domain|fold)\/.*\.ts$/,
       /\bDeno\.|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bcrypto\.(?:randomUUID|getRandomValues)\b|\bfetch\(|\bset(?:Timeout|Interval)\(/g,

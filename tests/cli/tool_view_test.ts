@@ -1,5 +1,6 @@
 /** Tests for the calls of a run on a terminal: their output while they run, and the denied calls at its end. */
 import { test } from "../support/test.ts";
+import type { Json } from "../support/files.ts";
 import assert from "node:assert/strict";
 import { type Called, ending, events, type Started } from "../support/reprise.ts";
 import { answer } from "../support/scripted_api/responses.ts";
@@ -45,7 +46,7 @@ test.long("denied calls are named at the end of a run, each once with the flag t
   const { denied } = ending(await place.call(["run", "--json", "-s", "s", "Again"]));
   for (const { allow, tool, target } of denied) {
     const again = await place.call(["run", "--json", "-s", "s", "--allow", String(allow), "Again"]);
-    const left = ending(again).denied.map((each) => `${each.tool} ${each.target}`);
+    const left = ending(again).denied.map((each: Json) => `${each.tool} ${each.target}`);
     assert.ok(!left.includes(`${tool} ${target}`), `${allow}: ${again.stdout}`);
   }
 });

@@ -40,11 +40,18 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/wire"],
   },
   {
+    file: "src/apis/refusal.ts",
+    text: "new Set([400, 404, 422])",
+    replacement: "new Set([400, 404, 409, 422])",
+    promise: "reasoning.md: a request without reasoning follows only a status that refuses its content",
+    area: ["doors/wire/refused_texts_test.ts"],
+  },
+  {
     file: "src/run/recover.ts",
     text: "total = event.run_usage ?? total;",
     replacement: "total = NO_USAGE;",
     promise: "format.md: a checkpoint in an open run carries the usage of that run so far",
-    area: ["doors/wire"],
+    area: ["doors/sessions/checkpoints_test.ts"],
   },
   {
     file: "src/transport/live.ts",

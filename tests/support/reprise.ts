@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { RunEnded, RunEvent } from "../../src/run/events.ts";
+import type { Json } from "./files.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const binary = Deno.env.get("REPRISE_BIN");
@@ -202,12 +202,12 @@ async function requireSchema(args: readonly string[], stdout: string): Promise<v
 }
 
 /** The JSON Lines of a call. */
-export function events(called: Called): RunEvent[] {
+export function events(called: Called): Json[] {
   return called.stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
 /** The last line of `run --json`. */
-export function ending(called: Called): RunEnded {
+export function ending(called: Called): Json {
   const last = events(called).at(-1);
   if (last?.type !== "run.ended") {
     throw new Error(`No run.ended at the end of: ${called.stdout}${called.stderr}`);

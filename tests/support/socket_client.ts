@@ -1,14 +1,14 @@
 /**
  * A WebSocket client of the Responses API on the runtime's own `WebSocket`, which shares no code with the program's.
  */
-import type { JsonObject } from "../../src/domain/json.ts";
+import type { Json } from "./files.ts";
 
 /** Events that end the answer to a message. */
 const LAST = /^(error|response\.(completed|incomplete|failed|steer\..*))$/;
 
 /** An open connection, and all events that arrived. */
 export class SocketClient implements AsyncDisposable {
-  readonly events: JsonObject[] = [];
+  readonly events: Json[] = [];
   /** Texts of the events, byte for byte. */
   readonly texts: string[] = [];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -45,7 +45,7 @@ export class SocketClient implements AsyncDisposable {
   }
 
   /** Sends a message without waiting. */
-  send(message: JsonObject): void {
+  send(message: Json): void {
     this.#socket.send(JSON.stringify(message));
   }
 
@@ -55,7 +55,7 @@ export class SocketClient implements AsyncDisposable {
   }
 
   /** Sends a message; returns its events up to the last one, if no other message is open. */
-  async ask(message: JsonObject): Promise<JsonObject[]> {
+  async ask(message: Json): Promise<Json[]> {
     this.send(message);
     return await this.until((events) => LAST.test(String(events.at(-1)?.type)));
   }
@@ -65,7 +65,7 @@ export class SocketClient implements AsyncDisposable {
    *
    * @throws {Error} if the connection closes before.
    */
-  async until(enough: (events: readonly JsonObject[]) => boolean): Promise<JsonObject[]> {
+  async until(enough: (events: readonly Json[]) => boolean): Promise<Json[]> {
     const from = this.events.length;
     for (;;) {
       const events = this.events.slice(from);

@@ -18,7 +18,7 @@ import {
   TWO,
   WHOLE,
 } from "./histories.ts";
-import { asks, compacts, ends, gets, notes, omits, resumes, says, shortens, tell, undoes } from "./story.ts";
+import { asks, compacts, ends, gets, notes, omits, says, shortens, tell, undoes } from "./story.ts";
 
 const SO_FAR = "user: <session_checkpoint>\nSo far\n</session_checkpoint>";
 
@@ -34,28 +34,11 @@ export const SHORTER: Readonly<Record<string, History>> = {
     sent: `${SO_FAR} | user: third | rs_4 | ${CALLS}`,
     left: "before_checkpoint, before_checkpoint, before_checkpoint",
   },
-  "of two checkpoints the later one counts": {
-    turns: tell(...TWO, compacts("msg_2", undefined, "Old"), compacts("msg_1")),
-    sent: `${SO_FAR} | ${SECOND_RUN}`,
-    left: "before_checkpoint, before_checkpoint",
-  },
   "an unfinished run keeps its prompt after a checkpoint": {
     turns: tell(asks("the task"), says(["rs_1", "call_1"]), gets("call_1"), compacts(undefined, "the task")),
     prompt: null,
     sent: `${SO_FAR} | user: the task`,
     left: "before_checkpoint",
-  },
-  "a run that resumed keeps the prompt of the run before": {
-    turns: tell(
-      asks("the task"),
-      says(["call_1"]),
-      gets("call_1"),
-      ends("failed", 10),
-      compacts(undefined, "the task"),
-      resumes,
-    ),
-    prompt: null,
-    sent: `${SO_FAR} | user: the task`,
   },
   "a result before a checkpoint answers no call after it": {
     turns: tell(
@@ -129,15 +112,6 @@ export const REFUSED: Readonly<Record<string, History>> = {
     sent: `${FIRST_RUN.replace("rs_1 | ", "")} | ${SECOND_RUN} | user: third`,
     left: "quarantined",
   },
-  "a message goes without its id if its reasoning is quarantined": {
-    turns: tell(...one(), notes({ rs_1: "quarantined" })),
-    sent: BARE,
-    left: "quarantined",
-  },
-  "lifted reasoning goes again": {
-    turns: tell(...one(), notes({ rs_1: "quarantined" }), notes({ rs_1: "lifted" }, "quarantine_lifted")),
-    sent: WHOLE,
-  },
   "a quarantine for another account holds for no other": {
     turns: tell(
       ...one({ at: { account: null } }),
@@ -174,10 +148,6 @@ export const REFUSED: Readonly<Record<string, History>> = {
       }),
     ),
     to: LOOPBACK,
-    sent: WHOLE,
-  },
-  "reasoning that was left out in one run goes in the next": {
-    turns: tell(...one(), notes({ rs_1: "left_out" }), ends()),
     sent: WHOLE,
   },
   "a quarantine outweighs what only one run left out": {

@@ -2,12 +2,10 @@
 import type { Json } from "../../support/files.ts";
 import type { ScriptedResponse, ServerOptions } from "../../support/scripted_api/responses.ts";
 import { answer, message, reasoning, refuse } from "../../support/scripted_api/responses_script.ts";
-import { call } from "../sessions/session_files.ts";
 import { expect, fail } from "./loops.ts";
 import { READ, read } from "./refusals.ts";
-import { historyOf } from "./history_text.ts";
+import { historyOf } from "./next_request.ts";
 import type { Row } from "./runs.ts";
-import { asks, compacts, gets, says, tell } from "./story.ts";
 
 const DONE = answer([message("Done.")]);
 /** Reads a large file once for each of the first prompts' steps, then answers; every response claims `tokens` of input. */
@@ -31,8 +29,6 @@ const checkpoints = (events: readonly Json[]) =>
 const WINDOW = 30_000;
 const OVERFLOWS: Readonly<Record<string, ScriptedResponse>> = {
   "by its code": refuse({ message: "Too long.", code: "context_length_exceeded" }, "http"),
-  "by its words": refuse({ message: "This model's maximum context length is 9 tokens" }, "http"),
-  "in a failed response": refuse({ message: "Too long.", code: "context_length_exceeded" }, "failed"),
   "in a failed response with usage": answer([], {
     usage: { input_tokens: 9, output_tokens: 0, total_tokens: 9 },
     end: { kind: "failed", error: { code: "context_length_exceeded", message: "Too long." } },
@@ -131,27 +127,5 @@ export const CHECKPOINTS: Readonly<Record<string, Row<ServerOptions>>> = {
     runs: [{ flags: ["--auto-compact", "1000000"], sent: "short long short" }],
     also: (_, [ran]) =>
       void expect(/characters left out here/.test(ran?.requests.at(-1)?.input.at(-1).output), true),
-  },
-  "the usage of a killed run from before its checkpoint counts when the next run closes it": {
-    turns: tell(
-      asks("Go"),
-      says([call("call_1")]),
-      gets("call_1"),
-      compacts(undefined, "Go"),
-      (story) => {
-        const run_usage = { input_tokens: 100, cached_tokens: 40, output_tokens: 20, reasoning_tokens: 3 };
-        Object.assign(story.turns.at(-1)?.events[0], { run_usage });
-      },
-      says([call("call_2")]),
-      gets("call_2"),
-    ),
-    // The requests of the turns that were written here were never sent.
-    differing: 2,
-    server: () => ({ script: () => DONE }),
-    runs: [{}],
-    also: (runs) => {
-      const [{ usage }] = runs.written("run_ended");
-      expect([usage.input_tokens, usage.cached_tokens, usage.output_tokens], [101, 40, 21]);
-    },
   },
 };

@@ -2,21 +2,18 @@
 import assert from "node:assert/strict";
 import { type Json, sha256 } from "../../support/files.ts";
 import { says as claudeSays, startMessagesServer, text } from "../../support/scripted_api/messages.ts";
-import { said, Sandbox } from "../../support/reprise.ts";
+import { Sandbox } from "../../support/reprise.ts";
 import { Dice } from "../../support/dice.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { ID, SessionHome } from "../sessions/home.ts";
+import { type Next, nextRequest } from "./next_request.ts";
 import { Runs } from "./runs.ts";
 import { asks, type Beat, claude, ends, gets, says, tell, thinking, use } from "./story.ts";
 
 /** The next request, as text. */
-async function bodyOf(home: Sandbox, flags: readonly string[], model = "claude-sonnet-5"): Promise<string> {
-  const args = ["run", "--dry-run", "--body", "-p", "anthropic", "-m", model, "--deny", "read", ...flags];
-  const called = await home.call(args, { env: { ANTHROPIC_API_KEY: "sk-1" } });
-  assert.equal(called.code, 0, said(called));
-  return called.stdout.trim();
-}
+const bodyOf = (home: Sandbox, words: readonly string[], model = "claude-sonnet-5", options: Next = {}) =>
+  nextRequest(home, ["-p", "anthropic", "-m", model, "--deny", "read", ...words], options);
 
 const BUDGET = "claude-opus-4-1";
 const effort = (name: string, ...more: readonly string[]) => ["--effort", name, ...more];
@@ -58,7 +55,7 @@ test.long("thinking, effort and tokens are what the model and the user allow", a
   await using home = new Sandbox();
   for (const [model, flags, members] of WISHES) {
     const { model: asked, stream: _, cache_control: __, system: ___, messages: ____, ...rest } = JSON.parse(
-      await bodyOf(home, [...flags, "Go"], model),
+      await bodyOf(home, [...flags, "Go"], model, { id: null }),
     );
     assert.deepEqual([asked, rest], [model, { max_tokens: 32_000, ...members }], `${model} ${flags}`);
   }
@@ -76,7 +73,7 @@ Deno.test("the bytes of a whole request are fixed", async () => {
     ]),
     gets("toolu_1"),
   ));
-  const flags = ["-s", ID, "--output-schema", "schema.json", "--max-tokens", "4096", ...SUMMARY];
+  const flags = ["--output-schema", "schema.json", "--max-tokens", "4096", ...SUMMARY];
   const instructions = ["--instructions", "Be brief.", "--effort", "medium"];
   assert.equal(
     await bodyOf(home, [...flags, ...instructions]),
@@ -90,7 +87,7 @@ Deno.test("the bytes of a whole request are fixed", async () => {
       '{"type":"tool_use","id":"toolu_1","name":"read_file","input":{"path":"a"}}]},' +
       '{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"got toolu_1"}]}]}',
   );
-  const { tools: [tool] } = JSON.parse(await bodyOf(home, ["-s", ID, "--allow", "write", "Go on"]));
+  const { tools: [tool] } = JSON.parse(await bodyOf(home, ["--allow", "write", "Go on"]));
   assert.deepEqual(Object.keys(tool), ["name", "description", "input_schema", "strict"]);
 });
 
@@ -189,7 +186,8 @@ Deno.test("each item goes as the blocks that the API takes", async () => {
   await using home = new SessionHome();
   for (const [index, [name, [beats, blocks]]] of Object.entries(BLOCKS).entries()) {
     home.session(tell(asks("x"), ...[beats].flat(), ends()), `s${index}`);
-    const { messages } = JSON.parse(await bodyOf(home, ["-s", `s${index}`, "Go on"]));
+    const options = { id: `s${index}`, isJudged: false };
+    const { messages } = JSON.parse(await bodyOf(home, ["Go on"], "claude-sonnet-5", options));
     const sent = messages.flatMap(({ content }: Json) => content).slice(1, -1);
     assert.equal(JSON.stringify(sent), JSON.stringify(blocks), name);
   }
@@ -207,8 +205,8 @@ test.long("a history that continues keeps the bytes of all that it had", async (
       beats.push(asks(`prompt ${step}`), claude(answer.slice(dice.count(0, 1))));
       if (answer.length > 2) beats.push(gets(id), claude([{ type: "text", text: "read" }]));
       beats.push(ends());
-      const session = home.session(tell(...beats), "s");
-      const body = await bodyOf(home, ["-s", "s", "Go on"]);
+      const session = home.session(tell(...beats));
+      const body = await bodyOf(home, ["Go on"]);
       Deno.removeSync(session.path, { recursive: true });
       assert.ok(body.startsWith(before), `seed ${seed}: ${body}\ndoes not continue\n${before}`);
       before = body.slice(0, body.lastIndexOf(',{"role":"user"'));

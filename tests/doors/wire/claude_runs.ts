@@ -1,7 +1,6 @@
 /** Runs against the Messages API: refusals, and answers that break off, stop short, pause or begin again. */
 import type { Json } from "../../support/files.ts";
 import {
-  declined,
   invalidRequest,
   rawBlock,
   says,
@@ -17,7 +16,7 @@ import {
   text,
   unfinished,
 } from "../../support/scripted_api/messages.ts";
-import { historyOf } from "./history_text.ts";
+import { historyOf } from "./next_request.ts";
 import type { GivenRun, Row } from "./runs.ts";
 import { asks, ends, gets, says as recorded, tell } from "./story.ts";
 import { call } from "../sessions/session_files.ts";
@@ -25,7 +24,6 @@ import { call } from "../sessions/session_files.ts";
 type ClaudeRow = Omit<Row<MessagesServerOptions>, "server"> & { readonly script: () => MessagesScript } & {
   /** @default {a model whose thinking is bound to what precedes it} */
   readonly model?: string;
-  readonly legacyBinding?: true;
 };
 
 /** Its thinking is good anywhere. */
@@ -77,6 +75,8 @@ const ELSEWHERE = [
 const BOUND =
   "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different " +
   'conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
+const BUDGET = ["--effort", "low"];
+const THINKS = '{"type":"enabled","budget_tokens":2048}';
 /** Refusals of the wish to drop what is bound elsewhere. */
 const NO_DROP = [
   "thinking.adaptive.block_binding: Extra inputs are not permitted",
@@ -128,19 +128,6 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       },
     ]),
   ),
-  "a refused thinking block that is named by its place is quarantined": {
-    script: () => (request) =>
-      request.number > 1 && thoughtsIn(request).includes("First")
-        ? invalidRequest(
-          "messages.1.content.0: `thinking` blocks in the latest assistant message cannot be modified",
-        )
-        : request.number === 1
-        ? FIRST
-        : says([thinking("Later."), text("Done.")]),
-    model: UNBOUND,
-    show: thoughts,
-    runs: sends("-", "First -", "Later"),
-  },
   "a refusal about something else than the history is not tried again": {
     script: () => ({ number }) => number === 1 ? HM : invalidRequest(ELSEWHERE[number - 2] ?? ""),
     model: UNBOUND,
@@ -172,12 +159,6 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       }
     },
   },
-  "if the server knows no drop_block, bound thinking is stripped once and for good": {
-    script: () => () => HM,
-    legacyBinding: true,
-    show: asked,
-    runs: [{ sent: "-" }, { sent: "Hm drop:Hm Hm -", flags: LOUD }, { sent: "Hm", flags: LOUD }],
-  },
   ...Object.fromEntries(
     NO_DROP.map((words): [string, ClaudeRow] => [
       `a server that refuses drop_block is not asked for it again (${words})`,
@@ -191,6 +172,16 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       },
     ]),
   ),
+  "bound thinking is dropped also beside a budget of tokens": {
+    script: () => (request) =>
+      thoughtsIn(request) === "" || asked(request.body).startsWith("drop:") ? HM : invalidRequest(BOUND),
+    model: "claude-opus-4-1",
+    show: ({ thinking }) => JSON.stringify(thinking),
+    runs: [{ flags: BUDGET, sent: THINKS }, {
+      flags: BUDGET,
+      sent: `${THINKS} ${THINKS.replace("}", ',"block_binding":{"prefix_mismatch_behavior":"drop_block"}}')}`,
+    }],
+  },
   "a refusal names a block by its place or its id in the request, which are others than in the session": {
     turns: tell(asks("x"), recorded(["rs_1", call(ODD_ID)]), gets(ODD_ID), ends()),
     // The request of the turn that was written here was never sent.
@@ -242,47 +233,10 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
     show: results,
     runs: [{ sent: "0 2" }, { sent: "2 1", exit: 13 }, { sent: "2" }],
   },
-  "a member that the API does not take back is stripped from its block, and stays stripped": {
-    script: () => [
-      says([rawBlock({ type: "container_upload", file_id: "file_1", extra: 1 }), text("Up.")]),
-      DONE,
-      DONE,
-    ],
-    show: (body) => JSON.stringify(blocksOf(body)[1] ?? null),
-    runs: sends(
-      "null",
-      '{"type":"container_upload","file_id":"file_1","extra":1} {"type":"container_upload","file_id":"file_1"}',
-      '{"type":"container_upload","file_id":"file_1"}',
-    ),
-    isLenient: true,
-    notices: "unknown_field: stripped extra",
-  },
-  "members that the API does not take back on text, thinking and calls never go": {
-    script: () => [
-      says([
-        rawBlock({ type: "thinking", thinking: "Hm.", signature: "Zm9yZ2Vk", extra: 1 }),
-        rawBlock({ type: "text", text: "I call.", citations: null, extra: 1 }),
-        rawBlock({ type: "tool_use", id: "toolu_1", name: "read_file", input: { path: "a.txt" }, extra: 1 }),
-      ], { end: stop("tool_use") }),
-      DONE,
-    ],
-    show: thoughts,
-    runs: sends("- Hm -"),
-  },
   "an unknown field that no block can be blamed for ends the run with 13": {
     script: () => ({ number }) =>
       number === 2 ? invalidRequest("stream: Extra inputs are not permitted") : DONE,
     runs: [{ sent: "0" }, { sent: "0", exit: 13 }, { sent: "0" }],
-  },
-  "an error in the middle of a stream keeps the whole blocks, and the next run continues from them": {
-    script: () => [
-      says([thinking("Hm."), text("Half."), unfinished(text("lost, all of it"))], {
-        end: { kind: "error", error: { type: "permission_error", message: "No more" } },
-      }),
-      DONE,
-    ],
-    show: oneLine,
-    runs: [{ exit: 8 }, { sent: "user:_Go_|_thinks_Hm._|_says:_Half._|_user:_Go" }],
   },
   "a turn that the server paused goes back unchanged, without tools run, until it ends": {
     script: () => [
@@ -299,7 +253,12 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
     }],
   },
   "a refusal without content ends the run as refused with 6, and the next run completes": {
-    script: () => [declined("I will not."), DONE],
+    script: () => [
+      says([], {
+        end: { kind: "stop", reason: "refusal", details: { type: "refusal", category: "cyber" } },
+      }),
+      DONE,
+    ],
     runs: [{ sent: "0", exit: 6, says: /refused/ }, { sent: "0" }],
   },
   ...Object.fromEntries(

@@ -1,17 +1,15 @@
-/** Runs whose connection is slow, broken, coded, or leads elsewhere. */
+/** Runs whose connection is slow, broken, coded, not encrypted, or leads elsewhere. */
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
 import type { Json } from "../../support/files.ts";
 import { type Answer, answering, pause, RawUpstream, write } from "../../support/raw_upstream.ts";
 import { events, said, Sandbox } from "../../support/reprise.ts";
-import { startSocketServer } from "../../support/scripted_api/socket_server.ts";
 import { test } from "../../support/test.ts";
-import { writeFixture } from "../recordings/recording_files.ts";
-import { HTTP_ANSWER } from "./sockets.ts";
-import { answerText, responseStream } from "./streams_answers.ts";
+import { RecordedRuns } from "./recorded_runs.ts";
+import { PLAIN } from "./streams_answers.ts";
 
 const KEY = "sk-canary";
-const STREAM = responseStream([answerText("Done.")]);
+const STREAM = PLAIN.responses;
 const gzipped = (part: number): Answer => {
   const bytes = gzipSync(STREAM);
   const head = "200 OK\r\ncontent-encoding: gzip\r\ncontent-type: text/event-stream";
@@ -110,37 +108,28 @@ for (const [name, { answer, base, env, error, exit = 0, says = /./ }] of Object.
   });
 }
 
-const overSocket = (home: Sandbox, port: number, ...flags: readonly string[]) => {
-  const args = ["--transport", "ws", "-m", "gpt-5.6", "--base-url", `http://127.0.0.1:${port}/v1`, ...flags];
-  return home.call(["run", "--json", "--new", ...args, "Go"], { env: { OPENAI_API_KEY: KEY } });
-};
-
-test.long("a run over a WebSocket follows no redirect", async () => {
-  await using target = await startSocketServer({});
-  await using server = await startSocketServer({
-    refusal: { status: 307, headers: { location: `ws://127.0.0.1:${target.port}/` } },
-    onRequest: (_, response) =>
-      void response.writeHead(200, { "content-type": "text/event-stream" }).end(HTTP_ANSWER),
-  });
-  await using home = new Sandbox();
-  const called = await overSocket(home, server.port);
-  assert.deepEqual([called.code, server.upgrades.length, target.upgrades.length], [0, 1, 0], said(called));
-});
-
-test.long("a run over a WebSocket waits for no server beyond its own time", async () => {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  await using home = new Sandbox();
-  const called = await overSocket(home, listener.addr.port, "--timeout", "0.5");
-  assert.equal(called.code, 124, said(called));
-});
-
 test.long("a recorded silence as long as the limit is the cut that it was, and takes no time", async () => {
-  await using home = new Sandbox();
-  const fixture = writeFixture(`${home.directory}/fixture`, [
-    { response: { fault: "stall after 2 events for 301000ms" }, body: STREAM },
-  ]);
-  const args = ["--fixture", fixture, "--match", "sequence", "-m", "gpt-5.6", "Go"];
-  const called = await home.call(["run", "--json", "--new", ...args]);
+  await using home = new RecordedRuns();
+  const called = await home.run([STREAM], { first: { fault: "stall after 2 events for 301000ms" } });
   assert.equal(called.code, 10, said(called));
   assert.match(called.stdout, /"stream_cut".*nothing came for 300 s"/);
+});
+
+/** Hosts of base URLs without encryption: a key leaves this machine in no plain text. */
+const OWN = [
+  ...["localhost", "127.0.0.1", "127.255.1.2", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "[::1]"],
+];
+const OTHERS = [
+  ...["127.0.0.1.example.com", "localhost.example.com", "128.0.0.1", "126.255.255.255", "0.0.0.0"],
+  ...["[::]", "[::2]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "169.254.169.254"],
+];
+
+test.long("only localhost and the loopback addresses are this machine, however a URL spells them", async () => {
+  await using home = new Sandbox();
+  for (const host of [...OWN, ...OTHERS]) {
+    const args = ["run", "--timeout", "0.05", "-m", "gpt-5.6", "--base-url", `http://${host}:1/v1`, "Hi"];
+    const called = await home.call(args, { env: { OPENAI_API_KEY: "sk-1" } });
+    assert.equal(called.code !== 2, OWN.includes(host), `${host}: ${said(called)}`);
+    if (called.code === 2) assert.match(called.stderr, /unencrypted/, host);
+  }
 });

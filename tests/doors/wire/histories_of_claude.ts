@@ -12,7 +12,6 @@ import {
   type Facts,
   found,
   gets,
-  neverRan,
   omits,
   says,
   search,
@@ -130,23 +129,11 @@ export const CLAUDE_HISTORIES: Readonly<Record<string, History>> = {
     sent: "user: x | thinks t1 | call u1 | output u1: kept | call u2 | output u2: got u2",
     left: "prefix_changed, result_elided",
   },
-  "bound thinking after a shortening that was withdrawn stays out; what came before it goes": {
-    turns: tell(...called(shortens("u1", "kept"), ...LATER, undoes(4))),
-    to: BOUND,
-    sent: "user: x | thinks t1 | call u1 | output u1: got u1 | thinks t2 | call u2 | output u2: got u2 | " +
-      "user: z | says: c",
-    left: "prefix_changed",
-  },
   "bound thinking after an omitted item stays out": {
     turns: tell(...bound(), omits("t1")),
     to: BOUND,
     sent: "user: x | user: y | says: b",
     left: "omitted, omitted, prefix_changed",
-  },
-  "bound thinking after a withdrawn omission goes again": {
-    turns: tell(...bound(), omits("t1"), undoes()),
-    to: BOUND,
-    sent: `${WHOLE} | user: y | thinks t2 | says: b`,
   },
   "a server's call and its result are omitted together": {
     turns: tell(
@@ -181,17 +168,6 @@ export const CLAUDE_HISTORIES: Readonly<Record<string, History>> = {
     to: TO,
     sent: "user: x | says: looking",
     left: "unanswered_call",
-  },
-  "thinking and the call of a message that was cut off go nowhere": {
-    turns: tell(
-      asks("x"),
-      claude([thinking("t1"), use("u1")], { status: "cut" }),
-      neverRan("u1"),
-      ends("failed", 10),
-    ),
-    to: TO,
-    sent: "user: x",
-    left: "no_following_item, call_not_run, call_not_run",
   },
   "calls and results of every provider go to Claude, and an unanswered one says so": {
     turns: tell(

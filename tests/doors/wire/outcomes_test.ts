@@ -2,13 +2,8 @@
 import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
 import { test } from "../../support/test.ts";
-import { SessionHome } from "../sessions/home.ts";
-import { writeFixture } from "../recordings/recording_files.ts";
-import { answerText, functionCall, responseStream } from "./streams_answers.ts";
-import { type Api, streamOf } from "./streams.ts";
-
-/** An answer: a stream of either API, or a status with an error. */
-type Answer = string | readonly [status: number, error: Json];
+import { type Answer, type Api, type Given, RecordedRuns } from "./recorded_runs.ts";
+import { answerText, claudeStream, functionCall, PLAIN, responseStream } from "./streams_answers.ts";
 
 interface End {
   readonly exit: number;
@@ -20,86 +15,18 @@ interface End {
 }
 
 const thought = (id: string) => ({ id, type: "reasoning", summary: [], encrypted_content: `gAAA-${id}` });
-/** A stream of the Messages API with one text. */
-const claude = (text: string, stop_reason = "end_turn") =>
-  streamOf([
-    {
-      type: "message_start",
-      message: {
-        ...{ id: "msg_1", type: "message", role: "assistant", model: "claude-opus-5-5", content: [] },
-        usage: { input_tokens: 10, output_tokens: 1 },
-      },
-    },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 2 } },
-    { type: "message_stop" },
-  ], true);
-/** More than one byte a character, for `cut mid-utf8`. */
-const PLAIN = { responses: responseStream([answerText("Grüß dich.")]), messages: claude("Grüß dich.") };
-const SERVERS = {
-  responses: {
-    provider: "openai",
-    model: "gpt-5.6",
-    path: "/v1/responses",
-    base: "https://api.openai.com/v1",
-  },
-  messages: {
-    provider: "anthropic",
-    model: "claude-opus-5-5",
-    path: "/v1/messages",
-    base: "https://api.anthropic.com",
-  },
-};
-
-/** A run against recorded answers. */
-interface Given {
-  /** Fault of the first answer. */
-  readonly fault?: string | undefined;
-  readonly flags?: readonly string[] | undefined;
-  /** The number of the run; later ones continue the session. @default {1} */
-  readonly number?: number;
-}
-
-/** Arguments of a run of session `s`, whose server is a recording of these answers. */
-function argsOf(
-  home: SessionHome,
-  api: Api,
-  answers: readonly Answer[],
-  { fault, flags = [], number = 1 }: Given,
-): string[] {
-  const { provider, model, path, base } = SERVERS[api];
-  const exchanges = answers.map((answer, index) => ({
-    request: { path },
-    response: typeof answer === "string"
-      ? { ...(fault !== undefined && index === 0 ? { fault } : {}) }
-      : { status: answer[0], headers: { "content-type": "application/json" } },
-    body: typeof answer === "string" ? answer : JSON.stringify({ error: answer[1] }),
-  }));
-  const header = { provider, base_url: base, models: [model] };
-  const fixture = writeFixture(`${home.directory}/server-${number}`, exchanges, header);
-  const session = [...(number === 1 ? ["--new"] : []), "-s", "s", "-p", provider, "-m", model];
-  return ["run", ...session, "--fixture", fixture, "--match", "sequence", ...flags, "Go"];
-}
 
 /** Runs session `s`; returns its end, and what it left on disk. */
-async function run(home: SessionHome, api: Api, answers: readonly Answer[], given: Given = {}) {
-  const called = await home.call([...argsOf(home, api, answers, given), "--json"]);
-  const lines: Json[] = called.stdout.trim().split("\n").map((line) => JSON.parse(line));
-  const turns = home.turns("s");
-  const models = turns.filter(({ kind }) => kind === "model");
+async function run(home: RecordedRuns, answers: readonly Answer[], given: Given = {}) {
+  const { code, lines, error, retries, turns } = await home.run(answers, given);
+  const [first] = turns.filter(({ kind }) => kind === "model");
+  const { state } = lines.at(-1);
+  const saved = turns.at(-1).events.at(-1);
+  assert.deepEqual([saved.state, saved.exit_code, saved.error?.code], [state, code, error?.code]);
   return {
-    ended: {
-      exit: called.code,
-      state: lines.at(-1).state,
-      code: lines.find(({ type }) => type === "error")?.code,
-      kept: models[0]?.response.status ?? null,
-    },
-    retries: lines.filter(({ kind }) => kind === "retry").length,
-    saved: turns.at(-1).events.at(-1),
+    ended: { exit: code, state, code: error?.code, kept: first?.response.status ?? null },
+    retries: retries.length,
     events: turns.flatMap(({ events }) => events),
-    dropped: models.at(-1)?.request.guard.dropped.map(({ reason }: Json) => reason),
   };
 }
 
@@ -140,32 +67,20 @@ const ANSWERS: Readonly<Record<string, Answered>> = {
     })],
     incomplete("incomplete"),
   ],
-  "an answer without an item": [[responseStream([])], incomplete()],
   "messages of white space": [[saying(" \n\t\u00a0", "\u200b")], incomplete()],
   "an empty answer after commentary": [
     [responseStream([comment("Let me see."), answerText("")])],
     incomplete(),
   ],
-  "an empty message after calls": [[reading, saying("")], incomplete()],
-  "a block of white space": [[claude("\n\n")], incomplete(), { api: "messages" }],
+  "a block of white space": [[claudeStream("\n\n")], incomplete(), { api: "messages" }],
   "a refusal of the model": [[responseStream([refusal])], refused("completed")],
   "a denied call under --fail-on-denied": [
     [reading],
     failed(3, "permission_denied", "completed"),
     { flags: ["--fail-on-denied", "--deny", "list_files"] },
   ],
-  "no denied call under --fail-on-denied": [
-    [reading, PLAIN.responses],
-    END.completed,
-    { flags: ["--fail-on-denied"] },
-  ],
-  "a spent budget": [
-    [reading],
-    { exit: 4, state: "over_budget", code: "over_budget", kept: "completed" },
-    { flags: ["--max-steps", "1"] },
-  ],
   "a rate limit that outlasts two retries": [
-    Array(3).fill([429, { message: "Wait", code: "rate_limit_exceeded" }]),
+    Array(3).fill([429, { error: { message: "Wait", code: "rate_limit_exceeded" } }]),
     failed(9, "rate_limited", null),
   ],
   "a response that fails three times before its first item": [
@@ -187,12 +102,11 @@ for (
   const [name, [answers, { kept, ...end }, { flags, api = "responses" } = {}]] of Object.entries(ANSWERS)
 ) {
   Deno.test(`${name}: the run ends with exit code ${end.exit}, and the next one completes`, async () => {
-    await using home = new SessionHome();
-    const { saved, retries, ended } = await run(home, api, answers, { flags });
+    await using home = new RecordedRuns();
+    const { retries, ended } = await run(home, answers, { api, flags });
     assert.deepEqual(ended, { code: undefined, ...end, kept });
-    assert.deepEqual([saved.state, saved.exit_code, saved.error?.code], [end.state, end.exit, end.code]);
     assert.equal(retries, answers.length > 2 ? 2 : 0);
-    const next = await run(home, api, [PLAIN[api]], { number: 2 });
+    const next = await run(home, [PLAIN[api]], { api });
     assert.equal(next.ended.state, "completed");
     const of = (type: string) => next.events.filter((event) => event.type === type);
     assert.deepEqual(
@@ -246,10 +160,10 @@ const apisOf = (fault: string): readonly Api[] =>
 for (const [fault, [expected, messages]] of Object.entries(BREAKING)) {
   Deno.test(`the fault "${fault}" ends a run with exit code ${expected.exit}, and keeps what arrived whole`, async () => {
     for (const api of apisOf(fault)) {
-      await using home = new SessionHome();
-      const { saved, retries, ended } = await run(home, api, [PLAIN[api]], { fault });
+      await using home = new RecordedRuns();
+      const { retries, ended } = await run(home, [PLAIN[api]], { api, first: { fault } });
       assert.deepEqual(ended, { ...expected, ...(api === "messages" ? messages : {}) }, api);
-      assert.deepEqual([saved.state, saved.error.code, retries], [ended.state, ended.code, 0]);
+      assert.equal(retries, 0);
     }
   });
 }
@@ -266,11 +180,15 @@ for (
 ) {
   test.long(`the fault "${fault}" leaves the turns of an answer without a fault, after ${retries} retries`, async () => {
     for (const api of apisOf(fault)) {
-      await using home = new SessionHome();
-      await using plain = new SessionHome();
-      const ran = await run(home, api, Array(retries + 1).fill(PLAIN[api]), { fault });
+      await using home = new RecordedRuns();
+      await using plain = new RecordedRuns();
+      const ran = await run(home, Array(retries + 1).fill(PLAIN[api]), { api, first: { fault } });
       assert.deepEqual([ran.ended.exit, ran.retries], [0, retries], api);
-      assert.deepEqual(withoutIds(ran.events), withoutIds((await run(plain, api, [PLAIN[api]])).events), api);
+      assert.deepEqual(
+        withoutIds(ran.events),
+        withoutIds((await run(plain, [PLAIN[api]], { api })).events),
+        api,
+      );
     }
   });
 }
@@ -288,34 +206,6 @@ Deno.test("every fault of docs/rules.md is in these tables", () => {
   }
 });
 
-/** Answers of a first run, flags of a second one, and why items stayed out of its last request. */
-const LEFT: readonly (readonly [answers: readonly Answer[], flags: readonly string[], reasons: string])[] = [
-  [
-    [responseStream([
-      thought("rs_1"),
-      { id: "ws_1", type: "web_search_call", status: "completed" },
-      answerText("Hi"),
-    ])],
-    ["--replay", "none"],
-    "replay_off reasoning_dropped",
-  ],
-  [
-    [overloaded([thought("rs_1"), functionCall("c1", "list_files", {})])],
-    [],
-    "no_following_item call_not_run call_not_run",
-  ],
-];
-
-for (const [answers, flags, reasons] of LEFT) {
-  Deno.test(`a turn names why its request left items out: ${reasons}`, async () => {
-    await using home = new SessionHome();
-    await run(home, "responses", answers);
-    const { dropped } = await run(home, "responses", [PLAIN.responses], { number: 2, flags });
-    assert.equal(dropped.join(" "), reasons);
-    assert.equal((await home.call(["fsck", "s", "--requests"])).code, 0);
-  });
-}
-
 Deno.test("stdout has no commentary, unless that is all the model said; a recording needs no remote", async () => {
   for (
     const [items, printed] of [
@@ -323,10 +213,10 @@ Deno.test("stdout has no commentary, unless that is all the model said; a record
       [[comment("Done.")], "Done.\n"],
     ] as const
   ) {
-    await using home = new SessionHome();
+    await using home = new RecordedRuns();
     const env = { REPRISE_REMOTE: "s3://bucket/prefix" };
     const named = items.map((item, at) => ({ ...item, id: `msg_${at}` }));
-    const { stdout } = await home.call(argsOf(home, "responses", [responseStream(named)], {}), { env });
+    const { stdout } = await home.print([responseStream(named)], { env });
     assert.equal(stdout, printed);
   }
 });

@@ -10,7 +10,6 @@ import {
 import { READ } from "./refusals.ts";
 import type { GivenRun, Row } from "./runs.ts";
 
-const ONE = answer([reasoning("one"), message("Done.")]);
 const UNNAMED = refuse({
   message: "The encrypted content could not be verified.",
   code: "invalid_encrypted_content",
@@ -37,20 +36,6 @@ class Ledger {
   }
 }
 
-/** Refuses requests with items that fit `isRefused`, without naming one. */
-function bound(isRefused: (id: { key: string; run: number }, request: Request) => boolean): ServerOptions {
-  const ledger = new Ledger();
-  return {
-    namesAccount: false,
-    script: (request) => {
-      const ids = ledger.read(request);
-      if (ids.some((id) => isRefused(ledger.of.get(id) ?? { key: "", run: 0 }, request))) return UNNAMED;
-      ledger.answered(request);
-      return ONE;
-    },
-  };
-}
-
 const foreign = ({ key }: { key: string }, request: Request) => key !== keyOf(request);
 const keyed = (rows: readonly (readonly [string, string])[]): GivenRun[] =>
   rows.map(([key, sent]) => ({ key, sent }));
@@ -62,7 +47,6 @@ const notVerified = (id = "") => ({
 /** Refusals of several lost items. */
 const NAMING: Readonly<Record<string, (ids: readonly string[]) => ScriptedResponse>> = {
   "the first": (ids) => refuse(notVerified(ids[0]), "http"),
-  "the last": (ids) => refuse(notVerified(ids.at(-1)), "http"),
   "the first, inside the stream": (ids) => refuse(notVerified(ids[0]), "error_then_failed"),
   "the first, in unknown words": ([id]) =>
     refuse({ message: `The blob of ${id} is stale`, code: "stale" }, "http"),
@@ -72,6 +56,7 @@ const NAMING: Readonly<Record<string, (ids: readonly string[]) => ScriptedRespon
 function forgetful(
   refusal: (ids: readonly string[]) => ScriptedResponse,
   isLost: (id: { key: string; run: number }, request: Request) => boolean,
+  isBrief = false,
 ): ServerOptions {
   const ledger = new Ledger();
   return {
@@ -82,11 +67,14 @@ function forgetful(
       );
       if (lost.length > 0) return refusal(lost);
       ledger.answered(request);
-      const isFirst = request.input.at(-1)?.role === "user";
+      const isFirst = !isBrief && request.input.at(-1)?.role === "user";
       return answer([reasoning("Thinking"), isFirst ? READ : message("Done.")]);
     },
   };
 }
+
+/** As {@linkcode forgetful}, without calls and without a name in its refusals. */
+const bound = (isLost: Parameters<typeof forgetful>[1]) => forgetful(() => UNNAMED, isLost, true);
 
 const isMidRun = ({ input }: Request) => input.at(-1)?.role !== "user";
 

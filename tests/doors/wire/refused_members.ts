@@ -21,51 +21,18 @@ const rows = <T>(
 ) => Object.fromEntries(Object.entries(table).map(([name, value]) => row(value, name)));
 const SHAPES = Object.fromEntries(REFUSAL_SHAPES.map((shape) => [shape, shape]));
 
-/** Refuses the first item of a type that is sent with a member, by its place. */
-function refusedMember(
-  { input }: Request,
-  type: string,
-  member: string,
-  shape: RefusalShape,
-): ScriptedResponse | null {
-  const [name = ""] = member.split(".");
-  const index = input.findIndex((item) => item.type === type && Object.hasOwn(item, name));
-  const param = `input[${index}].${member}`;
-  return index < 0
-    ? null
-    : refuse({ message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" }, shape);
+/** Refuses the first message that is sent with a phase, by its place. */
+function refusedPhase({ input }: Request, shape: RefusalShape): ScriptedResponse | null {
+  const index = input.findIndex((item) => item.type === "message" && Object.hasOwn(item, "phase"));
+  const param = `input[${index}].phase`;
+  const error = { message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" };
+  return index < 0 ? null : refuse(error, shape);
 }
 
-/** A hosted tool's item with a member that another server of its kind does not know. */
-const SEARCHED = answer([
-  reasoning("Searching"),
-  rawItem({
-    ...{ id: "ws_1", type: "web_search_call", status: "completed", latency_ms: 12 },
-    action: { type: "search", query: "x", queries: ["x"] },
-  }),
-  message("Found."),
-]);
-/** Reasoning that shows its text. */
-const shown = (id: string) =>
-  rawItem({
-    ...{ id, type: "reasoning", summary: [], encrypted_content: `gAAAA-${id}` },
-    content: [{ type: "reasoning_text", text: "Hm." }],
-  });
-
-/** The items of a request, with the members that the rows are about. */
-const members = ({ input }: Json) =>
-  input.map(({ type, role, ...item }: Json) => {
-    const names = ["content", "phase", "latency_ms"].filter((name) =>
-      name in item && (name !== "content" || type === "reasoning")
-    );
-    return [role === "user" ? "user" : type, ...names].join("+");
-  }).join(",");
+/** The items of a request, and their phases. */
+const phases = ({ input }: Json) =>
+  input.map((item: Json) => `${item.role ?? item.type}${item.phase === undefined ? "" : "+phase"}`).join();
 const calls = ({ input }: Json) => input.filter(({ call_id }: Json) => call_id !== undefined).length;
-
-const PAIRING: Readonly<Record<string, (id: string) => string>> = {
-  "a call without its output": (id) => `No tool output found for function call ${id}.`,
-  "an output without its call": (id) => `No tool call found for function call output with call_id ${id}.`,
-};
 
 /** Arguments as a model may write them, and what a server gets that only takes objects. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
@@ -109,39 +76,19 @@ const RAW_REFUSALS: Readonly<Record<string, ScriptedResponse>> = {
 export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
   ...rows(
     SHAPES,
-    (shape) => [`an unknown member of a hosted item is stripped, and stays stripped (${shape})`, {
-      server: () => ({
-        script: (request) =>
-          refusedMember(request, "web_search_call", "latency_ms", shape) ??
-            (request.input.length > 1 ? DONE : SEARCHED),
-      }),
-      show: members,
-      runs: [
-        { sent: "user" },
-        {
-          sent:
-            "user,reasoning,web_search_call+latency_ms,message,user user,reasoning,web_search_call,message,user",
-        },
-        { sent: "user,reasoning,web_search_call,message,user,message,user" },
-      ],
-      notices: "unknown_field: stripped latency_ms",
-    }],
-  ),
-  ...rows(
-    SHAPES,
     (shape) => [`a refused phase costs the phase, and another endpoint still gets it (${shape})`, {
       server: () => ({
         script: (request) =>
-          (request.path.startsWith("/other") ? null : refusedMember(request, "message", "phase", shape)) ??
+          (request.path.startsWith("/other") ? null : refusedPhase(request, shape)) ??
             answer([message("Done.", { phase: "final_answer" })]),
       }),
-      show: members,
+      show: phases,
       runs: [
         { sent: "user" },
-        { sent: "user,message+phase,user user,message,user" },
-        { sent: "user,message,user,message,user" },
+        { sent: "user,assistant+phase,user user,assistant,user" },
+        { sent: "user,assistant,user,assistant,user" },
         // The item itself that was refused stays stripped; those after it are another endpoint's to judge.
-        { sent: "user,message,user,message+phase,user,message+phase,user", path: "/other" },
+        { sent: "user,assistant,user,assistant+phase,user,assistant+phase,user", path: "/other" },
       ],
       notices: "unknown_field: stripped phase",
     }],
@@ -149,52 +96,26 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
   "a field that was refused inside a run stays off the later items of that run": {
     server: () => ({
       script: (request) =>
-        refusedMember(request, "message", "phase", "http") ??
+        refusedPhase(request, "http") ??
           answer(calls(request) > 5 ? [message("Done.")] : [message("Next.", { phase: "commentary" }), READ]),
     }),
-    show: (body) => members(body).includes("phase") ? "+" : "-",
+    show: (body) => phases(body).includes("phase") ? "+" : "-",
     runs: [{ sent: "- + - - -" }, { sent: "-" }],
     notices: "unknown_field: stripped phase",
   },
-  "two refused fields cost both fields in one run": {
+  "a call without its output is left out with its counterpart, and the run continues": {
     server: () => ({
-      script: (request) =>
-        refusedMember(request, "reasoning", "content", "http") ??
-          refusedMember(request, "message", "phase", "http") ??
-          answer([shown(`rs_${request.number}`), message("Done.", { phase: "final_answer" })]),
-    }),
-    show: members,
-    runs: [{ sent: "user" }, {
-      sent:
-        "user,reasoning+content,message+phase,user user,reasoning,message+phase,user user,reasoning,message,user",
-    }],
-    notices: "unknown_field: stripped content; unknown_field: stripped phase",
-  },
-  "an unknown member deeper inside an item costs the item with its reasoning": {
-    server: () => ({
-      script: (request) =>
-        refusedMember(request, "web_search_call", "action.queries", "http") ??
-          (request.input.length > 1 ? DONE : SEARCHED),
-    }),
-    show: members,
-    runs: [{ sent: "user" }, {
-      sent: "user,reasoning,web_search_call+latency_ms,message,user user,message,user",
-    }],
-    notices: "reasoning_refused: left_out",
-  },
-  ...rows(PAIRING, (text, name) => [`${name} is left out with its counterpart, and the run continues`, {
-    server: () => ({
-      script: (request) => {
-        const { input } = request;
+      script: ({ input }) => {
         if (input.length === 1) return answer([reasoning(), read("call_a"), read("call_b")]);
         const isRefused = input.at(-1)?.role === "user" && input.some(({ call_id }) => call_id === "call_a");
-        return isRefused ? refuse({ message: text("call_a"), param: "input" }, "http") : DONE;
+        const message = "No tool output found for function call call_a.";
+        return isRefused ? refuse({ message, param: "input" }, "http") : DONE;
       },
     }),
     show: calls,
     runs: [{ sent: "0 4" }, { sent: "4 2" }, { sent: "4 2" }],
     notices: "call_refused: left_out; call_refused: left_out",
-  }]),
+  },
   ...rows(
     ARGUMENTS,
     (
@@ -223,28 +144,22 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
       ],
     }],
   ),
-  ...Object.fromEntries(REFUSAL_SHAPES.map((shape, at) => [
-    `refused include stays out for that endpoint and model (${shape})`,
-    {
-      server: () => ({
-        script: ({ body }) => {
-          const { include, model } = body as Json;
-          const text = {
-            message: "Encrypted content is not supported with this model.",
-            ...(at % 2 === 0 ? { param: "include" } : {}),
-          };
-          return include !== undefined && model === "gpt-4.1" ? refuse(text, shape) : DONE;
-        },
-      }),
-      show: ({ include }) => include === undefined ? "-" : "+",
-      runs: [
-        { sent: "+" },
-        { sent: "+ -", flags: ["-m", "gpt-4.1"] },
-        { sent: "-", flags: ["-m", "gpt-4.1"] },
-        { sent: "+" },
-        { sent: "+ -", flags: ["-m", "gpt-4.1"], path: "/other" },
-      ],
-      notices: "",
-    } satisfies Row<ServerOptions>,
-  ])),
+  "refused include stays out for that endpoint and model": {
+    server: () => ({
+      script: ({ body }) => {
+        const { include, model } = body as Json;
+        const message = "Encrypted content is not supported with this model.";
+        return include !== undefined && model === "gpt-4.1" ? refuse({ message }, "error") : DONE;
+      },
+    }),
+    show: ({ include }) => include === undefined ? "-" : "+",
+    runs: [
+      { sent: "+" },
+      { sent: "+ -", flags: ["-m", "gpt-4.1"] },
+      { sent: "-", flags: ["-m", "gpt-4.1"] },
+      { sent: "+" },
+      { sent: "+ -", flags: ["-m", "gpt-4.1"], path: "/other" },
+    ],
+    notices: "",
+  },
 };

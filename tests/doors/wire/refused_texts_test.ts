@@ -1,7 +1,7 @@
 /** Errors in the words of many servers: the part of the history that the next request leaves out, if there is one. */
 import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
-import { startResponsesServer } from "../../support/scripted_api/responses.ts";
+import { type ResponsesServer, startResponsesServer } from "../../support/scripted_api/responses.ts";
 import { answer, message as said } from "../../support/scripted_api/responses_script.ts";
 import { call, message, reasoning } from "../sessions/session_files.ts";
 import { Runs } from "./runs.ts";
@@ -9,7 +9,7 @@ import { asks, ends, gets, says, tell } from "./story.ts";
 
 /** An id with characters of other servers. */
 const CALL_ID = "functions.read:1";
-/** Places 0 to 5 of the input; the next prompt is at 6. */
+/** Places 0 to 6 of the input; the next prompt is at 7. */
 const TURNS = tell(
   asks("x"),
   says(["rs_1", { ...call(CALL_ID), namespace: "n" }]),
@@ -17,6 +17,7 @@ const TURNS = tell(
   says([
     { ...reasoning("tmp-1"), content: [{ type: "reasoning_text", text: "Hm." }] },
     { ...message("msg_1", "a"), phase: "commentary" },
+    { type: "web_search_call", id: "ws_1", status: "completed", latency_ms: 12, action: { type: "search" } },
   ]),
   ends(),
 );
@@ -72,7 +73,9 @@ const TEXTS: readonly (readonly [string, Json, Effect])[] = [
   unknown("input[4].content", stripped("content")),
   unknown("input[5].phase", stripped("phase")),
   unknown("input[2].namespace", stripped("namespace")),
+  unknown("input[6].latency_ms", stripped("latency_ms")),
   unknown("input[4].summary", SECOND),
+  unknown("input[4].content[0].text", SECOND),
   unknown("input[5].content", TRIED),
   // Nothing about these can be left out.
   ["Unsupported parameter: 'temperature' is not supported with this model.", { param: "temperature" }, 13],
@@ -92,10 +95,10 @@ const TEXTS: readonly (readonly [string, Json, Effect])[] = [
   ["No.", { code: "insufficient_quota" }, 13],
   ["No recorded exchange matches: encrypted_content differs", { code: "fixture_miss" }, 7],
   ["maximum context length is 8192 tokens", {}, 11],
-  // Statuses with which no server refuses a history.
-  ...([[402, 9], [403, 8], [405, 13], [413, 13]] as const).map(([status, exit]) =>
-    ["reasoning item rs_1 expired", { status }, exit] as const
-  ),
+  // Statuses with which no server refuses a history; after the last three the same request is sent again.
+  ...([[402, 9], [403, 8], [405, 13], [413, 13], [409, 13], [429, 9], [500, 10]] as const).map((
+    [status, exit],
+  ) => ["reasoning item rs_1 expired", { status }, exit] as const),
 ];
 
 /** The bodies of FastAPI servers. */
@@ -130,7 +133,7 @@ const event = (error: Json) => {
   return { kind: "bytes" as const, chunks: [new TextEncoder().encode(`data: ${JSON.stringify(data)}\n\n`)] };
 };
 const http = (status: number, body: Json) => {
-  const headers = { "content-type": "application/json" };
+  const headers = { "content-type": "application/json", "retry-after-ms": "0" };
   return { kind: "http" as const, status, headers, body: JSON.stringify(body) };
 };
 
@@ -150,20 +153,19 @@ const ROWS = [
 
 for (const [name, refusal, effect] of ROWS) {
   const sent = typeof effect === "number"
-    ? "nothing is sent again"
+    ? "no other request is sent"
     : `the next request leaves out: ${effect}`;
   Deno.test(`after ${name} ${sent}`, async () => {
-    const server = startResponsesServer({
+    const server: ResponsesServer = startResponsesServer({
       rules: "none",
       namesAccount: false,
-      script: ({ number }) => number === 1 ? refusal : answer([said("Done.")]),
+      script: ({ text }) => text === server.requests[0]?.text ? refusal : answer([said("Done.")]),
     });
     await using runs = new Runs(server, ["-m", "gpt-5.6"]);
     runs.session(TURNS);
-    const { requests: [first, second] } = await runs.run({
-      isOpenAi: true,
-      exit: typeof effect === "number" ? effect : 0,
-    });
+    const exit = typeof effect === "number" ? effect : 0;
+    const { requests: [first, ...others] } = await runs.run({ isOpenAi: true, exit });
+    const second = others.find((body) => JSON.stringify(body) !== JSON.stringify(first));
     const left = second === undefined
       ? effect
       : runs.notices() || Object.keys(first).filter((member) => !(member in second)).join();

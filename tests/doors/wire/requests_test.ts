@@ -1,15 +1,14 @@
 /** Bytes of a request: each item with the members that every server takes, in its own order. */
 import assert from "node:assert/strict";
-import { said } from "../../support/reprise.ts";
 import { startResponsesServer } from "../../support/scripted_api/responses.ts";
 import { answer, message as saying, reasoning } from "../../support/scripted_api/responses_script.ts";
 import { test } from "../../support/test.ts";
 import { ID, withHome } from "../sessions/home.ts";
+import { KEYS, nextRequest } from "./next_request.ts";
 import { READ } from "./refusals.ts";
 import { Runs } from "./runs.ts";
 import { asks, ends, gets, says, tell } from "./story.ts";
 
-const KEY = { env: { OPENAI_API_KEY: "sk-1" } };
 const LONE = "\ud83d";
 const call = { type: "function_call", name: "read_file", arguments: "{}" };
 const custom = { type: "custom_tool_call", name: "sql", input: "SELECT 1", call_id: "c4" };
@@ -76,13 +75,11 @@ withHome("the bytes of a whole request are fixed", async (home) => {
   Deno.writeTextFileSync(`${home.workspace}/schema.json`, '{"type":"object"}');
   const options = ["--effort", "medium", "--summary", "auto", "--max-tokens", "4096"];
   const flags = [...options, "--instructions", `Be${LONE} brief.`, "--output-schema", "schema.json"];
-  const args = ["run", "--dry-run", "--body", "-s", ID, "-m", "gpt-5.6", ...flags, "On"];
-  const called = await home.call(args, KEY);
-  assert.equal(called.code, 0, said(called));
+  const whole = await nextRequest(home, ["-m", "gpt-5.6", ...flags, "On"], { isJudged: false });
   const prompt = (text: string) =>
     `{"type":"message","role":"user","content":[{"type":"input_text","text":"${text}"}]}`;
   const input = [prompt("Go"), ...ITEMS.map(([, sent]) => sent), ...OUTPUTS, prompt("On")];
-  const body = called.stdout.trim().replace(/"tools":\[.*\],"max_/, '"tools":[],"max_');
+  const body = whole.replace(/"tools":\[.*\],"max_/, '"tools":[],"max_');
   assert.equal(
     body,
     '{"model":"gpt-5.6","store":false,"stream":true,"include":["reasoning.encrypted_content"],' +
@@ -122,9 +119,10 @@ test.long("the input of a request is a byte prefix of the next one's, and the re
   const bytes = (text = "") => new TextEncoder().encode(text);
   const last = bytes(server.requests.at(-1)?.text);
   for (const [flags, item] of CHANGES) {
-    const to = ["-s", ID, "--base-url", server.baseUrl, "-m", "gpt-5.6", ...flags, "Go on"];
-    const { prefix } = JSON.parse((await runs.call(["run", "--dry-run", "--json", ...to], KEY)).stdout);
-    const next = bytes((await runs.call(["run", "--dry-run", "--body", ...to], KEY)).stdout);
+    const to = ["--base-url", server.baseUrl, "-m", "gpt-5.6", ...flags, "Go on"];
+    const planned = await runs.call(["run", "--dry-run", "--json", "-s", ID, ...to], { env: KEYS });
+    const { prefix } = JSON.parse(planned.stdout);
+    const next = bytes(await nextRequest(runs, to));
     const byte = last.findIndex((value, index) => value !== next[index]);
     assert.deepEqual(
       prefix,

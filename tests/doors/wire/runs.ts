@@ -1,6 +1,7 @@
 /** Runs against a scripted API on loopback: the requests that each sent, and the turns that it left. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import {
   type MessagesServer,
   type MessagesServerOptions,
@@ -15,7 +16,7 @@ import {
 import { test } from "../../support/test.ts";
 import { ID, SessionHome } from "../sessions/home.ts";
 import type { GivenTurn } from "../sessions/session_files.ts";
-import { brokenMessagesRules, brokenResponsesRules } from "../../support/scripted_api/judge.ts";
+import { brokenRules } from "./next_request.ts";
 
 /** A run of a row. */
 export interface GivenRun {
@@ -83,7 +84,7 @@ export class Runs extends SessionHome {
     { prompt = "Go", flags = [], key = "sk-1", isOpenAi, path = "", ...expected }: GivenRun = {},
   ): Promise<Ran> {
     const base = this.server.baseUrl.replace("/v1", `${path}/v1`);
-    const isNew = !this.exists();
+    const isNew = !existsSync(`${this.home}/sessions/${ID}`);
     const args = ["-s", ID, "--base-url", base, ...this.#flags, ...flags, ...prompt === null ? [] : [prompt]];
     const represents = JSON.stringify({ [base]: "https://api.openai.com/v1" });
     const env = isOpenAi ? { REPRISE_REPRESENTS: represents } : {};
@@ -106,14 +107,6 @@ export class Runs extends SessionHome {
       error,
       requests: sent.map(({ body }) => body as Json),
     };
-  }
-
-  exists(): boolean {
-    try {
-      return Deno.statSync(`${this.home}/sessions/${ID}`).isDirectory;
-    } catch {
-      return false;
-    }
   }
 
   /** All events on disk of a type. */
@@ -189,12 +182,7 @@ function register(
     for (const [index, each] of given.entries()) {
       const { requests, ...outcome } = await runs.run(each);
       if (each.sent !== undefined) assert.equal(requests.map(show).join(" "), each.sent, `run ${index + 1}`);
-      for (const body of isLenient ? [] : requests) {
-        assert.deepEqual(
-          body.messages === undefined ? brokenResponsesRules(body) : brokenMessagesRules(body),
-          [],
-        );
-      }
+      for (const body of isLenient ? [] : requests) assert.deepEqual(brokenRules(body), []);
       ran.push({ requests, ...outcome });
     }
     if (notices !== undefined) assert.equal(runs.notices(), notices);

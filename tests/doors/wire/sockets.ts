@@ -135,7 +135,7 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     }],
   ),
   ...table(
-    [1000, 1002, 1003, 1007, 1008, 1009, 1010, 4000],
+    [1000, 1002, 1008, 1009, 4000],
     (code) => [`after a close with ${code} before the answer the run uses HTTP`, {
       reactions: [closes(code)],
       sent: "-:1 http",
@@ -143,7 +143,7 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     }],
   ),
   ...table(
-    [1000, 1001, 1002, 1008, 1011, null],
+    [1000, 1001, 1008, null],
     (code) => [`a loss (${code ?? "without a close"}) inside an answer is a cut`, {
       reactions: [begins(2, code === null ? cuts : closes(code))],
       sent: "-:1",
@@ -194,10 +194,10 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     says: /bad_stream/,
   },
   ...table(
-    [301, 400, 401, 403, 404, 405, 426, 429, 500, 503],
+    [307, 400, 401, 404, 426, 429, 500],
     (status) => [`a server that refuses a WebSocket with ${status} gets HTTP`, {
       reactions: [],
-      refusal: { status },
+      refusal: { status, headers: { location: "ws://127.0.0.1:9/" } },
       sent: "http",
       says: new RegExp(`refused the WebSocket \\(HTTP ${status}\\)`),
     }],

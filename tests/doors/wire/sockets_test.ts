@@ -43,3 +43,12 @@ for (
     assert.equal(checked.code, 0, said(checked));
   });
 }
+
+test.long("a run over a WebSocket waits for no server beyond its own time", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  await using sandbox = new Sandbox();
+  const base = `http://127.0.0.1:${listener.addr.port}/v1`;
+  const args = ["--transport", "ws", "-m", "gpt-5.6", "--base-url", base, "--timeout", "0.5", "Go"];
+  const called = await sandbox.call(["run", "--new", ...args], { env: { OPENAI_API_KEY: "sk-1" } });
+  assert.equal(called.code, 124, said(called));
+});

@@ -161,19 +161,13 @@ export const notes =
   };
 
 /** A checkpoint up to an event, or up to here; `keeps` is the prompt of a run that continues. */
-export const compacts = (upTo?: string, keeps?: string, summary = "So far"): Beat => (story) => {
+export const compacts = (upTo?: string, keeps?: string): Beat => (story) => {
   const seq = story.seqOf(upTo);
   const turn = story.turnOf(seq);
   const end = story.turns.slice(0, turn).reduce((sum, { events }) => sum + events.length, 0);
   const opening_turn = keeps === undefined ? null : story.turnOf(story.seqOf(keeps));
-  const event = {
-    type: "history_compaction",
-    to_seq: end,
-    to_turn: turn,
-    previous_checkpoint: null,
-    opening_turn,
-  };
-  const text = { strategy: "deterministic", summary, limitations: [] };
+  const event = { type: "history_compaction", to_seq: end, to_turn: turn, previous_checkpoint: null };
+  const text = { opening_turn, strategy: "deterministic", summary: "So far", limitations: [] };
   story.add({ kind: "compaction", pins: PINS, events: [{ ...event, ...text }] });
 };
 
@@ -184,12 +178,12 @@ export const shortens = (call: string, kept: string): Beat => (story) => {
 };
 
 /** Takes back the checkpoint, the shortening or the omission that began `turnsAgo`. */
-export const undoes = (turnsAgo = 1, restored: Json = null): Beat => (story) => {
+export const undoes = (turnsAgo = 1): Beat => (story) => {
   const at = story.turns.length - turnsAgo;
   const seq = story.turns.slice(0, at).reduce((sum, { events }) => sum + events.length, 0) + 1;
   const event = story.turns[at]?.events[0].type === "items_omitted"
     ? { type: "omission_withdrawn", omission: seq }
-    : { type: "compaction_withdrawn", checkpoint: seq, restored };
+    : { type: "compaction_withdrawn", checkpoint: seq, restored: null };
   story.add({ kind: "harness", events: [event] });
 };
 

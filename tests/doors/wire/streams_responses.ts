@@ -1,5 +1,6 @@
 /** Streams of the Responses API, each with what a run leaves of it. */
-import type { Json, StreamRow, StreamRows } from "./streams.ts";
+import type { Json } from "../../support/files.ts";
+import type { StreamRow, StreamRows } from "./streams.ts";
 
 const REASONING = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "gAAAA" };
 const MESSAGE = {
@@ -12,6 +13,9 @@ const STRANGE = { zebra: 1, type: "brand_new_call", alpha: { b: [], a: null } };
 
 const done = (output_index: number | undefined, item: Json) => ({
   ...{ type: "response.output_item.done", output_index, item },
+});
+const added = (output_index: number, item: Json) => ({
+  ...{ type: "response.output_item.added", output_index, item },
 });
 const completed = (response: Json = {}) => ({
   type: "response.completed",
@@ -44,27 +48,20 @@ const SHOWN = {
   ...{ id: "rs_1", type: "reasoning", status: "completed", summary: [] },
   content: [{ type: "reasoning_text", text: "One word." }],
 };
+const IN_SHOWN = { item_id: "rs_1", output_index: 0, content_index: 0 };
 const ALL = [SHOWN, MESSAGE, CALL];
 /** A whole stream of these items, as OpenAI sends it. */
 const WHOLE: readonly Json[] = [
   { type: "response.created", response: { id: "resp_1", model: "m", created_at: 1784324967, output: [] } },
-  { type: "response.output_item.added", output_index: 0, item: { ...SHOWN, content: [] } },
-  ...["One ", "word."].map((delta) => ({
-    ...{ type: "response.reasoning_text.delta", item_id: "rs_1", output_index: 0, content_index: 0, delta },
-  })),
-  {
-    type: "response.reasoning_text.done",
-    item_id: "rs_1",
-    output_index: 0,
-    content_index: 0,
-    text: "One word.",
-  },
+  added(0, { ...SHOWN, content: [] }),
+  ...["One ", "word."].map((delta) => ({ type: "response.reasoning_text.delta", ...IN_SHOWN, delta })),
+  { type: "response.reasoning_text.done", ...IN_SHOWN, text: "One word." },
   done(0, SHOWN),
-  { type: "response.output_item.added", output_index: 1, item: { ...MESSAGE, content: [] } },
+  added(1, { ...MESSAGE, content: [] }),
   ...["Hel", "lo"].map((delta) => text(1, delta, { item_id: "msg_1", content_index: 0 })),
   { type: "response.output_text.done", item_id: "msg_1", output_index: 1, content_index: 0, text: "Hello" },
   done(1, MESSAGE),
-  { type: "response.output_item.added", output_index: 2, item: { ...CALL, arguments: "" } },
+  added(2, { ...CALL, arguments: "" }),
   { type: "response.function_call_arguments.delta", item_id: "fc_1", output_index: 2, delta: "{}" },
   { type: "response.function_call_arguments.done", item_id: "fc_1", output_index: 2, arguments: "{}" },
   done(2, CALL),
@@ -140,10 +137,6 @@ export const RESPONSES_STREAMS: StreamRows = {
     events: [done(0, CALL), done(0, OTHER), completed({ output: [CALL, OTHER] })],
     items: [CALL, OTHER],
   },
-  "items without a position are two": {
-    events: [done(undefined, CALL), done(undefined, OTHER), completed({ output: [CALL, OTHER] })],
-    items: [CALL, OTHER],
-  },
   "an item that comes twice is kept once": {
     events: [done(0, CALL), done(0, CALL), completed()],
     ...{ items: [CALL], notices: ['stream: Item "function_call" came twice, and was kept once'] },
@@ -154,11 +147,7 @@ export const RESPONSES_STREAMS: StreamRows = {
   },
   "text is shown by its deltas, and a refusal is text": {
     events: [
-      {
-        type: "response.output_item.added",
-        output_index: 1,
-        item: { ...MESSAGE, phase: "commentary", content: [] },
-      },
+      added(1, { ...MESSAGE, phase: "commentary", content: [] }),
       ...[text(1, "Looking", { item_id: "msg_1" }), text(2, " on")],
       { type: "response.refusal.delta", output_index: 3, delta: "No" },
       done(3, { type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No" }] }),
@@ -168,40 +157,17 @@ export const RESPONSES_STREAMS: StreamRows = {
   },
   "parts of a summary are separated by a blank line": {
     events: [
-      summary(0, "First"),
-      summary(0, " part"),
-      summary(1, "Second"),
-      done(0, REASONING),
-      done(1, MESSAGE),
-      completed(),
+      ...[summary(0, "First"), summary(0, " part"), summary(1, "Second")],
+      ...[done(0, REASONING), done(1, MESSAGE), completed()],
     ],
     reasoning: "First part\n\nSecond",
-  },
-  "text of items without deltas is shown once": {
-    events: [
-      done(0, {
-        ...REASONING,
-        summary: [{ type: "summary_text", text: "A" }, { type: "summary_text", text: "B" }],
-      }),
-      ...[done(1, MESSAGE), completed()],
-    ],
-    ...{ text: "Hello", reasoning: "A\n\nB" },
   },
   "events that a client must tolerate change nothing": {
     events: [
       ...["", { type: "keepalive", sequence_number: 3 }],
       { type: "response.apply_patch_call_operation_diff.delta", output_index: 0, delta: "x" },
-      ...[text(0, 17), text(0, undefined), {
-        type: "response.output_item.added",
-        output_index: 0,
-        item: null,
-      }],
-      ...[
-        done(0, CALL),
-        completed({ created_at: 1784324967.5, usage: { input_tokens: 3 } }),
-        "[DONE]",
-        done(1, MESSAGE),
-      ],
+      ...[text(0, 17), text(0, undefined), added(0, null), done(0, CALL)],
+      ...[completed({ created_at: 1784324967.5, usage: { input_tokens: 3 } }), "[DONE]", done(1, MESSAGE)],
     ],
     ...{ items: [CALL], usage: { input_tokens: 3 } },
   },
@@ -212,19 +178,13 @@ export const RESPONSES_STREAMS: StreamRows = {
       error: "incomplete",
     },
   },
-  "a content filter is a refusal": {
-    events: [done(0, MESSAGE), incomplete("content_filter")],
-    error: "refused",
-  },
   ...Object.fromEntries(
     ([
       ["nested, then failed", [{ type: "error", error: { ...quota, type: "insufficient_quota" } }, failed]],
       ["nested alone", [{ type: "error", error: quota }]],
       ["flat alone", [{ type: "error", ...quota, param: null, sequence_number: 2 }]],
       ["flat, then failed", [{ type: "error", ...quota }, failed, "[DONE]"]],
-      ["failed alone", [failed]],
       ["without a type", [{ error: quota }]],
-      ["response.error", [{ type: "response.error", error: quota }]],
       ["completed after it", [{ type: "error", error: quota }, completed({ id: "resp_9" })]],
     ] as const).map(([name, events]) => [
       `an error event is reported once: ${name}`,
@@ -233,14 +193,9 @@ export const RESPONSES_STREAMS: StreamRows = {
   ),
   ...Object.fromEntries(
     ([
-      [{ code: "usage_not_included", message: "x" }, "quota_exhausted"],
       [{ code: "rate_limit_exceeded", message: "try again in 1.3s" }, "rate_limited"],
-      [{ code: "server_is_overloaded", message: "x" }, "provider_failed"],
-      [{ code: "context_length_exceeded", message: "x" }, "context_overflow"],
       [{ type: "invalid_request_error", message: "exceeds the context window" }, "context_overflow"],
       [{ type: "timeout_error", message: "no time for the context window" }, "provider_failed"],
-      [{ type: "billing_error", message: "x" }, "quota_exhausted"],
-      [{ type: "conflict_error", message: "x" }, "request_refused"],
       [{ code: "401", message: "x" }, "unauthorized"],
       [{ code: 429, message: "Slow" }, "rate_limited"],
       [{ code: "never_seen", message: "x" }, "provider_failed"],
@@ -255,13 +210,9 @@ export const RESPONSES_STREAMS: StreamRows = {
     events: [created(), done(0, CALL), "[DONE]", '{"type":"response.output_item.do'],
     ...{ items: [CALL], error: "stream_cut" },
   },
-  "half an event before the end is a broken stream": {
-    events: [done(0, CALL), '{"type":"response.output_item.do', done(1, MESSAGE), completed()],
-    ...{ items: [CALL], error: "bad_stream" },
-  },
   "an event that is no object is a broken stream": {
     events: [done(0, CALL), "[1]", completed()],
-    error: "bad_stream",
+    ...{ items: [CALL], error: "bad_stream" },
   },
   "numbers and the order of members stay as they were sent": {
     events: [
@@ -276,7 +227,7 @@ export const RESPONSES_STREAMS: StreamRows = {
   },
   "the server's report about changed reasoning is kept": {
     events: [done(0, MESSAGE), completed({ input_transformations: changed })],
-    transformations: changed,
+    raw: [JSON.stringify(changed)],
   },
   "an item that its events call output_item is kept like any other": {
     events: [

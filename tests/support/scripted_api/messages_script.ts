@@ -44,58 +44,48 @@ export interface StreamedMessage {
 export type ScriptedAnswer = StreamedMessage | HttpAnswer | BytesAnswer;
 
 /** A streamed answer with these blocks. */
-export function says(blocks: readonly ScriptedBlock[], options: MessagesStreamOptions = {}): ScriptedAnswer {
-  return { kind: "stream", blocks, options };
-}
-
+export const says = (
+  blocks: readonly ScriptedBlock[],
+  options: MessagesStreamOptions = {},
+): ScriptedAnswer => ({
+  kind: "stream",
+  blocks,
+  options,
+});
 /** A thinking block. */
-export function thinking(text: string): ScriptedBlock {
-  return { kind: "thinking", text };
-}
-
+export const thinking = (text: string): ScriptedBlock => ({ kind: "thinking", text });
 /** A redacted thinking block. */
-export function redacted(): ScriptedBlock {
-  return { kind: "redacted" };
-}
-
+export const redacted = (): ScriptedBlock => ({ kind: "redacted" });
 /** A text block. */
-export function text(words: string): ScriptedBlock {
-  return { kind: "text", text: words };
-}
-
+export const text = (text: string): ScriptedBlock => ({ kind: "text", text });
 /** A call of a tool of the client; a string is sent as the text of its input, whatever it holds. */
-export function toolUse(name: string, input: Json, options: { readonly id?: string } = {}): ScriptedBlock {
-  const json = typeof input === "string" ? input : JSON.stringify(input);
-  return { kind: "tool_use", name, input: json, ...options };
-}
-
+export const toolUse = (
+  name: string,
+  input: Json,
+  options: { readonly id?: string } = {},
+): ScriptedBlock => ({
+  kind: "tool_use",
+  name,
+  input: typeof input === "string" ? input : JSON.stringify(input),
+  ...options,
+});
 /** A call of a tool that the server runs, with its result. */
-export function serverTool(name: string, input: Json, result: Json): ScriptedBlock {
-  return { kind: "server_tool", name, input, result };
-}
-
+export const serverTool = (name: string, input: Json, result: Json): ScriptedBlock => ({
+  kind: "server_tool",
+  name,
+  input,
+  result,
+});
 /** Any other block. */
-export function rawBlock(block: Json): ScriptedBlock {
-  return { kind: "block", block };
-}
-
+export const rawBlock = (block: Json): ScriptedBlock => ({ kind: "block", block });
 /** An end with this stop reason. */
-export function stop(reason: string, details?: Json): MessagesEnd {
-  return { kind: "stop", reason, ...(details === undefined ? {} : { details }) };
-}
-
-/** An answer that refuses to answer: no block at all (protocol §10). */
-export function declined(explanation: string): ScriptedAnswer {
-  return says([], { end: stop("refusal", { type: "refusal", category: "cyber", explanation }) });
-}
+export const stop = (reason: string): MessagesEnd => ({ kind: "stop", reason });
 
 /** An error answer in the API's shape (protocol §11). */
 export function apiError(status: number, type: string, message: string): HttpAnswer {
   const headers = { "content-type": "application/json" };
   return { kind: "http", status, headers, body: JSON.stringify({ type: "error", error: { type, message } }) };
 }
-
 /** 400, in these words. */
-export function invalidRequest(message: string): HttpAnswer {
-  return apiError(400, "invalid_request_error", message);
-}
+export const invalidRequest = (message: string): HttpAnswer =>
+  apiError(400, "invalid_request_error", message);

@@ -48,42 +48,39 @@ export interface StreamedResponse {
 export type ScriptedResponse = StreamedResponse | HttpAnswer | BytesAnswer;
 
 /** A streamed answer with these items. */
-export function answer(items: readonly ScriptedItem[], options: StreamOptions<End> = {}): ScriptedResponse {
-  return { kind: "stream", items, options };
-}
-
+export const answer = (
+  items: readonly ScriptedItem[],
+  options: StreamOptions<End> = {},
+): ScriptedResponse => ({
+  kind: "stream",
+  items,
+  options,
+});
 /** A reasoning item, with one summary part for each text. */
-export function reasoning(...texts: readonly string[]): ScriptedItem {
-  return { kind: "reasoning", texts };
-}
-
+export const reasoning = (...texts: readonly string[]): ScriptedItem => ({ kind: "reasoning", texts });
 /** An assistant message. */
-export function message(
+export const message = (
   text: string,
   options: { readonly phase?: Phase; readonly refusal?: true } = {},
-): ScriptedItem {
-  return { kind: "message", text, ...options };
-}
-
+): ScriptedItem => ({ kind: "message", text, ...options });
 /** A function call; a string is sent as the arguments text, whatever it holds. */
-export function functionCall(
+export const functionCall = (
   name: string,
   args: Json,
   options: { readonly callId?: string } = {},
-): ScriptedItem {
-  const text = typeof args === "string" ? args : JSON.stringify(args);
-  return { kind: "function_call", name, arguments: text, ...options };
-}
-
+): ScriptedItem => ({
+  kind: "function_call",
+  name,
+  arguments: typeof args === "string" ? args : JSON.stringify(args),
+  ...options,
+});
 /** Any other item. */
-export function rawItem(item: Json): ScriptedItem {
-  return { kind: "item", item };
-}
-
+export const rawItem = (item: Json): ScriptedItem => ({ kind: "item", item });
 /** The item or block begun but never finished. */
-export function unfinished<Item extends object>(item: Item): Item & { readonly unfinished: true } {
-  return { ...item, unfinished: true };
-}
+export const unfinished = <Item extends object>(item: Item): Item & { readonly unfinished: true } => ({
+  ...item,
+  unfinished: true,
+});
 
 /** An error answer in the API's shape (protocol §6.1). */
 export function httpError(
@@ -114,9 +111,8 @@ export function rateLimited({ retryAfter }: { readonly retryAfter?: string } = {
 }
 
 /** 401. */
-export function unauthorized(): HttpAnswer {
-  return httpError(401, { message: "Incorrect API key provided.", code: "invalid_api_key" });
-}
+export const unauthorized = (): HttpAnswer =>
+  httpError(401, { message: "Incorrect API key provided.", code: "invalid_api_key" });
 
 /** Error of the API about a request, in the words of protocol §6.2. */
 export interface RefusalText {
@@ -140,9 +136,7 @@ export function refuse({ status = 400, ...error }: RefusalText, shape: RefusalSh
 }
 
 /** A refusal as servers made with FastAPI send it: `{"detail": …}`, a text or a list of problems. */
-export function refuseInDetail(status: number, detail: Json): HttpAnswer {
-  return json(status, { detail });
-}
+export const refuseInDetail = (status: number, detail: Json): HttpAnswer => json(status, { detail });
 
 /** The ids of the reasoning items of a request. */
 export function reasoningIds({ input }: { readonly input: readonly Json[] }): string[] {

@@ -40,6 +40,13 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
     "src/cli/start/embedded_script.ts": 'import { Script } from "node:vm";\n',
     "src/run/a.ts": 'new Worker("b.js");\nimport { Script } from "node:vm";\nDeno.dlopen("libc.so.6", {});\n',
   }, "src/run/a.ts:1 src/run/a.ts:2 src/run/a.ts:3"],
+  doors: [{
+    "tests/cli/a_test.ts":
+      'import {} from "../../sr\x63/run/a.ts";\nimport type {} from "../support/in_process.ts";\n',
+    "tests/crash/a.ts": 'import "../../sr\x63/run/a.ts";\n',
+    "tests/support/in_process.ts": 'await import("../../sr\x63/cli/main.ts");\n',
+    "tests/support/b.ts": 'import type { A } from "../../sr\x63/run/a.ts";\n',
+  }, "tests/cli/a_test.ts:1 tests/support/b.ts:1"],
   purity: [{
     "src/domain/a.ts": "crypto.randomUUID();\n",
     "src/fold/a.ts": "Date.now();\nnew Date(0);\nnew Date();\nDeno.pid;\n",

@@ -1,5 +1,4 @@
-/** Refusals of APIs and the requests that follow. */
-import { REFUSALS } from "./refusals.ts";
+/** Runs against scripted APIs: loops, refusals, and the requests that follow. */
 import assert from "node:assert/strict";
 import { type ResponsesServer, startResponsesServer } from "../../support/scripted_api/responses.ts";
 import {
@@ -10,31 +9,28 @@ import {
   refuse,
 } from "../../support/scripted_api/responses_script.ts";
 import { test } from "../../support/test.ts";
+import { CHECKPOINTS } from "./checkpoint_loops.ts";
 import { CLAUDE_RUNS } from "./claude_runs.ts";
+import { LOOPS } from "./loops.ts";
+import { REFUSALS } from "./refusals.ts";
 import { MEMBER_REFUSALS } from "./refused_members.ts";
 import { KEY_REFUSALS } from "./refusals_by_key.ts";
 import { runMessagesRow, runRow, Runs } from "./runs.ts";
 
-const ROWS = { ...REFUSALS, ...KEY_REFUSALS, ...MEMBER_REFUSALS };
+const ROWS = { ...LOOPS, ...CHECKPOINTS, ...REFUSALS, ...KEY_REFUSALS, ...MEMBER_REFUSALS };
 for (const [name, row] of Object.entries(ROWS)) runRow(name, row);
-for (
-  const [name, { script, legacyBinding, model = "claude-opus-5-5", ...row }] of Object.entries(CLAUDE_RUNS)
-) {
-  const server = () => ({ script: script(), ...(legacyBinding ? { legacyBinding } : {}) });
-  runMessagesRow(name, { ...row, model, server });
+for (const [name, { script, model = "claude-opus-5-5", ...row }] of Object.entries(CLAUDE_RUNS)) {
+  runMessagesRow(name, { ...row, model, server: () => ({ script: script() }) });
 }
 
-for (
-  const [name, message, noticed] of [
-    [
-      "known words is on disk before the retry",
-      "The encrypted content for item ID could not be verified.",
-      1,
-    ],
-    ["a guess is on disk after a retry that worked, and not before", "reasoning item ID expired", 0],
-  ] as const
-) {
-  test.long(`the notice of a refusal in ${name}`, async () => {
+/** Texts of a refusal, and the notices on disk when the request is sent again: a guess waits for its success. */
+const NOTICED = [
+  ["known words", "The encrypted content for item ID could not be verified.", 1],
+  ["a guess", "reasoning item ID expired", 0],
+] as const;
+
+for (const [name, message, noticed] of NOTICED) {
+  test.long(`the notice of a refusal by ${name} is on disk ${noticed ? "before" : "after"} the retry`, async () => {
     const seen: number[] = [];
     const server: ResponsesServer = startResponsesServer({
       rules: "none",
