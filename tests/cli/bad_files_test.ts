@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { lacksCommand, needing } from "../support/needs.ts";
 import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
 import { ending } from "../support/reprise.ts";
-import { assertError, HELLO, LACKS_MODES, ok, Place, readsThenAnswers, WITH_MODES } from "./harness.ts";
+import { assertError, HELLO, ok, Place, readsThenAnswers } from "./harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 
@@ -52,21 +52,6 @@ test("a home that is a file or a link is exit 14, and is named", async () => {
   assertError(await place.call(RUN), expected);
   assert.deepEqual([...Deno.readDirSync(`${directory}/real`)], []);
   assert.equal(place.server.requests.length, 0);
-});
-
-test.process(needing("a home that its modes close is exit 14", LACKS_MODES), async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  const { home } = place.sandbox;
-  const run = ["run", "--json", "-s", "s", "Hi"];
-  for (const [path, mode] of [[`${home}/sessions/s/turns`, 0o500], [home, 0o000]] as const) {
-    Deno.chmodSync(path, mode);
-    const called = await place.call(run, { through: WITH_MODES });
-    Deno.chmodSync(path, 0o700);
-    assertError(called, { code: "storage_denied", exit: 14, says: /permission denied/i });
-  }
-  await ok(place, ["fsck", "s"]);
-  await ok(place, run);
 });
 
 test.process(needing("a home on a read-only or full file system is exit 14", LACKS_MOUNTS), async () => {

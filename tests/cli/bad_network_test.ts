@@ -9,12 +9,6 @@ const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 /** One more than the cap of a line. */
 const OVER_THE_CAP = 64 * 1024 * 1024 + 1;
 
-/** Returns a port of this machine on which nothing listens. */
-function closedPort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
-
 /** Base URLs, made of the URL of a server, that lead to no API. */
 const NOWHERE: Readonly<Record<string, readonly [url: (server: string) => string, expected: ExpectedError]>> =
   {
@@ -22,10 +16,6 @@ const NOWHERE: Readonly<Record<string, readonly [url: (server: string) => string
     "that would carry the key unencrypted to another machine": [
       (server) => server.replace("127.0.0.1", "0.0.0.0"),
       { code: "insecure_url", exit: 2, says: /unencrypted/, hint: /https/ },
-    ],
-    "whose port is closed": [
-      () => `http://127.0.0.1:${closedPort()}/v1`,
-      { code: "network_failed", exit: 10, says: /refused/ },
     ],
     "that speaks no TLS": [
       (server) => server.replace("http:", "https:"),

@@ -82,8 +82,6 @@ const TEXT = "input[0].content[0].text";
 const OTHERS: readonly (readonly [prompt: string, flags: readonly string[], paths: readonly string[]])[] = [
   ["Delete everything in a.txt", [], [TEXT]],
   [PROMPT, ["-m", "gpt-5.6-mini"], ["model"]],
-  [PROMPT, ["--instructions", "Be brief."], ["instructions"]],
-  [PROMPT, ["--allow", "write"], ["tools"]],
   ["Another", ["--effort", "high", "-m", "gpt-5.6-mini"], ["model", "reasoning", TEXT]],
 ];
 
@@ -98,6 +96,7 @@ test.long("run --fixture refuses each other prompt, model, instructions, set of 
     const { details, message } = assertError(called, {
       ...{ code: "fixture_miss", exit: 7, hint: /--match sequence/, says: /recorded "?.*received/s },
     });
+    assert.ok(ending(called).resume.includes(`--fixture ${folder}`));
     const found = details.differences.map(({ path }: Json) => path);
     for (const path of paths) assert.ok(found.some((each: string) => each.startsWith(path)), found.join());
     assert.equal(/, and at \d other places?$/.test(message), found.length > 1, message);

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import deno from "../../deno.json" with { type: "json" };
 import type { Json } from "../support/files.ts";
 import { answer, message, rateLimited, unauthorized } from "../support/scripted_api/responses.ts";
-import { ending, events, Sandbox } from "../support/reprise.ts";
-import { assertError, HELLO, MODEL, Place, readsThenAnswers } from "./harness.ts";
+import { events, Sandbox } from "../support/reprise.ts";
+import { assertError, MODEL, Place, readsThenAnswers } from "./harness.ts";
 
 /** The members that scripts rely on, in order. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -64,20 +64,6 @@ test("run --json is JSON Lines, and nothing else: the events of a run with a too
     usage: { ...tokens, output_tokens: 80, reasoning_tokens: 32 },
     ...{ cost_usd: 0.00256, resume: 'reprise run -s s "…"' },
   });
-});
-
-test("the command in resume keeps the limits of the run, and its fixture: what was played is not sent", async () => {
-  await using place = new Place(() => HELLO);
-  const run = async (...args: readonly string[]) =>
-    ending(await place.call(["run", "--json", "--new", ...args])).resume;
-  const limited = await run("-s", "s", "--max-cost", "0.5", "--max-tokens", "20", "Hi");
-  assert.equal(limited, 'reprise run -s s --max-tokens 20 --max-cost 0.5 "…"');
-  const recorded = `${place.sandbox.directory}/rec`;
-  await run("-s", "kept", "--record", recorded, "Hi");
-  const { length } = place.server.requests;
-  const missed = await run("-s", "played", "--fixture", recorded, "--match", "conversation", "Bye");
-  assert.equal(missed, `reprise run -s played --fixture ${recorded} --match conversation`);
-  assert.equal(place.server.requests.length, length);
 });
 
 test("a retry is a notice, and an error comes just before run.ended", async () => {

@@ -50,7 +50,6 @@ const MEETING: Readonly<Record<string, readonly [call: ScriptedItem, keys: reado
   "a file": [read("key.txt"), OPENAI],
   "a file that is searched": [functionCall("search_text", SEARCH), OPENAI],
   "base64": [shellLine("base64 -w0 key.txt"), OPENAI],
-  "JSON in a URL": [shellLine("printf '%%22%s%%22' \"$(cat key.txt)\""), OPENAI],
   "a key where a long output is cut": [
     shellLine('for i in $(seq 1 4000); do echo "$i $(head -c 60 key.txt)"; done'),
     OPENAI,

@@ -35,7 +35,6 @@ test.process("record and serve refuse a --port-file that is something else, befo
   for (
     const [name, says] of [
       ["link", /it is no regular file/],
-      ["chat", /it is no regular file/],
       ["digits", /something other than a port/],
     ] as const
   ) {

@@ -141,14 +141,3 @@ test("repair puts an intact turn beside a damaged one, and what is missing; othe
   assert.deepEqual([again.put, again.actions], [[], []]);
   await place.ok("a", "sync", ID);
 });
-
-test("repair mixes no histories", async () => {
-  await using place = await TwoHomes.pushed(1, "b");
-  place.write("a", 2);
-  await place.ok("a", "sync", ID);
-  place.write("b", 2);
-  const [mine, there] = [place.files("b"), place.server.objects.size];
-  Deno.writeTextFileSync(`${place.path("b")}/turns/000001.json`, "torn");
-  await place.fails(5, "b", "repair", ID);
-  assert.deepEqual([place.files("b").slice(1), place.server.objects.size], [mine.slice(1), there]);
-});

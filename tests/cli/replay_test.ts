@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
 import { answer, message, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import { reasoningIds, refuse } from "../support/scripted_api/responses_script.ts";
-import { ok, Place, READS_A, until } from "./harness.ts";
+import { ok, Place } from "./harness.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 
@@ -47,33 +47,5 @@ test("explain reports a refused item that is left out, and --lift-quarantine lif
   const lifted = JSON.parse(await ok(place, [...LIFT, "--json"]));
   assert.deepEqual(lifted, { session: "s", lifted: [2, 3], dry_run: false });
   assert.equal(await ok(place, LIFT), "s: 0 quarantined items lifted\n");
-  await ok(place, ["fsck", "s", "--requests"]);
-});
-
-test.process("no verb repairs a session while another process writes; after a kill --lift-quarantine closes that run first", async () => {
-  let stalls = false;
-  const refusing = refusesFirst();
-  const stalling = answer(READS_A.kind === "stream" ? READS_A.items : [], { end: { kind: "stall" } });
-  await using place = new Place((request) => stalls ? stalling : refusing(request), { rules: "none" });
-  await quarantine(place);
-  stalls = true;
-  const started = place.start(["run", "--json", "-s", "s", "Three"]);
-  await until(() => place.server.requests.length > 3, "the request");
-  for (const args of [LIFT, ["repair", "s"], ["repair", "s", "--dry-run"]]) {
-    const { code, stdout } = await place.call([...args, "--json"]);
-    assert.deepEqual([code, JSON.parse(stdout).code], [5, "session_locked"]);
-    assert.match(JSON.parse(stdout).hint, /interrupt/);
-  }
-  assert.deepEqual(JSON.parse(await ok(place, [...LIFT, "--dry-run", "--json"])).lifted, [2, 3]);
-  started.process.kill("SIGKILL");
-  await started.ended();
-  await ok(place, LIFT);
-  const last = place.sandbox.turns("s").slice(-2).map(({ events }) => events.at(-1));
-  assert.deepEqual(last.map(({ type, state, reason }) => [type, state ?? reason]), [
-    ["run_ended", "interrupted"],
-    ["replay_notice", "quarantine_lifted"],
-  ]);
-  stalls = false;
-  await ok(place, ["run", "-s", "s"]);
   await ok(place, ["fsck", "s", "--requests"]);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
 import type { Json } from "../support/files.ts";
-import type { CallOptions, Sandbox, Started } from "../support/reprise.ts";
+import type { Sandbox, Started } from "../support/reprise.ts";
 
 /** Body of a request. */
 export const bodyOf = (input: string) => ({ model: "gpt-5.6", input });
@@ -22,7 +22,7 @@ export class Serving implements AsyncDisposable {
   static async start(
     sandbox: Sandbox,
     args: readonly string[],
-    options: Omit<CallOptions, "stdin"> = {},
+    options: Parameters<Sandbox["start"]>[1] = {},
   ): Promise<Serving> {
     const started = sandbox.start(args, options);
     await started.printed("\n");

@@ -82,13 +82,6 @@ const PROMPTS: Readonly<Record<string, Row>> = {
     says: "5 bytes added to the prompt",
     process: true,
   },
-  "may be 10,485,760 bytes": {
-    args: ["Count"],
-    ...sh(`head -c ${MOST} /dev/zero | tr "\\0" x | "$@"`),
-    asks: `Count\n\n${"x".repeat(MOST)}`,
-    says: `${MOST} bytes added to the prompt`,
-    process: true,
-  },
 };
 
 for (const [name, { args, asks, says, process, ...options }] of Object.entries(PROMPTS)) {
@@ -117,10 +110,6 @@ const REFUSED: Readonly<Record<string, readonly [readonly string[], CallOptions,
   "is left unread by a variable": [[], { stdin: "x", env: { REPRISE_NO_STDIN: "1" } }, {
     ...NO_PROMPT,
     says: /REPRISE_NO_STDIN leaves stdin unread/,
-  }],
-  "is left by a variable that is no switch": [["Hi"], { env: { REPRISE_NO_STDIN: "maybe" } }, {
-    ...USAGE,
-    says: /REPRISE_NO_STDIN="maybe"/,
   }],
 };
 

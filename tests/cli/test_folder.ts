@@ -1,5 +1,4 @@
 /** A folder into which `record` writes a recording for each test, in front of an upstream that echoes. */
-import type { CallOptions } from "../support/reprise.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { answering, RawUpstream } from "../support/raw_upstream.ts";
 import { Serving } from "./serving.ts";
@@ -22,7 +21,7 @@ export class TestFolder extends Sandbox {
   /** Starts `record` into the folder. */
   async record(
     flags: readonly string[] = [],
-    options: Omit<CallOptions, "stdin"> = {},
+    options: Parameters<Sandbox["start"]>[1] = {},
   ): Promise<Serving> {
     const args = ["record", "--json", "--upstream", this.upstream.origin, "--out", this.out, ...flags];
     const server = await Serving.start(this, args, options);

@@ -72,7 +72,7 @@ for (
   });
 }
 
-test("the transport comes from the flag, the environment, a profile or the configuration", async () => {
+test("the transport comes from the flag, the environment or the configuration", async () => {
   await using place = await TransportPlace.open({ script: loop });
   const requireTransport = async (transport: string, args: readonly string[], variable = "") => {
     const called = await place.run(["--dry-run", ...args, "Hello"], { env: { REPRISE_TRANSPORT: variable } });
@@ -83,8 +83,6 @@ test("the transport comes from the flag, the environment, a profile or the confi
   await requireTransport("ws", ["--transport", "ws"]);
   await requireTransport("ws", [], "ws");
   await requireTransport("sse", ["--transport", "sse"], "ws");
-  strictEqual((await place.call(["config", "set", "profiles.fast.transport", "ws"])).code, 0);
-  await requireTransport("ws", ["--profile", "fast"]);
   strictEqual((await place.call(["config", "set", "transport", "ws"])).code, 0);
   await requireTransport("ws", []);
   await requireTransport("sse", [], "sse");

@@ -2,13 +2,12 @@
 import assert from "node:assert/strict";
 import type { ScriptedItem } from "../../support/scripted_api/responses_script.ts";
 import { type Called, ending, type Started } from "../../support/reprise.ts";
-import { Place, until } from "../harness.ts";
+import { Place } from "../harness.ts";
 import {
   assertAnswered,
   calling,
   decisions,
   edit,
-  eventsOf,
   names,
   NEW_RUN,
   read,
@@ -62,13 +61,6 @@ class Terminal {
   /** Waits for the question with this number, from 1. */
   asked(times: number): Promise<void> {
     return this.#run.printed(QUESTION, times);
-  }
-
-  /** The terminal goes away with the program that holds its other end. */
-  async vanish(): Promise<void> {
-    this.#run.process.kill("SIGKILL");
-    await this.#run.ended();
-    await this.#keys.close().catch(() => {});
   }
 
   async ended(): Promise<Called> {
@@ -235,16 +227,6 @@ Deno.test("with a stdin that is no terminal, the question reads the terminal: a 
     assert.deepEqual(decisions(place), ["shell: denied, asked_no", "shell: allowed, asked_yes"]);
     assert.deepEqual(names(place), ["a.txt", "y"]);
   }
-});
-
-Deno.test("a stop at the question ends the run as interrupted, with every call answered: the terminal's window is closed", async () => {
-  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
-  const terminal = new Terminal(place);
-  await terminal.asked(1);
-  await terminal.vanish();
-  await until(() => eventsOf(place, "run_ended").length === 1, "the end of the run");
-  // The end of the input may be seen just before the signal: a no, after which the reading call may run.
-  assertClosed(place, 129);
 });
 
 function assertClosed(place: Place, code: number): void {

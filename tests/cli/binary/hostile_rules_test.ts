@@ -53,11 +53,6 @@ const LONG = `${"a".repeat(60 * KIB)}!`;
 const BOUNDED: readonly (readonly [what: string, match: Json, recorded: Json])[] = [
   ["alternatives that overlap", replace("(a|aa|a?)*b"), ask(LONG)],
   [
-    "replacements that double a string again and again",
-    { replace: Array.from({ length: 100 }, (_, index) => ({ pattern: `[ab]|${index}`, with: "ab" })) },
-    ask("a"),
-  ],
-  [
     "paths that descend again and again",
     { ignore: Array.from({ length: 90 }, (_, index) => `$${"..a".repeat(15)}..m${index}`) },
     ask("Hi", { deep: nested(400), wide: Array.from({ length: 20_000 }, () => ({ a: { a: 1 } })) }),

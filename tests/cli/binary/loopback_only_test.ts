@@ -1,8 +1,9 @@
 /** Tests for the addresses of `record` and `serve`, in any environment, and for too many connections. */
 import assert from "node:assert/strict";
-import { type Called, Sandbox } from "../../support/reprise.ts";
+import { Sandbox } from "../../support/reprise.ts";
 import { writeFixture } from "../../doors/recordings/recording_files.ts";
-import { linesOf, Wrapping } from "./wrapping.ts";
+import { Serving } from "../serving.ts";
+import { Wrapping } from "./wrapping.ts";
 
 /** A port that nothing listens on at the moment. */
 function freePort(): number {
@@ -70,7 +71,6 @@ for (const verb of VERBS) {
   }
 }
 
-const LIMITED = ["/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"];
 const CONNECTIONS = 1200;
 
 /** Asks for the models on a connection of its own, which stays open. */
@@ -85,59 +85,28 @@ async function asked(port: number): Promise<{ readonly status: number; readonly 
   return { status, connection };
 }
 
-/** Opens many connections at a time under `ulimit -n 1024`, lets them go, and asks again. */
-async function crowded(verb: "record" | "serve", ordinary: readonly number[]): Promise<Called> {
+Deno.test("more connections than ulimit -n allows get their answer or 503, and serve continues", async () => {
   await using sandbox = new Sandbox();
-  const port = freePort();
-  const started = sandbox.start([...argumentsOf(verb, sandbox), "--json", "--port", String(port)], {
-    through: LIMITED,
-  });
-  try {
-    await started.printed('"ready"');
-    const all = await Promise.all(Array.from({ length: CONNECTIONS }, () => asked(port)));
-    const counts = Map.groupBy(all, ({ status }) => status);
-    for (const { connection } of all) connection.close();
-    assert.ok(
-      all.every(({ status }) => status === 503 || ordinary.includes(status)),
-      [...counts.keys()].join(),
-    );
-    assert.ok((counts.get(503)?.length ?? 0) > 0, "some were too many");
-    assert.ok((counts.get(ordinary.at(-1) as number)?.length ?? 0) > 0, "most were not");
-    // The server hears of closed connections a moment later.
-    let later = 503;
-    for (let tries = 0; tries < 100 && later === 503; tries++) {
-      const { status, connection } = await asked(port);
-      connection.close();
-      later = status;
-    }
-    assert.ok(ordinary.includes(later), `asked again: ${later}`);
-  } finally {
-    started.process.kill("SIGTERM");
+  const through = ["/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"];
+  const serving = await Serving.start(sandbox, [...argumentsOf("serve", sandbox), "--json"], { through });
+  const port = Number(new URL(serving.origin).port);
+  const all = await Promise.all(Array.from({ length: CONNECTIONS }, () => asked(port)));
+  for (const { connection } of all) connection.close();
+  const statuses = new Set(all.map(({ status }) => status));
+  // One answer, its misses, and those that were too many.
+  assert.deepEqual([...statuses].sort(), [200, 400, 503]);
+  // The server hears of closed connections a moment later.
+  let later = 503;
+  for (let tries = 0; tries < 100 && later === 503; tries++) {
+    const { status, connection } = await asked(port);
+    connection.close();
+    later = status;
   }
-  const called = await started.ended();
-  assert.match(called.stdout, /"type":"(serve|record)\.ended"/);
-  assert.match(called.stdout, /"type":"turned_away","status":503/);
-  return called;
-}
-
-for (const [verb, ordinary] of [["serve", [200, 400]], ["record", [502]]] as const) {
-  Deno.test(`more connections than ulimit -n allows get their answer or 503, and ${verb} continues`, async () => {
-    const { code, stdout, stderr } = await crowded(verb, ordinary);
-    assert.equal(code, 7, stderr);
-    if (verb === "serve") return;
-    const logged = linesOf(stdout);
-    const { turned_away, exit_code } = logged.at(-1);
-    assert.deepEqual([exit_code, logged.filter(({ type }) => type === "turned_away").length], [
-      7,
-      turned_away,
-    ]);
-    const { code: reason, message } = logged.find(({ type }) => type === "error");
-    assert.deepEqual([reason, message], [
-      "not_kept",
-      `Cannot keep ${turned_away} requests: they were turned away`,
-    ]);
-  });
-}
+  assert.equal(later, 400);
+  const { code, events } = await serving.end();
+  assert.deepEqual([code, events.at(-1).type], [7, "serve.ended"]);
+  assert.ok(events.some(({ type, status }) => type === "turned_away" && status === 503));
+});
 
 Deno.test("a request that record refuses makes it end with 7, and what the command ended with comes first", async () => {
   const foreign =

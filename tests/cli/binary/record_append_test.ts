@@ -1,10 +1,7 @@
-/** `record --append` of several processes, of growing secrets, and on a disk that refuses. */
+/** `record --append` of several processes, and of growing secrets. */
 import assert from "node:assert/strict";
 import { exchangesOf } from "../../doors/recordings/recording_files.ts";
-import { bytesBelow, textsBelow } from "../../support/files.ts";
-import { fill, lacksMount, withMount } from "../../support/mounts.ts";
-import { needing } from "../../support/needs.ts";
-import { Serving } from "../serving.ts";
+import { textsBelow } from "../../support/files.ts";
 import { TestFolder } from "../test_folder.ts";
 import { Wrapping } from "./wrapping.ts";
 
@@ -53,42 +50,3 @@ Deno.test("a fixture that grows counts the secrets of all recordings, and keeps 
   const served = await suite.around(["serve", "--strict-usage", suite.out], inputs, keyed);
   assert.equal(served.code, 0, served.stderr);
 });
-
-Deno.test(
-  needing(
-    "record --append on a full or read-only disk ends with 14, and the fixture does not change",
-    await lacksMount("tmpfs"),
-  ),
-  async () => {
-    await using folder = new TestFolder();
-    const at = `${folder.directory}/at`;
-    const flags = ["--append", "--upstream", folder.upstream.origin, "--out", `${at}/fixture`];
-    const add = async (input: string) => {
-      const server = await Serving.start(folder, ["record", "--json", ...flags]);
-      assert.equal((await server.post(...ask(input))).status, 200, "the client gets its answer all the same");
-      return await server.end();
-    };
-    const remount = (mode: "ro" | "rw") =>
-      assert.ok(new Deno.Command("mount", { args: ["-o", `remount,${mode}`, at] }).outputSync().success);
-    Deno.mkdirSync(at);
-    await withMount(at, { type: "tmpfs", options: "size=256k" }, async () => {
-      assert.equal((await add("a")).code, 0);
-      const before = bytesBelow(`${at}/fixture`);
-      fill(`${at}/other`);
-      const full = await add("b".repeat(8192));
-      assert.equal(full.code, 14, full.stderr);
-      assert.deepEqual([full.events.at(-2).code, full.events.at(-1).published], ["storage_full", 0]);
-      assert.match(full.events.at(-2).message, /^Cannot record: the disk or the quota is full/);
-      assert.deepEqual(bytesBelow(`${at}/fixture`), before);
-      remount("ro");
-      const denied = await folder.call(["record", ...flags, "--", "false"]);
-      assert.equal(denied.code, 14, denied.stderr);
-      assert.match(denied.stderr, /Cannot begin the recording: the file system is read-only/);
-      assert.deepEqual(bytesBelow(`${at}/fixture`), before);
-      remount("rw");
-      Deno.removeSync(`${at}/other`);
-      const { code, events } = await add("c");
-      assert.deepEqual([code, events[0].before, events.at(-1).published], [0, 1, 1]);
-    });
-  },
-);

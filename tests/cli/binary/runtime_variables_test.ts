@@ -68,7 +68,6 @@ const CERTIFICATES: Readonly<
   "no variable": [false, () => ({})],
   "NODE_TLS_REJECT_UNAUTHORIZED": [false, () => ({ NODE_TLS_REJECT_UNAUTHORIZED: "0" })],
   "SSL_CERT_FILE without the system's store": [false, (SSL_CERT_FILE) => ({ SSL_CERT_FILE })],
-  "NODE_USE_SYSTEM_CA": [false, (SSL_CERT_FILE) => ({ NODE_USE_SYSTEM_CA: "1", SSL_CERT_FILE })],
   "DENO_NODE_USE_OPENSSL_CA": [false, (SSL_CERT_FILE) => ({ DENO_NODE_USE_OPENSSL_CA: "1", SSL_CERT_FILE })],
   "DENO_CERT": [true, (DENO_CERT) => ({ DENO_CERT })],
   "SSL_CERT_FILE with it": [true, (SSL_CERT_FILE) => ({ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE })],

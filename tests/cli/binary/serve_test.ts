@@ -191,17 +191,6 @@ Deno.test("serve and record print their lines after the command, never within it
   assert.doesNotMatch(await printed(record, dots("hi"), { ...env, OPENAI_API_KEY: "sk-a" }), /is not set/);
 });
 
-Deno.test("events of serve go to stdout or stderr by their usual names too", async () => {
-  await using place = new Place();
-  const command = ["--", "sh", "-c", "curl -s -d '{}' $OPENAI_BASE_URL/responses >/dev/null"];
-  for (const [file, stream] of [["-", "stdout"], ["/dev/stderr", "stderr"]] as const) {
-    const serve = ["serve", place.fixture, "--match", "sequence", "--quiet", "--events", file];
-    const called = await place.call([...serve, ...command]);
-    const types = linesOf(called[stream]).map(({ type }) => type);
-    assert.deepEqual([called.code, types], [0, ["ready", "played", "warning", "serve.ended"]], said(called));
-  }
-});
-
 Deno.test("serve plays a recording from another directory, and names the rules that it needed", async () => {
   await using suite = new Wrapping();
   const client = (prompt = "Fix the test", output = "1 failed") => `
@@ -227,7 +216,6 @@ Deno.test("serve plays a recording from another directory, and names the rules t
   assert.deepEqual(suite.ended.tiers, { exact: 0, semantic: 0, rules: 1, conversation: 0 });
   assert.match(there.stderr, /: 200, exchange 1 of .*fixture, needed cwd$/m);
   assert.match(there.stderr, /^1 matched: 1 with rules \(cwd 1\)$/m);
-  assert.equal((await serve([], client("Delete the test"))).code, 7);
   const failed = await serve(
     ["--match", "conversation", "--fail-on", "tool-output"],
     client("Fix the test", "2 failed"),

@@ -3,53 +3,44 @@ import assert from "node:assert/strict";
 import { exchangesOf } from "../../doors/recordings/recording_files.ts";
 import type { Json } from "../../support/files.ts";
 import { blocksOf } from "../../support/page.ts";
-import { Sandbox, type Started } from "../../support/reprise.ts";
+import { Sandbox } from "../../support/reprise.ts";
 import { answer, message } from "../../support/scripted_api/responses_script.ts";
 import { startResponsesSocket } from "../../support/scripted_api/socket.ts";
 import { SocketClient } from "../../support/socket_client.ts";
-import { writeSuite } from "../serving.ts";
+import { Serving, writeSuite } from "../serving.ts";
 import { TestFolder } from "../test_folder.ts";
 import { linesOf } from "./wrapping.ts";
 
 /** Running server with its stdin. */
 class SuiteServer {
-  readonly #started: Started;
+  readonly #serving: Serving;
   readonly #stdin: WritableStreamDefaultWriter<Uint8Array>;
   #ended = 0;
-  environment: Readonly<Record<string, string>> = {};
 
-  private constructor(started: Started) {
-    this.#started = started;
-    this.#stdin = started.process.stdin.getWriter();
+  private constructor(serving: Serving) {
+    this.#serving = serving;
+    this.#stdin = serving.started.process.stdin.getWriter();
   }
 
-  static async start(
-    sandbox: Sandbox,
-    args: readonly string[],
-    env: Readonly<Record<string, string>> = {},
-  ): Promise<SuiteServer> {
-    const started = sandbox.start([...args, "--suite", "--json"], { stdin: "piped", env });
-    const server = new SuiteServer(started);
-    await started.printed('"ready"');
-    server.environment = linesOf(started.stdout)[0].environment;
-    return server;
+  static async start(sandbox: Sandbox, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    return new SuiteServer(
+      await Serving.start(sandbox, [...args, "--suite", "--json"], { stdin: "piped", env }),
+    );
+  }
+
+  get environment(): Readonly<Record<string, string>> {
+    return this.#serving.events[0].environment;
   }
 
   /** Base URL of a test. */
   baseUrl(test: string): string {
-    const { origin, pathname } = new URL(this.environment.OPENAI_BASE_URL ?? "");
-    return `${origin}/t/${test}${pathname}`;
+    return `${this.#serving.origin}/t/${test}${new URL(this.environment.OPENAI_BASE_URL ?? "").pathname}`;
   }
 
   /** Asks as a client of a test; returns the status. */
   async ask(test: string, input: unknown): Promise<number> {
-    const response = await fetch(`${this.baseUrl(test)}/responses`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ model: "gpt-5.6", input }),
-    });
-    await response.text();
-    return response.status;
+    const { pathname } = new URL(`${this.baseUrl(test)}/responses`);
+    return (await this.#serving.post(pathname, { model: "gpt-5.6", input })).status;
   }
 
   async line(text: string): Promise<void> {
@@ -59,19 +50,19 @@ class SuiteServer {
   /** Ends a test; returns its report. */
   async end(test: string, more: object = {}): Promise<Json> {
     await this.line(JSON.stringify({ type: "end", test, ...more }));
-    await this.#started.printed('"test.ended"', ++this.#ended);
-    return linesOf(this.#started.stdout).at(-1);
+    await this.#serving.started.printed('"test.ended"', ++this.#ended);
+    return this.#serving.events.at(-1);
   }
 
   /** Closes stdin, as the end of the process of tests does. */
   async over() {
     await this.#stdin.close();
-    return await this.#started.ended();
+    return await this.#serving.started.ended();
   }
 
   /** Waits for the end of a server that ends by itself. */
   async ended() {
-    const called = await this.#started.ended();
+    const called = await this.#serving.started.ended();
     await this.#stdin.abort().catch(() => {});
     return called;
   }

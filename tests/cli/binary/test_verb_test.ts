@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { edit, headerOf, seal } from "../../doors/recordings/recording_files.ts";
 import { bytesBelow, type Json, textsBelow } from "../../support/files.ts";
-import { events, said, Sandbox, type Started } from "../../support/reprise.ts";
+import { events, said, Sandbox } from "../../support/reprise.ts";
 import { answer } from "../../support/scripted_api/responses.ts";
 import { functionCall } from "../../support/scripted_api/responses_script.ts";
 import { mark, running } from "../changes.ts";
@@ -186,48 +186,19 @@ Deno.test("--bail ends with the first failure in order, and names what was not p
   assert.deepEqual(lines.at(-1).skipped, ["tests/c", "tests/d"]);
 });
 
-/** Starts `test` with a folder for temporary files, and waits until `begun` says that the step is under way. */
-async function startedIn(
-  sandbox: Sandbox,
-  folder: string,
-  begun: (temporary: string) => boolean,
-): Promise<{ readonly started: Started; readonly temporary: string }> {
-  const temporary = `${sandbox.directory}/temporary`;
-  Deno.mkdirSync(temporary);
-  const started = sandbox.start(["test", folder], { env: { TMPDIR: temporary } });
-  await started.printed("1..1");
-  await until(() => begun(temporary), "the step");
-  return { started, temporary };
-}
-
-Deno.test("Ctrl-C ends the steps that are running, says so, and leaves no files", async () => {
+Deno.test("Ctrl-C ends the steps and commands that are running, says so, and leaves no files", async () => {
   await using sandbox = new Sandbox();
-  const slow = replaceIn("session.json", '"1",\n        "--new"', '"100",\n        "--new"');
-  edited(sandbox, "a", slow, `${SESSIONS}budgets`);
-  const { started, temporary } = await startedIn(
-    sandbox,
-    "tests",
-    (path) => [...bytesBelow(path).keys()].some((name) => name.endsWith("sessions/s/turns/000001.json")),
-  );
+  const [directory, word] = [`${sandbox.directory}/kept`, mark()];
+  await playsCommand(directory, `trap : TERM; while :; do sleep ${word}; done`);
+  const TMPDIR = `${sandbox.directory}/temporary`;
+  Deno.mkdirSync(TMPDIR);
+  const started = sandbox.start(["test", directory], { env: { TMPDIR } });
+  await until(() => running(`sleep ${word}`).length > 0, "the step");
   started.process.kill("SIGINT");
   const ended = await started.ended();
   assert.equal(ended.code, 130);
   assert.match(ended.stdout, /^Bail out! stopped by SIGINT$/m);
   assert.match(ended.stderr, /0 passed, 0 failed, 1 not played: stopped by SIGINT/);
-  assert.deepEqual([...Deno.readDirSync(temporary)], []);
-});
-
-Deno.test("a command that is running ends with the test, even one that wants to stay", async () => {
-  await using sandbox = new Sandbox();
-  const [directory, word] = [`${sandbox.directory}/kept`, mark()];
-  await playsCommand(directory, `trap : TERM; while :; do sleep ${word}; done`);
-  const { started, temporary } = await startedIn(
-    sandbox,
-    directory,
-    () => running(`sleep ${word}`).length > 0,
-  );
-  started.process.kill("SIGTERM");
-  assert.equal((await started.ended()).code, 143);
   assert.deepEqual(running(word), [], "the command still runs");
-  assert.deepEqual([...Deno.readDirSync(temporary)], []);
+  assert.deepEqual([...Deno.readDirSync(TMPDIR)], []);
 });
