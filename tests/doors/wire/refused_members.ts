@@ -1,4 +1,5 @@
 /** Refusals of the Responses API that are about a member of an item, a call, or the arguments of a call. */
+import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
 import type { Script, ScriptedResponse, ServerOptions } from "../../support/scripted_api/responses.ts";
 import {
@@ -34,33 +35,19 @@ const phases = ({ input }: Json) =>
   input.map((item: Json) => `${item.role ?? item.type}${item.phase === undefined ? "" : "+phase"}`).join();
 const calls = ({ input }: Json) => input.filter(({ call_id }: Json) => call_id !== undefined).length;
 
-/** Arguments as a model may write them, and what a server gets that only takes objects. */
-const ARGUMENTS: Readonly<Record<string, string>> = {
-  "": "{}",
-  " \n": "{}",
-  ...Object.fromEntries(
-    ['{"text":"a', '["a"]', '"a"', "null", "{}{}"].map((
-      text,
-    ) => [text, JSON.stringify({ INVALID_JSON: text })]),
-  ),
-};
+/** Arguments as a model may write them; a server that only takes objects gets them inside of one. */
+const ARGUMENTS = ["", " \n", '{"text":"a', '["a"]', "null", "{}{}"];
 const sentArguments = ({ input }: Json) =>
   input.filter(({ type }: Json) => type === "function_call").map((call: Json) =>
     call.arguments.replaceAll(/\s/g, "_")
   ).join();
-const isObject = (text: string) => {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-};
 /** Answers with one call first; refuses arguments that are no object if `refusal` is given. */
 const calling = (text: string, refusal?: ScriptedResponse): ServerOptions => ({
   script: ({ input }) => {
     const sent = input.filter(({ type }) => type === "function_call").map((call) => String(call.arguments));
-    if (sent.length > 0) return refusal !== undefined && !sent.every(isObject) ? refusal : DONE;
+    if (sent.length > 0) {
+      return refusal !== undefined && !sent.every((text) => text.startsWith("{")) ? refusal : DONE;
+    }
     const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "read_file", arguments: text };
     return answer([rawItem({ ...call, status: "completed" })]);
   },
@@ -116,23 +103,18 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     runs: [{ sent: "0 4" }, { sent: "4 2" }, { sent: "4 2" }],
     notices: "call_refused: left_out; call_refused: left_out",
   },
-  ...rows(
-    ARGUMENTS,
-    (
-      object,
-      text,
-    ) => [`the arguments ${JSON.stringify(text)} are kept, answered with an error, and sent as an object`, {
+  ...Object.fromEntries(ARGUMENTS.map((text): [string, Row<ServerOptions>] => [
+    `the arguments ${JSON.stringify(text)} are kept, answered with an error, and sent as an object`,
+    {
       server: () => calling(text),
       show: sentArguments,
-      runs: [{ sent: ` ${object.replaceAll(/\s/g, "_")}` }],
+      runs: [{ sent: ` ${text.trim() === "" ? "{}" : JSON.stringify({ INVALID_JSON: text })}` }],
       also: (runs) => {
         const [call, result] = [...runs.written("tool_call"), ...runs.written("tool_result")];
-        if (call.item.arguments !== text || result.status !== "invalid_arguments") {
-          throw new Error(result.status);
-        }
+        assert.deepEqual([call.item.arguments, result.status], [text, "invalid_arguments"]);
       },
-    }],
-  ),
+    },
+  ])),
   ...rows(
     RAW_REFUSALS,
     (refusal, name) => [`OpenAI gets raw arguments, and once it refuses them an object (${name})`, {
