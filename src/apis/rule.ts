@@ -116,7 +116,7 @@ export function isAnswered({ grade, exactText = false }: Pick<ApiRule, "grade" |
 }
 
 /** Returns a violation of one of `rules` as the API reports it. */
-export function violationOf(
+function violationOf(
   rules: readonly ApiRule[],
   { rule, message, param = null, code = null, status = 400, grade }: FoundViolation<string>,
 ): RuleViolation {

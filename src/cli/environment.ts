@@ -8,7 +8,7 @@ import { UPSTREAM_VARIABLES } from "../apis/known_upstreams.ts";
 import { PROVIDER_VARIABLES } from "../apis/providers.ts";
 
 /** Names of variables; a final `*` matches any rest. */
-export const READ_VARIABLES: readonly string[] = [
+const READ_VARIABLES: readonly string[] = [
   // Ours, and the keys and endpoints of the providers.
   "REPRISE_*",
   "LLM_REASONING_REPLAY",

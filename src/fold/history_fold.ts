@@ -61,7 +61,7 @@ export const ORPHAN_OUTPUT =
   "No result was recorded: the process ended while this call was open. The call may or may not have run.";
 
 /** Asks a model to continue an answer that stopped in the middle. */
-export const GO_ON = "Continue from where you stopped.";
+const GO_ON = "Continue from where you stopped.";
 
 /** In UTF-16 units; the API refuses more (protocol §2.1). */
 const MAX_CALL_ID_LENGTH = 64;

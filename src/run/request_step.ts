@@ -242,7 +242,7 @@ function noticesOf({ notices, inputTransformations = [] }: FinishedResponse): re
 }
 
 /** The event that keeps a finished item, whole and verbatim. */
-export function eventOfItem(item: Item): EventDraft {
+function eventOfItem(item: Item): EventDraft {
   return { type: itemKind(item), item };
 }
 

@@ -61,12 +61,6 @@ test("the first request of a run holds no reasoning of accounts that its key is 
   assert.doesNotMatch(await ok(place, ["fsck", "s", "--requests", "--json"]), /differs/);
 });
 
-test("the account of a key that was never used is unknown: all reasoning goes", async () => {
-  await using place = await TwoAccounts.begun();
-  await place.run(NEW);
-  assert.deepEqual(place.sent(), [A, B, A]);
-});
-
 test("explain says what is known about accounts, and what is not", async () => {
   await using place = await TwoAccounts.begun();
   const known = await json(place, ["explain", "s"], { OPENAI_API_KEY: A });

@@ -2,6 +2,8 @@
  * A server that is every provider at once: it answers any path, in the API that the path ends with, and keeps what it
  * was sent.
  */
+import { framed } from "../doors/recordings/answers.ts";
+import { answerText, responseStream } from "../doors/wire/streams_answers.ts";
 import { KEY } from "./harness.ts";
 
 /** A key for each provider, each to be found wherever it leaked. */
@@ -28,35 +30,11 @@ export interface AnyApi extends AsyncDisposable {
   readonly arrived: readonly Arrived[];
 }
 
-const RESPONSES_EVENTS = [
-  { type: "response.created", response: { id: "resp_1", model: "m", status: "in_progress", output: [] } },
-  {
-    type: "response.output_item.done",
-    output_index: 0,
-    item: {
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      status: "completed",
-      content: [{ type: "output_text", text: "Hello.", annotations: [] }],
-    },
-  },
-  {
-    type: "response.completed",
-    response: { id: "resp_1", model: "m", status: "completed", usage: { input_tokens: 3, output_tokens: 2 } },
-  },
-];
-
 const MESSAGES_EVENTS = [
   {
     type: "message_start",
     message: {
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      model: "m",
-      content: [],
-      stop_reason: null,
+      ...{ id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null },
       usage: { input_tokens: 3, output_tokens: 0 },
     },
   },
@@ -73,8 +51,7 @@ const MESSAGES_EVENTS = [
 
 /** The stream of one short answer, as the API of `path` sends it. */
 export function shortAnswer(path: string): string {
-  const events = path.endsWith("/messages") ? MESSAGES_EVENTS : RESPONSES_EVENTS;
-  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  return path.endsWith("/messages") ? framed(MESSAGES_EVENTS) : responseStream([answerText("Hello.")]);
 }
 
 /** Starts the server on a free port. */

@@ -87,19 +87,6 @@ test.process("a file that cannot be attached, or has no prompt, is exit 2 before
   }
 });
 
-test("--body and --dry-run show the request with attached files as run sends it, and keep nothing", async () => {
-  await using place = new Place(readsThenAnswers);
-  const files = attaching(place);
-  const dry = await json(place, ["run", "--dry-run", "--new", "-s", "s", ...files, "Look"]);
-  const body = await ok(place, ["run", "--dry-run", "--body", "--new", "-s", "s", ...files, "Look"]);
-  assert.equal(sha256(body), dry.body_sha256);
-  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-  await ok(place, ["run", "--new", "-s", "s", ...files, "Look"]);
-  assert.equal(place.server.requests[0]?.text, body);
-  const more = await json(place, ["run", "--dry-run", "-s", "s", ...files, "More"]);
-  assert.equal(more.prefix.extends, true);
-});
-
 test("an export carries attached files; --redact replaces secrets in attached text alone", async () => {
   await using place = new Place(readsThenAnswers);
   const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;

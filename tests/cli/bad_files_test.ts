@@ -4,16 +4,7 @@ import assert from "node:assert/strict";
 import { lacksCommand, needing } from "../support/needs.ts";
 import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
 import { ending } from "../support/reprise.ts";
-import {
-  assertError,
-  HELLO,
-  LACKS_MODES,
-  ok,
-  Place,
-  readsThenAnswers,
-  reseal,
-  WITH_MODES,
-} from "./harness.ts";
+import { assertError, HELLO, LACKS_MODES, ok, Place, readsThenAnswers, WITH_MODES } from "./harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 
@@ -145,15 +136,4 @@ test.process("a FIFO or a device in place of a file is exit 2 at once, before an
   }
   assert.deepEqual(place.server.requests, []);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-});
-
-test("a turn of a newer version refuses run with exit 2, and show prints it", async () => {
-  await using place = new Place(() => HELLO);
-  await place.session("s");
-  reseal(place.turnPath("s", 3), (text) => text.replace('"run_ended"', '"run_dreamt"'));
-  const called = await place.call(["run", "--json", "-s", "s", "Hi"]);
-  assertError(called, { code: "format_too_new", exit: 2, says: /000003\.json/, hint: /newer version/ });
-  assert.equal(place.server.requests.length, 1);
-  assert.match(await ok(place, ["show", "s"]), /Hello\./);
-  assert.match(await ok(place, ["show", "s", "--events"]), /run_dreamt/);
 });

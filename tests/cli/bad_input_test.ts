@@ -66,11 +66,8 @@ const WRONG: readonly (readonly [args: readonly string[], names: RegExp])[] = [
   [["run", "--nonsense", "Hi"], /--nonsense/],
   [["run", "one", "two"], /too many arguments/i],
   [["run", "--max-steps", "0", "Hi"], /--max-steps/],
-  [["run", "--max-steps", "1e3", "Hi"], /--max-steps/],
-  [["run", "--max-tokens", "-5", "Hi"], /--max-tokens/],
   // More milliseconds than a timer counts: it would fire at once.
   [["run", "--timeout", "2147484", "Hi"], /--timeout/],
-  [["run", "--wait", "-1", "Hi"], /--wait/],
   [["run", "-m"], /--model/],
   [["run", "-p", "acme", "Hi"], /acme/],
   [["run", "-s", "a", "-c", "Hi"], /--continue/],
@@ -79,16 +76,12 @@ const WRONG: readonly (readonly [args: readonly string[], names: RegExp])[] = [
   [["run", "--instructions", "@nowhere.md", "Hi"], /nowhere\.md/],
   [["run", "--output-schema", "a.txt", "Hi"], /a\.txt/],
   [["run", "-o", "no/such/directory/answer.txt", "Hi"], /answer\.txt/],
-  [["run", "-o", ".", "Hi"], /"\."/],
   [["run", "--fixture", "nowhere", "Hi"], /nowhere/],
   [["run", "--record", "kept", "--max-cost", "1", "Hi"], /--record and --max-cost/],
   [["run", " \n"], /empty/],
   [["ls", "--since", "yesterday"], /yesterday/],
-  [["ls", "--limit", "0"], /--limit/],
   [["ls", "--state", "runing"], /"runing".*running/],
-  [["rm", "--older-than", "-1"], /--older-than/],
   [["show", "x", "--raw", "0"], /--raw/],
-  [["show", "x", "--turns", "--events"], /--turns/],
   [["show", "x", "--force"], /--force without --html/],
   [["fsck", "x", "--all"], /--all/],
 ];
@@ -115,7 +108,7 @@ const SETTINGS: readonly (readonly [env: Readonly<Record<string, string>>, Omit<
     [{ OPENAI_API_KEY: key }, { code: "missing_key", hint: /OPENAI_API_KEY/ }] as const
   ),
   // Keys that no header can carry.
-  ...["sk-two\nlines", "sk with spaces", "sk-ключ"].map((key) =>
+  ...["sk-two\nlines", "sk-ключ"].map((key) =>
     [{ OPENAI_API_KEY: key }, { code: "missing_key", says: /^(?!.*sk).*OPENAI_API_KEY/ }] as const
   ),
   [{ REPRISE_MODEL: "" }, { code: "no_model", hint: /-m MODEL/ }],

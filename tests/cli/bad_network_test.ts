@@ -2,7 +2,6 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
-import { answer, message } from "../support/scripted_api/responses.ts";
 import { events } from "../support/reprise.ts";
 import { assertError, type ExpectedError, HELLO, Place } from "./harness.ts";
 
@@ -23,10 +22,6 @@ const NOWHERE: Readonly<Record<string, readonly [url: (server: string) => string
     "that would carry the key unencrypted to another machine": [
       (server) => server.replace("127.0.0.1", "0.0.0.0"),
       { code: "insecure_url", exit: 2, says: /unencrypted/, hint: /https/ },
-    ],
-    "whose name does not resolve": [
-      () => "https://no-such-host.invalid/v1",
-      { code: "network_failed", exit: 10, says: /no-such-host\.invalid/ },
     ],
     "whose port is closed": [
       () => `http://127.0.0.1:${closedPort()}/v1`,
@@ -65,18 +60,4 @@ test.long("a line of a stream over the cap is exit 10", async () => {
   const chunks = [new TextEncoder().encode("data: "), ...Array(OVER_THE_CAP >> 16).fill(block), block];
   await using place = new Place([{ kind: "bytes", chunks }]);
   assertError(await place.call(RUN), { code: "bad_stream", exit: 10, says: /67108864|64 MiB/ });
-});
-
-test.long("silence longer than the idle timeout is exit 10", async () => {
-  await using place = new Place([answer([message("Hello.")], { end: { kind: "stall" } })]);
-  const called = await place.call(RUN, { env: { REPRISE_IDLE_TIMEOUT: "0.3" } });
-  assertError(called, { code: "stream_cut", exit: 10, says: /0\.3 s/ });
-});
-
-test.long("a server that accepts and never answers is exit 124 after --timeout", async () => {
-  await using place = new Place([]);
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const url = `http://127.0.0.1:${listener.addr.port}/v1`;
-  const called = await place.call([...RUN, "--timeout", "0.5", "--base-url", url]);
-  assertError(called, { code: "timed_out", exit: 124 });
 });

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
+import { type Called, said } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import type { ScriptedItem } from "../support/scripted_api/responses_script.ts";
 import { HELLO, type Place } from "./harness.ts";
@@ -47,6 +48,18 @@ export function assertAnswered(place: Place, session = "s"): void {
   const calls = eventsOf(place, "tool_call", session).map(({ seq }) => seq);
   const answered = eventsOf(place, "tool_result", session).map(({ call_seq }) => call_seq);
   assert.deepEqual(answered.toSorted(), calls.toSorted(), `each call of ${session} has exactly one result`);
+}
+
+/** Exit codes of stopped runs. */
+export const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** The next run of the session `s` completes, by the server's rules too, with one result for each call. */
+export async function assertContinues(place: Place, ...prompt: readonly string[]): Promise<Called> {
+  const next = await place.call(["run", "--json", "-s", "s", ...prompt]);
+  assert.equal(next.code, 0, said(next));
+  assert.deepEqual(place.server.refusals, []);
+  assertAnswered(place);
+  return next;
 }
 
 /** The names in the workspace. */

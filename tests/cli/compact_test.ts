@@ -69,10 +69,7 @@ const UNUSABLE: readonly (readonly [reply: ScriptedResponse, code: string, exit?
   [answer([message("Here is your summary: all fine.")]), "bad_summary"],
   ...[
     { summary: "x" },
-    { ...SUMMARY, summary: " " },
-    { ...SUMMARY, summary: "x".repeat(20_000) },
     { ...SUMMARY, summary: "\ud800" },
-    { ...SUMMARY, decisions: "none" },
     { ...SUMMARY, tool_calls: -1 },
     { ...SUMMARY, more: 1 },
     null,

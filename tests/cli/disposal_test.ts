@@ -41,17 +41,6 @@ test("rm deletes the named sessions with --yes, and none of them if one does not
   assert.equal(await ok(place, ["rm", "four", "--yes"]), "four: removed\n");
 });
 
-test("rm by age, number and size needs a rule and --yes, and says why it removed each", async () => {
-  await using place = await three();
-  const refused = { code: "usage", exit: 2 };
-  assertError(await place.call(["rm", "--json", "--yes"]), { ...refused, hint: /--older-than/ });
-  assertError(await place.call(["rm", "--keep", "1", "--json"]), { ...refused, says: /no terminal/ });
-  assert.match(await ok(place, ["rm", "--keep", "1", "--dry-run"]), /^one .*would be removed\ntwo /);
-  assert.equal(sessions(place).length, 3);
-  const { removed } = await json(place, ["rm", "--keep", "1", "--yes"]);
-  assert.deepEqual(removed.map(({ id, why }: Json) => [id, why]), [["one", "number"], ["two", "number"]]);
-});
-
 test.process("rm on a terminal lists what goes, then asks, and only a yes deletes", async () => {
   await using place = await three();
   const asked = async (args: readonly string[], answer: string) => {

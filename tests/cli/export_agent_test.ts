@@ -48,15 +48,12 @@ test("exports and pages refuse wrong names, and name the directory that is missi
   for (
     const [args, says] of [
       [to, /the new file has no name/],
-      [[...to, "-o", "-"], /the new file has no name/],
       [["export", "one", "x", "--to", "pi"], /the new file is named by -o/],
       [[...to, "-o", "x", "--redact"], /--redact is for exports of ours/],
       [["export", "one", "--to", "other", "-o", "x"], /Allowed choices are codex, claude, pi/],
       [["export", "one", "-o", "x"], /it is for --to/],
       [[...to, "-o", "none/x"], missing],
-      [[...to, "-o", "none/x", "--dry-run"], missing],
       [["export", "one", "none/x"], missing],
-      [["export", "one", "none/x", "--dry-run"], missing],
       [["show", "one", "--html", "none/x"], missing],
     ] as const
   ) assertError(await at.call([...args, "--json"]), { code: "usage", exit: 2, says });

@@ -34,17 +34,6 @@ test("show --html writes one page for its owner only, and says so on stderr", as
   assert.doesNotMatch(html, /prompt cache|<svg|no_following_item|tool_call|function_call/);
 });
 
-test("a page allows its own script and style only, and no address", async () => {
-  await using here = await place();
-  const html = await ok(here, ["show", "look", "--html", "-"]);
-  const [, policy = ""] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
-  assert.match(
-    policy,
-    /^default-src 'none'; script-src 'sha256-[\w+/=]+'; style-src 'sha256-[\w+/=]+'; img-src data:; base-uri 'none'; form-action 'none'$/,
-  );
-  assert.doesNotMatch(html, /https?:\/\//);
-});
-
 test("an existing page is replaced with --force only, nothing but a file ever is, and stdout holds one document", async () => {
   await using here = await place();
   const path = `${here.sandbox.workspace}/page.html`;

@@ -1,6 +1,7 @@
 /** import of sessions of other agents: any source is refused with a clear error, or imported, and never changed. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
+import { zstdCompressSync } from "node:zlib";
 import { type Json, sha256 } from "../support/files.ts";
 import { answer, message } from "../support/scripted_api/responses.ts";
 import { assertError, json, ok, Place } from "./harness.ts";
@@ -105,33 +106,13 @@ test.long("import reads a long source from a file and from a pipe, and refuses a
   await at.refuses(at.write("over.jsonl", over), /line 2 has more than 33554432 bytes/);
 });
 
-test("import gives a session whose prompt is a path an id without separators", async () => {
-  await using at = new Importing();
-  for (const prompt of ["../../../etc/passwd", "/", "..", "\ud800\u0000", "a\\b"]) {
-    const id = `../${prompt}`;
-    const path = at.write(
-      "x.jsonl",
-      [
-        { type: "session", version: 3, id, cwd: id },
-        { type: "message", id, parentId: null, message: { role: "user", content: prompt } },
-      ].map((line) => JSON.stringify(line)).join("\n"),
-    );
-    const { session } = await json(at, ["import", path]);
-    assert.match(session, /^[a-z0-9-]+$/);
-    await ok(at, ["fsck", session]);
-  }
-  assert.equal([...Deno.readDirSync(`${at.sandbox.home}/sessions`)].length, 5);
-});
-
 test("import names a session by the user's own words, not by the context of an editor before them", async () => {
   await using at = new Importing();
   const ide = "# Context from my IDE setup:\n\n## Open tabs:\n- a.ts\n\n";
   for (
     const parts of [
       [`${ide}## My request for Codex:\nRename the port`],
-      [`${ide}## My request:\nRename the port`],
       ["<ide_opened_file>The user opened a.ts</ide_opened_file>", "Rename the port"],
-      ["<system-reminder>\nBe brief\n</system-reminder>\n\nRename the port"],
       ["This is a summary of the conversation so far:\n\nRename the port"],
     ]
   ) {
@@ -167,21 +148,10 @@ test("a trusted origin counts for its base URL only, and never for thinking of t
   assert.deepEqual(await reasons(claude.stdout.trim(), ...anthropic), Array(4).fill("imported"));
 });
 
-/** A frame of zstd with one block that is not compressed. */
-function zstdFrame(bytes: Uint8Array): Uint8Array {
-  const header = new DataView(new ArrayBuffer(12));
-  header.setUint32(0, 0xfd2fb528, true);
-  header.setUint8(4, 0xa0);
-  header.setUint32(5, bytes.length, true);
-  const block = bytes.length << 3 | 1;
-  for (let index = 0; index < 3; index++) header.setUint8(9 + index, block >> 8 * index & 0xff);
-  return new Uint8Array([...new Uint8Array(header.buffer), ...bytes]);
-}
-
 test("import reads a rollout that is compressed with zstd, and what is left of a cut one", async () => {
   await using at = new Importing();
   const plain = new TextEncoder().encode(transcript("codex.jsonl"));
-  const whole = zstdFrame(plain);
+  const whole = zstdCompressSync(plain);
   // Parallel compressors write a skippable frame first.
   const skippable = [0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
   const { from } = await json(at, [
@@ -190,7 +160,10 @@ test("import reads a rollout that is compressed with zstd, and what is left of a
   ]);
   assert.equal(from.torn_line, null);
   // The second frame ends before its header does.
-  const cut = new Uint8Array([...zstdFrame(plain.subarray(0, plain.length - 200)), ...whole.subarray(0, 8)]);
+  const cut = new Uint8Array([
+    ...zstdCompressSync(plain.subarray(0, plain.length - 200)),
+    ...whole.subarray(0, 8),
+  ]);
   const called = await at.call(["import", at.write("cut.jsonl.zst", cut), "--json"]);
   assert.equal(called.code, 0, called.stderr);
   assert.match(called.stderr, /is cut or damaged/);

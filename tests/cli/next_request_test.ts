@@ -144,23 +144,3 @@ test("after run --allow, explain and the previews name the flags that keep the p
   await ok(place, ["run", "-s", "s", ...keep, PROMPT]);
   assert.ok(place.server.requests[length]?.text.startsWith(last.slice(0, -2)));
 });
-
-/** Flags of the last run, and those that `explain` then names. */
-const KEEPING: readonly (readonly [flags: readonly string[], named: readonly string[]])[] = [
-  [["--replay", "none"], ["--replay", "none"]],
-  [["--replay", "last:0"], ["--replay", "last:0"]],
-  [["--output-schema", "schema.json"], ["--output-schema", "FILE"]],
-  [["--max-tokens", "9000"], []],
-];
-
-for (const [flags, named] of KEEPING) {
-  test(`explain after an unfinished run with ${flags.join(" ")} names ${named.join(" ") || "no flag"}`, async () => {
-    await using place = newPlace();
-    await place.session("s");
-    const cut = await place.call(["run", "--json", "-s", "s", ...flags, "cut"]);
-    assert.equal(cut.code, 10, cut.stdout);
-    assert.deepEqual(await prefixOf(place), { extends: true, ...named.length > 0 ? { with: named } : {} });
-    const exact = await prefixOf(place, "--replay", "exact");
-    assert.equal(exact.extends, named[0] !== "--replay", "a flag of this call counts first");
-  });
-}

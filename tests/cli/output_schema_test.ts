@@ -31,12 +31,6 @@ function after(place: Place): readonly [string | undefined, number] {
   return [isThere ? Deno.readTextFileSync(path) : undefined, place.server.requests.length];
 }
 
-test("an answer that fits the schema completes the run at once", async () => {
-  await using place = answering(GOOD);
-  assert.equal(await ok(place, [...RUN, "Who?"]), `${GOOD}\n`);
-  assert.deepEqual(after(place), [GOOD, 1]);
-});
-
 test("an answer that does not fit is recorded and sent back once, with its errors, inside the same run", async () => {
   await using place = answering(PROSE, GOOD);
   const called = await place.call([...RUN, "--json", "Who?"]);

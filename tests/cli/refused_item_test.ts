@@ -3,17 +3,11 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
 import * as claude from "../support/scripted_api/messages.ts";
-import {
-  answer,
-  httpError,
-  message,
-  reasoning,
-  startResponsesServer,
-} from "../support/scripted_api/responses.ts";
-import { functionCall, refuseInDetail } from "../support/scripted_api/responses_script.ts";
+import { answer, httpError, message, reasoning, type Script } from "../support/scripted_api/responses.ts";
+import { functionCall } from "../support/scripted_api/responses_script.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { PDF, PNG } from "./attached_files.ts";
-import { assertError, HELLO, KEY, Place } from "./harness.ts";
+import { PNG } from "./attached_files.ts";
+import { assertError, HELLO, KEY, ok, Place } from "./harness.ts";
 
 /** A refusal of either API. */
 interface Refusal {
@@ -45,27 +39,12 @@ const IS_IMAGE = /input_image|"type":"image"/;
 const FORK = ["omit", "run", "fork"];
 
 const ROWS: Readonly<Record<string, Row>> = {
-  "an image of the first prompt, named by its place": {
-    args: [...IMAGE, "Look"],
-    bad: IS_IMAGE,
-    refusal: (param) => ({ status: 400, message: `${param}: The image cannot be decoded.`, param }),
-    says: /It names the image "shot\.png" of seq 1 \(turn 1\)/,
-    commands: ["omit", "run", "run"],
-  },
   "an image of a later prompt, named in the text": {
     before: ["Hi", "And you?"],
     args: ["--attach", "notes.txt", ...IMAGE, "Look"],
     bad: IS_IMAGE,
     refusal: (place) => ({ status: 400, message: `${place}.image: Invalid image.` }),
     says: /It names the image "shot\.png" of seq \d+ \(turn 7\)/,
-    commands: FORK,
-  },
-  "a document, named as servers of FastAPI do": {
-    before: ["Hi"],
-    args: ["--attach", "spec.pdf", "Read"],
-    bad: /input_file|"type":"document"/,
-    refusal: (place) => ({ status: 422, message: `${place}: no PDF` }),
-    says: /It names the file "spec\.pdf"/,
     commands: FORK,
   },
   "a call that the server names by its id": {
@@ -126,71 +105,19 @@ const asksForCall = () => {
   return (last: Json) => !isDone && JSON.stringify(last).includes("Read a.txt") && (isDone = true);
 };
 
-/** A running API. */
-interface Api {
-  readonly env: Readonly<Record<string, string>>;
-  /** JSON of the history of the newest request. */
-  newest(): string;
-  stop(): Promise<void>;
+/** Refuses what a row calls bad; a prompt "Read a.txt" is answered once with a call. */
+function refusing({ bad, refusal }: Row): Script {
+  const isCall = asksForCall();
+  return ({ input }) => {
+    const place = placeOf(input, bad);
+    if (place !== null) {
+      const { status, ...error } = refusal(`input[${place[0]}].content[${place[1]}]`);
+      return httpError(status, error);
+    }
+    const call = { ...functionCall("read_file", ARGS), callId: "call_b12345" };
+    return answer([reasoning("Thinking"), isCall(input.at(-1)) ? call : message("Hello.")]);
+  };
 }
-
-/** Starts each API; it refuses what a row calls bad. */
-const APIS: Readonly<Record<string, (row: Row) => Api>> = {
-  "Responses": ({ bad, refusal }) => {
-    const isCall = asksForCall();
-    const server = startResponsesServer({
-      key: KEY,
-      rules: "none",
-      script: ({ input }) => {
-        const place = placeOf(input, bad);
-        if (place === null) {
-          const call = { ...functionCall("read_file", ARGS), callId: "call_b12345" };
-          return answer([reasoning("Thinking"), isCall(input.at(-1)) ? call : message("Hello.")]);
-        }
-        const { status, ...error } = refusal(`input[${place[0]}].content[${place[1]}]`);
-        const loc = ["body", "input", place[0], "content", place[1]];
-        return status === 422
-          ? refuseInDetail(status, [{ type: "value_error", loc, msg: error.message }])
-          : httpError(status, error);
-      },
-    });
-    return {
-      env: { OPENAI_API_KEY: KEY, REPRISE_MODEL: "gpt-5.6", OPENAI_BASE_URL: server.baseUrl },
-      newest: () => JSON.stringify(server.requests.at(-1)?.input),
-      stop: () => server.stop(),
-    };
-  },
-  "Messages": ({ bad, refusal }) => {
-    const isCall = asksForCall();
-    const server = claude.startMessagesServer({
-      key: KEY,
-      script: ({ body }: Json) => {
-        const place = placeOf(body.messages, bad);
-        if (place === null) {
-          const call = claude.toolUse("read_file", ARGS, { id: "call_b12345" });
-          return claude.says([
-            claude.thinking("Thinking"),
-            isCall(body.messages.at(-1)) ? call : claude.text("Hello."),
-          ]);
-        }
-        const { status, message } = refusal(`messages.${place[0]}.content.${place[1]}`);
-        return claude.apiError(
-          status,
-          status === 413 ? "request_too_large" : "invalid_request_error",
-          message,
-        );
-      },
-    });
-    return {
-      env: {
-        ...{ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.baseUrl.replace(/\/v1$/, "") },
-        ...{ REPRISE_PROVIDER: "anthropic", REPRISE_MODEL: "claude-opus-4-6" },
-      },
-      newest: () => JSON.stringify((server.requests.at(-1)?.body as Json).messages),
-      stop: () => server.stop(),
-    };
-  },
-};
 
 /** The commands that a hint names, as lists of words without the program's name. */
 function commandsOf({ hint }: Json): string[][] {
@@ -201,48 +128,53 @@ function commandsOf({ hint }: Json): string[][] {
   );
 }
 
-for (const [api, start] of Object.entries(APIS)) {
-  for (const [name, row] of Object.entries(ROWS)) {
-    test(`${api}, ${name}: the error names it, and each command in the hint works as printed`, async () => {
-      const { before = [], args, bad, says, code = "request_refused", exit = 13 } = row;
-      const server = start(row);
-      await using sandbox = new Sandbox();
-      const { workspace } = sandbox;
-      Deno.writeFileSync(`${workspace}/shot.png`, PNG);
-      Deno.writeFileSync(`${workspace}/spec.pdf`, PDF);
-      const texts = { "notes.txt": "notes", "a.txt": "alpha", "big.txt": "x".repeat(2_000_000) };
-      for (const [file, text] of Object.entries(texts)) Deno.writeTextFileSync(`${workspace}/${file}`, text);
-      const call = (given: readonly string[]) => sandbox.call(given, { env: server.env });
-      const ok = async (given: readonly string[] = []) => {
-        const called = await call(given);
-        assert.equal(called.code, 0, `${given.join(" ")}: ${called.stdout}${called.stderr}`);
-        return called.stdout.trim();
-      };
-      for (const [index, prompt] of before.entries()) {
-        await ok(["run", ...index === 0 ? ["--new"] : [], "-s", "s", prompt]);
-      }
-      const refused = await call([
-        "run",
-        "--json",
-        ...before.length === 0 ? ["--new"] : [],
-        "-s",
-        "s",
-        ...args,
-      ]);
-      const error = assertError(refused, { code, exit, says });
-      const commands = commandsOf(error);
-      assert.deepEqual(commands.map(([verb]) => verb), row.commands, String(error.hint));
-      const of = (verb: string) => commands.find(([first]) => first === verb);
-      if (row.commands.includes("fork")) await ok(["run", "-s", await ok(of("fork")), "Hi again"]);
-      await ok(of("omit"));
-      await ok(of("run"));
-      await ok(["run", "-s", "s", "And now?"]);
-      assert.doesNotMatch(server.newest(), bad);
-      await ok(["fsck", "s", "--requests"]);
-      await server.stop();
-    });
-  }
+for (const [name, row] of Object.entries(ROWS)) {
+  test(`${name}: the error names it, and each command in the hint works as printed`, async () => {
+    const { before = [], args, bad, says, code = "request_refused", exit = 13 } = row;
+    await using place = new Place(refusing(row), { rules: "none" });
+    const { workspace } = place.sandbox;
+    Deno.writeFileSync(`${workspace}/shot.png`, PNG);
+    const texts = { "notes.txt": "notes", "a.txt": "alpha", "big.txt": "x".repeat(2_000_000) };
+    for (const [file, text] of Object.entries(texts)) Deno.writeTextFileSync(`${workspace}/${file}`, text);
+    const session = (index: number) => [...index === 0 ? ["--new"] : [], "-s", "s"];
+    for (const [index, prompt] of before.entries()) await ok(place, ["run", ...session(index), prompt]);
+    const refused = await place.call(["run", "--json", ...session(before.length), ...args]);
+    const error = assertError(refused, { code, exit, says });
+    const commands = commandsOf(error);
+    assert.deepEqual(commands.map(([verb]) => verb), row.commands, String(error.hint));
+    const follow = async (verb: string) =>
+      (await ok(place, commands.find(([first]) => first === verb) ?? [])).trim();
+    if (row.commands.includes("fork")) await ok(place, ["run", "-s", await follow("fork"), "Hi again"]);
+    await follow("omit");
+    await follow("run");
+    await ok(place, ["run", "-s", "s", "And now?"]);
+    assert.doesNotMatch(JSON.stringify(place.server.requests.at(-1)?.input), bad);
+    await ok(place, ["fsck", "s", "--requests"]);
+  });
 }
+
+test("a refusal of the Messages API names an image by its place", async () => {
+  await using server = claude.startMessagesServer({
+    key: KEY,
+    script: ({ body }: Json) => {
+      const [at, part] = placeOf(body.messages, IS_IMAGE) ?? [];
+      return claude.apiError(400, "invalid_request_error", `messages.${at}.content.${part}: Invalid image`);
+    },
+  });
+  await using sandbox = new Sandbox();
+  Deno.writeFileSync(`${sandbox.workspace}/shot.png`, PNG);
+  const flags = ["-p", "anthropic", "-m", "claude-opus-4-6", "--base-url", server.baseUrl];
+  const env = { ANTHROPIC_API_KEY: KEY };
+  const called = await sandbox.call(["run", "--json", "--new", "-s", "s", ...flags, ...IMAGE, "Look"], {
+    env,
+  });
+  const error = assertError(called, {
+    code: "request_refused",
+    exit: 13,
+    says: /image "shot\.png" of seq 1/,
+  });
+  assert.deepEqual(commandsOf(error).map(([verb]) => verb), ["omit", "run", "run"]);
+});
 
 test("a refused image in a message that a checkpoint keeps: the checkpoint is withdrawn first", async () => {
   let refuses = false;

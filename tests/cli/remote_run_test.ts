@@ -90,24 +90,6 @@ test.long("without an answer in the time of --timeout a turn waits; the same hom
   assert.match(place.names("a", "quarantine").join(), /^000011\.json\.diverged-/);
 });
 
-for (const when of ["before", "after"] as const) {
-  test.long(`a put that fails ${when} the store took it is found out, and saved once`, async () => {
-    await using place = new RemotePlace();
-    const failed = new Set<string>();
-    place.server.failing = (key) => {
-      if (failed.has(key) || !/turns\/000002|blobs\//.test(key)) return null;
-      failed.add(key);
-      return when;
-    };
-    await place.ok("a", ...FIRST);
-    assert.ok(failed.size >= 2, [...failed].join());
-    await place.ok("b", "sync", "s");
-    assert.deepEqual(place.names("b", "turns"), place.names("a", "turns"));
-    assert.deepEqual(place.names("a", "pending"), []);
-    await place.ok("b", "fsck", "s");
-  });
-}
-
 test("a run that another home closed by its age ends with 5, and no acknowledged turn is lost", async () => {
   await using place = new RemotePlace();
   await place.ok("a", ...FIRST);

@@ -27,9 +27,6 @@ endpoint_url = https://s3.example.com/base/
 [profile login]
 sso_start_url = https://login.example.com
 region = eu-west-3
-[profile half]
-aws_access_key_id = id-of-half
-region = eu-west-3
 [profile odd]
 region = eu-west-3
 `;
@@ -57,31 +54,24 @@ const OF_FILES = { AWS_PROFILE: "default" };
 
 const ROWS: readonly (readonly [env: Readonly<Record<string, string>>, says: RegExp])[] = [
   [HERE, /^ok: s3:\/\/bucket .*region us-west-2; keys are set$/],
-  [{ ...KEYS, AWS_DEFAULT_REGION: "us-west-1" }, /^ok: .*region us-west-1/],
   [
     { ...HERE, AWS_ENDPOINT_URL: "https://a.test", AWS_ENDPOINT_URL_S3: "https://b.test" },
     /^ok: .* at https:\/\/b\.test/,
   ],
-  [{ ...KEYS, AWS_ENDPOINT_URL: "https://a.test" }, /^ok: .* at https:\/\/a\.test\/?, region us-east-1/],
   [OF_FILES, /^ok: .*region eu-west-1; keys are set$/],
   [{ AWS_PROFILE: "other" }, /^ok: .* at https:\/\/s3\.example\.com\/base, region eu-west-2/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "http://[::1]:9000" }, /^ok: .* at http:/],
   [{}, /^failed: .*no keys/],
-  [{ AWS_ACCESS_KEY_ID: "id-1", AWS_REGION: "a" }, /^failed: .*AWS_SECRET_ACCESS_KEY is not set/],
   [KEYS, /^failed: .*no region/],
   [{ ...KEYS, AWS_REGION: "EU WEST" }, /^failed: .*is no region/],
   [{ AWS_PROFILE: "nowhere" }, /^failed: .*no profile "nowhere"/],
   [{ AWS_PROFILE: "login" }, /^failed: .*sso_start_url, which is not supported/],
-  [{ AWS_PROFILE: "half" }, /^failed: .*no aws_secret_access_key/],
   [{ AWS_PROFILE: "odd" }, /^failed: .*aws_access_key_id/],
   [{ ...KEYS, AWS_CONFIG_FILE: "/nowhere" }, /^failed: .*cannot read "\/nowhere"/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "http://127.0.0.1.example.com" }, /^failed: .*on loopback only/],
-  [{ ...KEYS, AWS_ENDPOINT_URL: "ftp://s3.example.com" }, /^failed: .*neither http nor https/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "https://me:pass-word@s3.example.com" }, /^failed: .*user name or password/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "https://s3.example.com/?a=b" }, /^failed: .*query/],
-  [{ ...KEYS, AWS_ENDPOINT_URL: "s3.example.com" }, /^failed: .*not a URL/],
   [{ ...HERE, AWS_ACCESS_KEY_ID: "id-1\n" }, /^failed: .*AWS_ACCESS_KEY_ID/],
-  [{ ...HERE, AWS_SECRET_ACCESS_KEY: "secret 1" }, /^failed: .*AWS_SECRET_ACCESS_KEY/],
   [{ ...HERE, AWS_SESSION_TOKEN: "tok\u00e9n" }, /^failed: .*AWS_SESSION_TOKEN/],
   ...["s3://my-bucket/", "s3://b.1/a/b_c/"].map((name) =>
     [{ ...HERE, REPRISE_REMOTE: name }, new RegExp(`^ok: ${name.replace(/\/$/, "")} `)] as const

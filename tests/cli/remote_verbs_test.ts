@@ -56,18 +56,6 @@ test("rm --remote leaves a tombstone: no home can put the session again, and bot
   await place.fails(2, "a", "rm", "never-was", "--remote", "--yes");
 });
 
-test.long("a removal reports a writer that never stops", async () => {
-  await using place = await TwoHomes.pushed();
-  const { objects } = place.server;
-  place.server.isMute = (method, name) => {
-    const isMarked = objects.has(`${ID}/removed.json`);
-    if (method === "GET" && name === "" && isMarked) objects.set(key(99), new Uint8Array(1));
-    return false;
-  };
-  const called = await place.in("a", ...REMOVE, "--json");
-  assertError(called, { code: "session_open_elsewhere", exit: 5, says: /a writer keeps putting/ });
-});
-
 test("a session with a young open run is not removed from the remote, and one whose run was killed is", async () => {
   await using place = new TwoHomes();
   place.write("a", 1, BEGUN);

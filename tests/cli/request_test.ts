@@ -1,10 +1,9 @@
-/** Members of a request by flag, session and environment; switches of reasoning replay; and what --dry-run refuses. */
+/** Schemas in a request, switches of reasoning replay, and what --dry-run says. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
 import { answer, message } from "../support/scripted_api/responses.ts";
-import { events } from "../support/reprise.ts";
-import { assertError, begun, HELLO, ok, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, begun, ok, Place, readsThenAnswers } from "./harness.ts";
 
 const NEXT = ["run", "-s", "s", "And now?"];
 
@@ -13,27 +12,6 @@ const one = begun(readsThenAnswers, (place) => place.session("s"));
 
 /** The body of the newest request. */
 const body = (place: Place): Json => place.server.requests.at(-1)?.body;
-
-test("effort, summary and instructions come from flags, then from the session, then from the environment", async () => {
-  await using place = new Place(() => HELLO);
-  const env = { REPRISE_EFFORT: "low", REPRISE_SUMMARY: "detailed" };
-  const rules = `${place.sandbox.workspace}/rules.md`;
-  Deno.writeTextFileSync(rules, "Answer in rhymes.\n");
-  const run = async (...args: readonly string[]) => {
-    const called = await place.call(["run", "--json", ...args, "Hi"], { env });
-    assert.equal(called.code, 0, called.stdout);
-    const { reasoning: { effort, summary }, instructions } = body(place);
-    const started = events(called).find((event) => event.type === "run.started");
-    return [effort, summary, instructions, ...started?.drift.map(({ pin }: Json) => pin) ?? []];
-  };
-  const rhymes = "Answer in rhymes.\n";
-  assert.deepEqual(await run("--new", "-s", "s", "--instructions", "@rules.md"), ["low", "detailed", rhymes]);
-  Deno.removeSync(rules);
-  const flags = ["--effort", "high", "--summary", "auto", "--instructions", "Be brief."];
-  const changed = await run("-s", "s", ...flags);
-  assert.deepEqual(changed, ["high", "auto", "Be brief.", "effort", "summary", "instructions"]);
-  assert.deepEqual(await run("-s", "s"), ["high", "auto", "Be brief."]);
-});
 
 test("--output-schema takes a schema, or a schema with a name", async () => {
   await using place = new Place(() => answer([message("{}")]));
@@ -55,19 +33,6 @@ test("--dry-run says what would happen, needs no key, and creates and sends noth
   assert.equal(said.url, `${place.server.baseUrl}/responses`);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
   assert.equal(place.server.requests.length, 0);
-});
-
-test("--dry-run refuses what a run would refuse", async () => {
-  await using place = await one();
-  for (
-    const [args, code] of [
-      [["-s", "s"], "nothing_to_continue"],
-      [["--new", "-s", "s", "Hi"], "session_exists"],
-      [["--new", "-s", "../s", "Hi"], "bad_session_id"],
-    ] as const
-  ) {
-    assertError(await place.call(["run", "--dry-run", "--json", ...args]), { code, exit: 2 });
-  }
 });
 
 /** Flags and switches of a run, and whether its request has the reasoning of the run before. */

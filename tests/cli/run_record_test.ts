@@ -1,13 +1,13 @@
 /** `run --record`: a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network. */
 import assert from "node:assert/strict";
-import { edit, exchangesOf, seal } from "../doors/recordings/recording_files.ts";
+import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import { type Json, textsBelow } from "../support/files.ts";
 import { type Called, ending, events, said, Sandbox } from "../support/reprise.ts";
 import { answer, rateLimited, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import { httpError } from "../support/scripted_api/responses_script.ts";
 import { functionCall } from "../support/scripted_api/responses_script.ts";
 import { test } from "../support/test.ts";
-import { assertError, HELLO, KEY, Place, READS_A, readsThenAnswers } from "./harness.ts";
+import { assertError, HELLO, KEY, Place, readsThenAnswers } from "./harness.ts";
 
 /** A secret of the environment, without any letter that JSON escapes. */
 const CANARY = "canary-5be2c1d90f7a43e8";
@@ -148,15 +148,4 @@ test("a recording that cannot be played to the same end says what differs", asyn
     /: 1 exchange, 0 calls, \d+ secrets replaced; it has no expect\/: played again, step 1, request 1: differs at .*; expected: .*; received: .* \(see reprise test ".*\/kept"\)$/m,
   );
   assert.throws(() => Deno.statSync(`${folder}/expect`), Deno.errors.NotFound);
-});
-
-test.process("a recorded call answers only the call that it was recorded for: another one is a miss with exit 7", async () => {
-  await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
-  const { folder } = await recorded(place, "kept", ["--new", "-s", "one", "Hi"]);
-  edit(`${folder}/tools.json`, (text) => text.replace('"read_file"', '"list_files"'));
-  seal(folder);
-  await using there = new Sandbox();
-  const called = await play(folder, there);
-  assertError(called, { code: "fixture_miss", exit: 7, says: /"read_file".*"list_files"/ });
-  assert.equal(there.turns("one").at(-1).events[0].status, "not_run");
 });

@@ -2,7 +2,6 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { documentFaults, fittingDocuments } from "../support/json_documents.ts";
-import { sha256 } from "../support/files.ts";
 import { S3Server } from "../support/s3_server.ts";
 import { assertError, KEY, ok, Place, readsThenAnswers } from "./harness.ts";
 
@@ -147,16 +146,4 @@ test("schema prints one schema as in docs/schemas, and refuses other names", asy
   assert.equal(JSON.parse(printed).$id, "urn:reprise:run-event:1");
   const wrong = await place.call(["schema", "nonsense", "--json"]);
   assertError(wrong, { code: "usage", exit: 2, hint: /reprise schema/ });
-});
-
-test("run --no-blobs replaces encrypted content by its length and sha256", async () => {
-  await using place = new Place(readsThenAnswers);
-  const printed = await ok(place, ["run", "--json", "--no-blobs", "--new", "-s", "s", "Look"]);
-  const whole = await ok(place, ["show", "s", "--json"]);
-  const blobs = [...whole.matchAll(/"encrypted_content":"([^"]+)"/g)].map(([, blob = ""]) => blob);
-  assert.equal(blobs.length, 2);
-  for (const blob of blobs) {
-    const named = `"encrypted_content":{"bytes":${blob.length},"sha256":"${sha256(blob)}"}`;
-    assert.ok(!printed.includes(blob) && printed.includes(named), printed);
-  }
 });

@@ -1,84 +1,81 @@
-/** A running `serve`, and suites to serve. */
+/** A running `serve` or `record` for any client, and suites to serve. */
+import assert from "node:assert/strict";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
 import type { Json } from "../support/files.ts";
-import type { Called, Sandbox } from "../support/reprise.ts";
+import type { CallOptions, Sandbox, Started } from "../support/reprise.ts";
 
-/** The body of a request. */
+/** Body of a request. */
 export const bodyOf = (input: string) => ({ model: "gpt-5.6", input });
-/** An exchange that answers `input`. */
-const exchange = (input: string, answer: string, path = "/v1/responses") => ({
-  request: { path, body: bodyOf(input) },
-  response: { headers: { "content-type": "application/json" } },
-  body: JSON.stringify({ answer }),
-});
 
-/** Answer that a client got. */
-interface Got {
-  readonly status: number;
-  readonly body: Json;
-}
-
-/** A running `serve`, and what it reported in the end. */
+/** A running server. */
 export class Serving implements AsyncDisposable {
-  readonly #sandbox: Sandbox;
-  readonly #started: ReturnType<Sandbox["start"]>;
-  #origin = "";
+  readonly started: Started;
+  /** `http://127.0.0.1:PORT`. */
+  readonly origin: string;
 
-  private constructor(sandbox: Sandbox, args: readonly string[]) {
-    this.#sandbox = sandbox;
-    const events = `${sandbox.directory}/events`;
-    this.#started = sandbox.start(["serve", "--rules", "none", "--events", events, ...args]);
+  private constructor(started: Started, origin: string) {
+    this.started = started;
+    this.origin = origin;
   }
 
-  static async start(sandbox: Sandbox, ...args: readonly string[]): Promise<Serving> {
-    const serving = new Serving(sandbox, args);
-    await serving.#started.printed('"ready"');
-    serving.#origin = JSON.parse(serving.#started.stdout.split("\n")[0] ?? "").origin;
-    return serving;
+  /** Starts the server, and waits until it listens. */
+  static async start(
+    sandbox: Sandbox,
+    args: readonly string[],
+    options: Omit<CallOptions, "stdin"> = {},
+  ): Promise<Serving> {
+    const started = sandbox.start(args, options);
+    await started.printed("\n");
+    const ready = JSON.parse(started.stdout.split("\n", 1)[0] as string);
+    // A call that fails prints its error and then ends.
+    if (ready.type !== "ready") await started.ended();
+    assert.equal(ready.type, "ready", started.stdout);
+    return new Serving(started, ready.origin);
   }
 
-  /** Asks with a path such as `/t/a/v1/responses`. */
-  async ask(path: string, input: string): Promise<Got> {
-    const response = await fetch(`${this.#origin}${path}`, {
+  /** Events on stdout so far. */
+  get events(): Json[] {
+    return this.started.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  }
+
+  /** Sends a JSON body, and returns the status with the answer. */
+  async post(path: string, body: unknown): Promise<{ status: number; answer: Json }> {
+    const response = await fetch(`${this.origin}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify(bodyOf(input)),
+      body: JSON.stringify(body),
     });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, answer: await response.json() };
   }
 
-  async asksTest(test: string, input: string): Promise<Got> {
-    return await this.ask(`/t/${test}/v1/responses`, input);
-  }
-
-  get port(): number {
-    return Number(new URL(this.#origin).port);
-  }
-
-  /** Ends the server by SIGTERM; returns how it ended and its events. */
-  async end(): Promise<Called & { readonly events: Json[]; readonly ended: Json }> {
-    this.#started.process.kill("SIGTERM");
-    const called = await this.#started.ended();
-    const events = Deno.readTextFileSync(`${this.#sandbox.directory}/events`).trimEnd().split("\n")
-      .map((line) => JSON.parse(line));
-    return { ...called, events, ended: events.at(-1) };
+  /** Ends the server as Ctrl-C does, and returns its exit code with its events. */
+  async end(): Promise<{ code: number; stderr: string; events: Json[] }> {
+    this.started.process.kill("SIGINT");
+    const { code, stderr } = await this.started.ended();
+    return { code, stderr, events: this.events };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      this.#started.process.kill("SIGKILL");
+      this.started.process.kill("SIGKILL");
     } catch {
       // It has ended.
     }
-    await this.#started.ended();
+    await this.started.ended();
   }
 }
 
 /** Writes a suite with a fixture for each of these tests; returns its folder. */
-export function writeSuite(sandbox: Sandbox, tests: readonly string[], name = "suite"): string {
-  const suite = `${sandbox.directory}/${name}`;
+export function writeSuite({ directory }: Sandbox, tests: readonly string[], name = "suite"): string {
+  const suite = `${directory}/${name}`;
+  const response = { headers: { "content-type": "application/json" } };
   for (const test of tests) {
-    writeFixture(`${suite}/${test}`, [exchange("Hi", `${test} 1`), exchange("And?", `${test} 2`)]);
+    const exchanges = ["Hi", "And?"].map((input, index) => ({
+      request: { path: "/v1/responses", body: bodyOf(input) },
+      response,
+      body: JSON.stringify({ answer: `${test} ${index + 1}` }),
+    }));
+    writeFixture(`${suite}/${test}`, exchanges);
   }
   return suite;
 }

@@ -1,9 +1,7 @@
-/** `show` as a user meets it in a pipe: one run, the file of an export, edits, folded outputs, words after a repair. */
+/** `show` as a user meets it in a pipe: one run, the file of an export, folded outputs; tests/doors/sessions has its views. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { answer, type Script } from "../support/scripted_api/responses.ts";
-import { functionCall } from "../support/scripted_api/responses_script.ts";
-import { assertError, begun, HELLO, ok, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, begun, ok, Place, readsThenAnswers } from "./harness.ts";
 
 /** A place with the session `s`, which has two runs. */
 const two = begun(readsThenAnswers, async (place) => {
@@ -106,37 +104,11 @@ test("a file that is no export, and a name that is neither a session nor a file,
   }
 });
 
-/** A model that edits a file, and reads what is long. */
-const EDITS: Script = ({ input }) =>
-  input.at(-1)?.type === "message"
-    ? answer([
-      functionCall("edit_file", { path: "a.txt", old_text: "alpha\nbeta\n", new_text: "alpha\ngamma\n" }),
-      functionCall("write_file", { path: "new.txt", content: "one\ntwo\n" }),
-      functionCall("read_file", { path: "long.txt", offset: null, limit: null }),
-    ])
-    : HELLO;
-
-/** Runs the session `s`, which edits files and reads `lines` lines. */
-async function edits(place: Place, lines: number): Promise<void> {
-  const text = Array.from({ length: lines }, (_, line) => `this is line ${line + 1} of a file\n`).join("");
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/long.txt`, text);
-  await ok(place, ["run", "--new", "-s", "s", "--allow", "write", "Edit"]);
-}
-
-test("an edit is shown as a diff, a new file as added lines, and a call in words", async () => {
-  await using place = new Place(EDITS);
-  await edits(place, 3);
-  const text = await shown(place, "s");
-  assert.ok(text.includes("  → edit_file a.txt\n      alpha\n    - beta\n    + gamma\n"), text);
-  assert.ok(text.includes("  → write_file new.txt\n    + one\n    + two\n"), text);
-  assert.ok(text.includes("  → read_file long.txt\n"), text);
-  assert.match(text, /← edit_file: ok · a\.txt\n/);
-  assert.match(text, /edit_file allowed: a rule allows it \(write\)/);
-});
-
 test("a long output is folded, and whole with --full: also where the model was shown a part of it, and from an export", async () => {
-  await using place = new Place(EDITS);
-  await edits(place, 1500);
+  await using place = new Place(readsThenAnswers);
+  const lines = Array.from({ length: 1500 }, (_, line) => `this is line ${line + 1} of a file\n`);
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, lines.join(""));
+  await place.session("s");
   const text = await shown(place, "s");
   assert.match(text, /this is line 10 of[^\n]*\n {4}… [\d,]+ more lines \(--full shows them\)\n/);
   assert.ok(!text.includes("line 11 of"));
@@ -149,36 +121,4 @@ test("a long output is folded, and whole with --full: also where the model was s
     }
     assert.doesNotMatch(whole, /more lines|left out here/);
   }
-});
-
-test("after a repair, every event is shown in words and none as JSON", async () => {
-  await using place = await two();
-  Deno.truncateSync(place.turnPath("s", 3), 100);
-  Deno.removeSync(place.turnPath("s", 7));
-  for (const { name } of Deno.readDirSync(`${place.path("s")}/blobs`)) {
-    Deno.removeSync(`${place.path("s")}/blobs/${name}`);
-  }
-  assert.equal((await place.call(["repair", "s"])).code, 0);
-  const text = await shown(place, "s");
-  assert.match(
-    text,
-    /turn 3 is lost, with event \d+: its file did not fit its checksum\. Repair put this turn/,
-  );
-  assert.match(text, /turn 7 is lost.*: its file was missing/);
-  assert.match(text, /blob [0-9a-f]{12} is lost/);
-  for (const view of [text, await shown(place, "s", "--events"), await shown(place, "s", "--markdown")]) {
-    assert.doesNotMatch(view, /[{}]|undefined|\[object/);
-  }
-});
-
-test("--markdown prints the prompt, the answer and the calls, and names what is damaged on stderr", async () => {
-  await using place = await two();
-  const text = await shown(place, "s", "--markdown");
-  assert.match(text, /### Look at a\.txt\n[^]*\*\*Prompt\*\*\n\n> Look at a\.txt\n[^]*> Hello\.\n/);
-  assert.ok(text.includes("<code>read_file a.txt</code>: ok"), text);
-  Deno.truncateSync(place.turnPath("s", 3), 100);
-  const damaged = await place.call(["show", "s", "--markdown"]);
-  assert.equal(damaged.code, 12);
-  assert.match(damaged.stderr, /^damaged: turns\/000003\.json /);
-  assert.match(damaged.stdout, /\| Damaged \| turns\/000003\.json \|/);
 });

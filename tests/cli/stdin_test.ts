@@ -60,12 +60,6 @@ const PROMPTS: Readonly<Record<string, Row>> = {
     asks: "More",
     says: "4 bytes used as the prompt",
   },
-  "is the prompt of -c alone": {
-    args: ["-c"],
-    stdin: "Else",
-    asks: "Else",
-    says: "4 bytes used as the prompt",
-  },
   "continues the unfinished run if it is empty": { args: ["-c"], stdin: "", asks: "Hi", says: null },
   "is added to the PROMPT after a blank line": {
     args: ["Review this"],
@@ -79,13 +73,6 @@ const PROMPTS: Readonly<Record<string, Row>> = {
     ...sh('exec "$@" <&-'),
     asks: "Hey",
     says: null,
-    process: true,
-  },
-  "may be a file": {
-    args: ["Read"],
-    ...sh('printf notes >n; exec "$@" <n'),
-    asks: "Read\n\nnotes",
-    says: "5 bytes added to the prompt",
     process: true,
   },
   "may be slow, and cut a character": {
@@ -123,12 +110,10 @@ const binary = new Uint8Array([0x68, 0xff, 0x69]);
 
 const REFUSED: Readonly<Record<string, readonly [readonly string[], CallOptions, ExpectedError]>> = {
   "is empty": [[], { stdin: "" }, { ...NO_PROMPT, hint: /reprise run/ }],
-  "is white space": [[], { stdin: " \n\t\n" }, NO_PROMPT],
   "is not UTF-8": [[], { stdin: binary }, { ...USAGE, says: /UTF-8/ }],
   "is too long": [[], { stdin: "x".repeat(MOST + 1) }, { ...USAGE, says: /10485760/, hint: /--attach/ }],
   "is a directory": [["Look"], sh('exec "$@" </'), { ...USAGE, hint: /--no-stdin/ }],
   "may not be read": [["--no-stdin"], { stdin: "x" }, NO_PROMPT],
-  "may not be read, but is named": [["--no-stdin", "-"], { stdin: "x" }, { ...USAGE, says: /--no-stdin/ }],
   "is left unread by a variable": [[], { stdin: "x", env: { REPRISE_NO_STDIN: "1" } }, {
     ...NO_PROMPT,
     says: /REPRISE_NO_STDIN leaves stdin unread/,
@@ -175,9 +160,7 @@ const SETTINGS:
   readonly (readonly [variable: string | null, member: string | null, expected: "read" | "left"])[] = [
     ["TRUE", "on", "left"],
     [null, "off", "left"],
-    ["", "no", "left"],
     ["0", "off", "read"],
-    [null, "on", "read"],
   ];
 
 for (const [variable, member, expected] of SETTINGS) {

@@ -98,7 +98,6 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Objects that another program may have put under the key of turn 3. */
 const FORGED: Readonly<Record<string, (bytes: Bytes, objects: ReadonlyMap<string, Bytes>) => Bytes>> = {
-  "a torn file": (bytes) => bytes.slice(0, -20),
   "a changed byte": (bytes) => bytes.with(200, (bytes[200] as number) ^ 1),
   "another turn": (_, objects) => objects.get(key(4)) as Bytes,
 };

@@ -1,8 +1,7 @@
 /** `export` and `import` as calls: files and pipes, what is never overwritten, and what --redact reports. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import type { Json } from "../support/files.ts";
-import { assertError, begun, KEY, ok, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, begun, ok, Place, readsThenAnswers } from "./harness.ts";
 
 const one = begun(readsThenAnswers, (place) => place.session("s"));
 
@@ -56,24 +55,4 @@ test("export and import refuse what they cannot read or would overwrite", async 
   assert.equal(Deno.readTextFileSync(file), "mine");
   await ok(place, ["export", "s", file, "--force"]);
   assertError(await place.call(["import", file, "--json"]), { code: "session_exists", exit: 2 });
-});
-
-test("--redact reports what it strips, and requests then verify as redacted, also after another export", async () => {
-  await using place = new Place(readsThenAnswers);
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `DB_PASSWORD=hunter22\nkey ${KEY}\n`);
-  await place.session("s", `Look at a.txt with ${KEY}`);
-  const [file, other] = [`${place.sandbox.directory}/s.jsonl`, `${place.sandbox.directory}/other`];
-  const { redacted } = JSON.parse(await ok(place, ["export", "s", file, "--redact", "--json"]));
-  // The key in the output was replaced before it was saved.
-  const turns = [{ turn: 1, kinds: { known: 1 } }, { turn: 3, kinds: { assignment: 1 } }];
-  assert.deepEqual([redacted.replaced, redacted.turns], [2, turns]);
-  assert.doesNotMatch(Deno.readTextFileSync(file), /hunter22|never-printed/);
-  const imported = JSON.parse(await ok(place, ["import", file, "--json", "--home", other]));
-  assert.deepEqual(imported.redacted, redacted);
-  await ok(place, ["export", "s", `${file}.2`, "--home", other]);
-  await ok(place, ["import", `${file}.2`, "--home", `${other}2`]);
-  const checked = await ok(place, ["fsck", "s", "--requests", "--json", "--home", `${other}2`]);
-  const [{ requests }] = JSON.parse(checked).sessions;
-  assert.deepEqual(requests.map(({ verdict }: Json) => verdict), ["redacted", "redacted"]);
-  await ok(place, ["run", "-s", "s", "Go on", "--home", `${other}2`]);
 });

@@ -11,7 +11,6 @@ import {
   message,
   rateLimited,
   type ScriptedResponse,
-  unauthorized,
 } from "../support/scripted_api/responses_script.ts";
 import {
   comparableTurns,
@@ -37,32 +36,18 @@ function withoutTransport(turns: readonly Json[]) {
 for (
   const [name, script, code] of [
     ["a loop of tool calls", loop, 0],
-    ["a failed answer", [
-      answer([message("a")], { end: { kind: "failed", error: { code: "server_error", message: "No." } } }),
-    ], 10],
     ["an error before a failed answer", [
       answer([message("a")], {
         end: { kind: "error_then_failed", error: { code: "rate_limit_exceeded", message: "No." } },
       }),
     ], 9],
-    ["a wrong key", [unauthorized()], 8],
     ["a rate limit, then an answer", [rateLimited(), ...LOOP.slice(2)], 0],
-    ["an overload in the stream, once as an error, then an answer", [
-      answer([], { end: { kind: "failed", error: { code: "server_is_overloaded", message: "Later." } } }),
-      answer([], { end: { kind: "error", error: { code: "server_is_overloaded", message: "Later." } } }),
-      ...LOOP.slice(2),
-    ], 0],
     ["refused reasoning in a second step", [
       LOOP[0],
       httpError(400, {
         message: "The encrypted content for item rs_1 could not be verified.",
         code: "invalid_encrypted_content",
       }),
-      ...LOOP.slice(1),
-    ], 0],
-    ["a second step that fails by an unknown code", [
-      LOOP[0],
-      answer([], { end: { kind: "error", error: { code: "stale_blob", message: "Gone." } } }),
       ...LOOP.slice(1),
     ], 0],
   ] as readonly (readonly [string, readonly ScriptedResponse[] | typeof loop, number])[]
@@ -84,18 +69,6 @@ for (
     deepStrictEqual(overSocket.ended, overHttp.ended);
     ok(overHttp.transports.every((transport) => transport === undefined));
     ok(overSocket.transports.every((transport) => transport === "ws"));
-  });
-}
-
-for (const status of [401, 426]) {
-  test(`a server that refuses the WebSocket with ${status} is asked over HTTP`, async () => {
-    await using place = await TransportPlace.open({ script: loop, refusal: { status } });
-    const called = await place.first("--transport", "ws");
-    strictEqual(called.code, 0, called.stdout + called.stderr);
-    const notices = events(called).filter((event) => event.type === "notice");
-    deepStrictEqual(notices.map(({ kind }) => kind), ["transport"]);
-    strictEqual(place.server.upgrades.length, 1);
-    deepStrictEqual(withoutTransport(comparableTurns(place)).transports, [undefined, undefined, undefined]);
   });
 }
 

@@ -1,26 +1,7 @@
 /** Wrong calls, and the commands that their hints name. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { assertError, HELLO, ok, Place } from "./harness.ts";
-
-test.process("a usage error names the help of its own verb, and that command works", async () => {
-  await using place = new Place(() => HELLO);
-  const cases: readonly (readonly [string[], string])[] = [
-    [["ls", "--nope"], "reprise ls --help"],
-    [["show"], "reprise show --help"],
-    [["fixture", "show", "--nope"], "reprise fixture show --help"],
-    [["nope"], "reprise --help"],
-    // Not the parser's own errors.
-    [["run", "-s", "a", "-c", "x"], "reprise run --help"],
-  ];
-  for (const [args, help] of cases) {
-    const error = assertError(await place.call([...args, "--json"]), { code: "usage", exit: 2 });
-    assert.ok(String(error.hint).includes(help), `${args.join(" ")}: ${error.hint}`);
-    const shown = await place.call(help.split(" ").slice(1));
-    assert.equal(shown.code, 0, help);
-    assert.match(shown.stdout, /^Usage: reprise/, help);
-  }
-});
+import { HELLO, ok, Place } from "./harness.ts";
 
 test.process("a forgotten -- before a command is recognised, and the hint is the call with it", async () => {
   await using place = new Place(() => HELLO);
@@ -84,14 +65,4 @@ test("flags are accepted before the verb, with their values, and before a verb o
   }
   // A value that is also the name of a verb.
   await ok(place, ["-s", "ls", "run", "--new", "Hi"]);
-  for (
-    const [args, message, hint] of [
-      [["--json", "--nope", "ls"], /--nope|--json/, /./],
-      [["--hme", "x", "ls", "--json"], /^Unknown option '--hme'$/, /^Did you mean --home\?/],
-      [["--home", "x", "--json", "lss"], /^Unknown command 'lss'$/, /^Did you mean ls\?/],
-      [["fixture", "--json", "lss"], /^Unknown command 'lss'$/, /^Did you mean ls\?/],
-    ] as const
-  ) {
-    assertError(await place.call(args), { code: "usage", exit: 2, says: message, hint });
-  }
 });

@@ -1,39 +1,8 @@
-/** `ls` lists what manifests say, `show --raw` is a file, and a session is named from below its workspace. */
+/** `ls` lists what manifests say, and a session is named from below its workspace. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
-import { answer, message } from "../support/scripted_api/responses.ts";
-import { assertError, MODEL, ok, Place, readsThenAnswers } from "./harness.ts";
-
-test("ls lists sessions, newest first: each with what its manifest says", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("older", "First   words\nof it");
-  await place.session("newer");
-  const listed = async (...args: readonly string[]) =>
-    JSON.parse(await ok(place, ["ls", "--json", ...args])).sessions;
-  const [first, { created_at, updated_at, bytes, ...second }] = await listed();
-  assert.equal(first.id, "newer");
-  assert.ok(bytes > 1000 && Date.parse(updated_at) >= Date.parse(created_at));
-  assert.deepEqual(second, {
-    ...{ id: "older", path: place.path("older"), title: "First words of it", turns: 5, runs: 1 },
-    ...{ state: "completed", model: MODEL, provider: "openai", workspace: place.sandbox.workspace },
-    usage: { input_tokens: 240, cached_tokens: 0, output_tokens: 80, reasoning_tokens: 32 },
-  });
-  assert.deepEqual(await listed("--limit", "1"), [first]);
-  assert.match(await ok(place, ["ls"]), /^ID .*\nnewer .*completed.*\nolder .*First words of it\n$/);
-  await ok(place, ["run", "-s", "older", "Again"]);
-  assert.equal((await listed())[0].id, "older");
-});
-
-test("show --raw N is the file of turn N, byte for byte", async () => {
-  await using place = new Place([answer([message("é€😀 \u202e \x1b[31m")])]);
-  await place.session("s");
-  for (const turn of [1, 2, 3]) {
-    const raw = await ok(place, ["show", "s", "--raw", String(turn)]);
-    assert.equal(raw, Deno.readTextFileSync(place.turnPath("s", turn)));
-  }
-  assert.equal((await place.call(["show", "s", "--raw", "4", "--json"])).code, 2);
-});
+import { assertError, Place, readsThenAnswers } from "./harness.ts";
 
 test("below the workspace of a session, @last is that session, and run -c and -s continue it in its workspace", async () => {
   await using place = new Place(readsThenAnswers);

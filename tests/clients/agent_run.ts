@@ -1,12 +1,13 @@
 /**
- * An agent's two prompts, recorded at one place and replayed at others, as people do it: `record -- CMD` and
- * `serve -- CMD`, or both by themselves with a client that knows their port.
+ * An agent's two prompts, recorded at one place and replayed at others with a client that knows the port of `record` and
+ * `serve`; recipes_test.ts runs agents as their commands.
  */
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
 import { type Called, Sandbox } from "../support/reprise.ts";
 import { type Packages, pathWith } from "./npm_packages.ts";
 import { type Rewrite, startRewritingProxy } from "./rewriting_proxy.ts";
+import type { Api } from "./support.ts";
 
 /** The key of every client: longer than what a recorder takes for a word. */
 const KEY = "sk-test-4f1d0c7ea9-never-recorded";
@@ -15,22 +16,19 @@ const CLIENT_SECONDS = "60";
 /** A proxy that does not exist: a client that asks another server than ours gets no answer from it. */
 const NOWHERE = "http://127.0.0.1:9";
 
-/** An API of ours. */
-export type AgentApi = AsyncDisposable & { readonly baseUrl: string };
-
 /** An agent, and how its two prompts are a command. */
 export interface Agent {
   readonly packages: Packages;
   readonly variable: "OPENAI" | "ANTHROPIC";
   /**
-   * Shell commands, with `$1` and `$2` as the prompts, and the variables that `record` and `serve` set. The first prompt
-   * ends with the directory.
+   * Shell commands, with `$1` and `$2` as the prompts, and the base URL and key in variables. The first prompt ends with
+   * the directory.
    */
   readonly script: string;
   /** Variables that the client needs beside its base URL and its key. */
   readonly env: Readonly<Record<string, string>>;
   /** The API that it is recorded from; new each time. */
-  readonly api: () => AgentApi | Promise<AgentApi>;
+  readonly api: Api;
 }
 
 /** The prompts of two runs; the second run continues the first. */
@@ -76,10 +74,9 @@ export const ELSEWHERE: Place = {
 /** A place like {@linkcode HERE}, with changes in its repository. */
 export const CHANGED: Place = { ...HERE, home: "root", directory: "root/s", git: "changed" };
 
-/** The results of a call and of the server around it. */
+/** The results of a client and of `serve`. */
 export interface Replayed {
   readonly client: Called;
-  /** `serve` itself; the same call as `client` where it ran the client. */
   readonly server: Called;
   /** The events of `serve` about each request. */
   readonly events: readonly Json[];
@@ -127,50 +124,23 @@ export class AgentSandbox extends Sandbox {
     }
   }
 
-  /** Records the agent with `record -- CMD`; returns what it printed. */
+  /** Records the agent with `record --upstream`; returns what it printed. */
   async record(place: Place): Promise<string> {
     await using api = await this.#agent.api();
-    const args = ["record", ...this.#provider, "--out", this.fixture, "--", ...this.#command(PROMPTS)];
-    const called = await this.call(args, {
-      cwd: this.#directoryOf(place),
-      env: await this.#environment(place, this.#baseUrl(new URL(api.baseUrl).origin)),
-    });
-    assert.equal(called.code, 0, called.stderr);
-    return called.stdout;
-  }
-
-  /** Records the agent with `record --upstream`, for a client that is given its port. */
-  async recordByItself(place: Place): Promise<string> {
-    await using api = await this.#agent.api();
-    const args = [
-      "record",
-      ...this.#provider,
-      "--upstream",
-      new URL(api.baseUrl).origin,
-      "--out",
-      this.fixture,
-    ];
-    const { client, server } = await this.#around(args, place);
+    const upstream = ["--upstream", new URL(api.baseUrl).origin, "--out", this.fixture];
+    const { client, server } = await this.#around(["record", ...this.#provider, ...upstream], place);
     assert.deepEqual([client.code, server.code], [0, 0], client.stderr + server.stderr);
     return client.stdout;
   }
 
-  /** Replays the recording with `serve -- CMD`. */
-  async replay(place: Place): Promise<Replayed> {
-    const file = `${this.directory}/events.jsonl`;
-    const args = ["serve", "--strict-usage", "--events", file, this.fixture];
-    const called = await this.call([...args, "--", ...this.#command(PROMPTS)], {
-      cwd: this.#directoryOf(place),
-      env: await this.#environment(place, {}),
-    });
-    return replayed(called, called, Deno.readTextFileSync(file));
-  }
-
-  /** Replays the recording with `serve` by itself, for a client that is given its port or that of a proxy before it. */
-  async replayByItself(place: Place, options: AgentOptions = {}): Promise<Replayed> {
+  /** Replays the recording with `serve`, for a client that is given its port or that of a proxy before it. */
+  async replay(place: Place, options: AgentOptions = {}): Promise<Replayed> {
     const args = ["serve", "--strict-usage", this.fixture];
     const { client, server } = await this.#around(args, place, options);
-    return replayed(client, server, server.stdout);
+    const events = server.stdout.trimEnd().split("\n").map((line): Json => JSON.parse(line));
+    const ended = events.at(-1);
+    assert(ended?.type === "serve.ended", server.stdout);
+    return { client, server, events: events.filter(({ request }) => request !== undefined), ended };
   }
 
   /** The API provider of a server on this machine is unknown. */
@@ -188,26 +158,16 @@ export class AgentSandbox extends Sandbox {
     const server = this.start([...args, "--json"], options);
     await server.printed('"ready"');
     const { port } = JSON.parse(server.stdout.split("\n")[0] as string);
+    const origin = `http://127.0.0.1:${port}`;
+    await using proxy = rewrite === undefined ? null : startRewritingProxy(origin, rewrite);
     let client: Called;
     try {
-      client = await this.#through(`http://127.0.0.1:${port}`, place, prompts, rewrite);
+      client = await this.#client(place, this.#baseUrl(proxy?.origin ?? origin), prompts);
     } finally {
       server.process.kill("SIGTERM");
     }
+    assert(proxy?.rewritten !== 0, "the proxy found nothing to rewrite");
     return { client, server: await server.ended() };
-  }
-
-  async #through(
-    origin: string,
-    place: Place,
-    prompts: Prompts,
-    rewrite: Rewrite | undefined,
-  ): Promise<Called> {
-    if (rewrite === undefined) return await this.#client(place, this.#baseUrl(origin), prompts);
-    await using proxy = startRewritingProxy(origin, rewrite);
-    const called = await this.#client(place, this.#baseUrl(proxy.origin), prompts);
-    assert(proxy.rewritten > 0, "the proxy found nothing to rewrite");
-    return called;
   }
 
   async #client(
@@ -258,23 +218,13 @@ export class AgentSandbox extends Sandbox {
   }
 
   async #shell(place: Place, script: string): Promise<void> {
-    const person = { NAME: "Ada", EMAIL: "ada@example.com" };
-    const names = Object.entries(person).flatMap(([name, value]) =>
-      ["AUTHOR", "COMMITTER"].map((role) => [`GIT_${role}_${name}`, value])
-    );
+    const person = 'git() { command git -c user.name=Ada -c user.email=ada@example.com "$@"; }';
     const { success } = await new Deno.Command("sh", {
-      args: ["-e", "-c", script],
+      args: ["-e", "-c", `${person}; ${script}`],
       cwd: this.#directoryOf(place),
       clearEnv: true,
-      env: { ...this.environment(), GIT_CONFIG_NOSYSTEM: "1", ...Object.fromEntries(names) },
+      env: { ...this.environment(), GIT_CONFIG_NOSYSTEM: "1" },
     }).output();
     assert(success, script);
   }
-}
-
-function replayed(client: Called, server: Called, lines: string): Replayed {
-  const events = lines.split("\n").filter((line) => line !== "").map((line): Json => JSON.parse(line));
-  const ended = events.at(-1);
-  assert(ended?.type === "serve.ended", lines);
-  return { client, server, events: events.filter(({ request }) => request !== undefined), ended };
 }

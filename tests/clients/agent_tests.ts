@@ -3,6 +3,7 @@
  * is let through.
  */
 import assert from "node:assert/strict";
+import { headerOf } from "../doors/recordings/recording_files.ts";
 import { needing } from "../support/needs.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
 import { type Agent, AgentSandbox, CHANGED, ELSEWHERE, HERE, PROMPTS, type Replayed } from "./agent_run.ts";
@@ -20,8 +21,6 @@ export interface AgentCase {
   readonly brokenRule: string;
   /** Place of the prompt in the first request. */
   readonly prompt: string;
-  /** Recorded with `record --upstream` in place of `record -- CMD`. */
-  readonly byItself?: boolean;
   /**
    * Number of warm-ups over a WebSocket that both prompts begin with: exchanges in addition to {@linkcode REQUESTS}.
    *
@@ -42,11 +41,11 @@ const TEXTS = `${FIRST_TEXT}\n${SECOND_TEXT}\n`;
 
 /** The tests of an agent, which share one recording. */
 export function agentTests(
-  { name, agent, rules, brokenRule, prompt, byItself = false, warmUps = 0, retries = 0 }: AgentCase,
+  { name, agent, rules, brokenRule, prompt, warmUps = 0, retries = 0 }: AgentCase,
 ): void {
   const requests = REQUESTS + warmUps + retries;
   let sandbox: Promise<AgentSandbox> | undefined;
-  const recorded = () => sandbox ??= recordedAgent(agent, byItself);
+  const recorded = () => sandbox ??= recordedAgent(agent);
   Deno.test.afterAll(async () => await (await sandbox)?.[Symbol.asyncDispose]());
   const test = (promise: string, run: (sandbox: AgentSandbox) => Promise<void>) =>
     Deno.test({
@@ -54,33 +53,28 @@ export function agentTests(
       fn: async () => await run(await recorded()),
     });
 
-  test("a recording names the rules for what the client says of its place and time", (sandbox) => {
-    const { match } = JSON.parse(Deno.readTextFileSync(`${sandbox.fixture}/fixture.json`));
-    const missing = rules.filter((rule) => !match?.normalize?.includes(rule));
-    assert.deepEqual(missing, [], JSON.stringify(match));
-    return Promise.resolve();
-  });
-
   test("a recording replays at another place, in another home and time zone, without the repository", async (sandbox) => {
+    const { match } = headerOf(sandbox.fixture);
+    assert.deepEqual(rules.filter((rule) => !match?.normalize?.includes(rule)), [], JSON.stringify(match));
     const replayed = await sandbox.replay(ELSEWHERE);
     assertReplayed(replayed, requests);
     // Each request names the rules that it needed, and the end counts them.
-    const { tiers, rules } = replayed.ended;
+    const { tiers, rules: used } = replayed.ended;
     const ruledRequests = REQUESTS + retries;
-    assert.deepEqual([rules?.cwd, rules?.date], [ruledRequests, ruledRequests]);
+    assert.deepEqual([used?.cwd, used?.date], [ruledRequests, ruledRequests]);
     // Warm-ups hold instructions and tools only, which need fewer rules or none.
     assert(Number(tiers?.rules) >= REQUESTS, JSON.stringify(tiers));
     const ruled = replayed.events.filter(({ tier, rules }) => tier === "rules" && Array.isArray(rules));
     assert.equal(ruled.length, tiers?.rules);
   });
 
-  test("a recording replays on another day, with changes in the repository, to a client that is given the port", async (sandbox) => {
+  test("a recording replays on another day, with changes in the repository", async (sandbox) => {
     // The proxy speaks no WebSocket, so the client uses HTTP, without warm-ups.
-    assertReplayed(await sandbox.replayByItself(CHANGED, { rewrite: onAnotherDay }), REQUESTS + retries);
+    assertReplayed(await sandbox.replay(CHANGED, { rewrite: onAnotherDay }), REQUESTS + retries);
   });
 
   test("a changed prompt is a miss, with one request and exit code 7", async (sandbox) => {
-    const { client, server, events } = await sandbox.replayByItself(ELSEWHERE, {
+    const { client, server, events } = await sandbox.replay(ELSEWHERE, {
       prompts: ["Delete the files", PROMPTS[1]],
     });
     assert.equal(server.code, 7, server.stderr);
@@ -97,7 +91,7 @@ export function agentTests(
   });
 
   test("a tampered blob gets the API's error and exit code 7", async (sandbox) => {
-    const { server, events } = await sandbox.replayByItself(ELSEWHERE, { rewrite: tampered });
+    const { server, events } = await sandbox.replay(ELSEWHERE, { rewrite: tampered });
     assert.equal(server.code, 7, server.stderr);
     const refused = events.filter(({ type }) => type === "refused");
     const broken = refused.map(({ rule }) => rule);
@@ -105,11 +99,10 @@ export function agentTests(
   });
 }
 
-async function recordedAgent(agent: Agent, byItself: boolean): Promise<AgentSandbox> {
+async function recordedAgent(agent: Agent): Promise<AgentSandbox> {
   const sandbox = new AgentSandbox(agent);
   for (const place of [HERE, ELSEWHERE, CHANGED]) await sandbox.make(place);
-  const printed = byItself ? await sandbox.recordByItself(HERE) : await sandbox.record(HERE);
-  assert.equal(printed, TEXTS);
+  assert.equal(await sandbox.record(HERE), TEXTS);
   return sandbox;
 }
 

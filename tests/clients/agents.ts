@@ -7,13 +7,12 @@ import {
   Runner,
   tool,
 } from "@openai/agents";
-import { APIError } from "openai";
 import type { Json } from "../support/files.ts";
 import { ADD, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
-import { altered, type Change, type Mistake, type Origin, reported, type Thrown } from "./support.ts";
+import { altered, type Change, type Mistake, reported } from "./support.ts";
 
 /** A run whose answers are streamed. */
-export async function streamed(origin: Origin, change: Change = {}): Promise<Json> {
+export async function streamed(origin: string, change: Change = {}): Promise<Json> {
   const { runner, agent } = set(origin, change);
   const result = await runner.run(agent, change.prompt ?? PROMPT, { stream: true });
   const heard: unknown[] = [];
@@ -25,7 +24,7 @@ export async function streamed(origin: Origin, change: Change = {}): Promise<Jso
 }
 
 /** A run whose answers come whole. */
-export async function whole(origin: Origin, change: Change = {}): Promise<Json> {
+export async function whole(origin: string, change: Change = {}): Promise<Json> {
   const { runner, agent } = set(origin, change);
   return reportOf(await runner.run(agent, change.prompt ?? PROMPT), null);
 }
@@ -40,10 +39,8 @@ function reportOf({ newItems, rawResponses, finalOutput }: Result, heard: unknow
   return reported({ items: newItems.map(({ rawItem }) => rawItem), rawResponses, text: finalOutput, heard });
 }
 
-function set(origin: Origin, change: Change) {
-  const modelProvider = new OpenAIProvider(
-    origin === undefined ? {} : { baseURL: `${origin}/v1`, apiKey: "key-1" },
-  );
+function set(origin: string, change: Change) {
+  const modelProvider = new OpenAIProvider({ baseURL: `${origin}/v1`, apiKey: "key-1" });
   const add = tool({
     name: ADD.name,
     description: change.tool ?? ADD.description,
@@ -99,11 +96,4 @@ function mistaken(input: AgentInputItem[], mistake: Mistake | undefined): AgentI
 function withoutFirst(input: AgentInputItem[], type: string): AgentInputItem[] {
   const first = input.findIndex((item) => item.type === type);
   return first < 0 ? input : input.toSpliced(first, 1);
-}
-
-/** Converts the error of its client. */
-export function agentsError(error: unknown): Thrown {
-  if (!(error instanceof APIError)) throw error;
-  const { status, type, code, param, message } = error;
-  return { status, type, code, param, message };
 }

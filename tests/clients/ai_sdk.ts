@@ -1,36 +1,58 @@
-/** `ai` with `@ai-sdk/openai` as its users use it: a text made in steps, whose loop and history the package keeps. */
+/** `ai` as its users use it: a text made in steps, whose loop and history the package keeps. */
 import { createOpenAI } from "@ai-sdk/openai";
-import { APICallError, generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from "ai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import {
+  APICallError,
+  generateText,
+  jsonSchema,
+  type LanguageModel,
+  type ModelMessage,
+  stepCountIs,
+  streamText,
+  tool,
+} from "ai";
 import type { Json } from "../support/files.ts";
-import { ADD, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
-import { altered, type Change, type Mistake, type Origin, reported, type Thrown } from "./support.ts";
+import { ADD, CHAT_MODEL, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
+import { altered, type Change, type Client, type Mistake, reported, type Thrown } from "./support.ts";
 
-/** `streamText`. */
-export async function streamed(origin: Origin, change: Change = {}): Promise<Json> {
-  const result = streamText({ ...callOf(origin, change), onError: () => {/* thrown below */} });
-  const heard: unknown[] = [];
-  for await (const part of result.fullStream) {
-    if (part.type === "error") throw part.error;
-    heard.push(withoutClocks(part));
-  }
-  return reportOf(
-    { steps: await result.steps, text: await result.text, totalUsage: await result.totalUsage },
-    heard,
+type ModelAt = (origin: string) => LanguageModel;
+
+/** The Responses API with `@ai-sdk/openai`. */
+const responses: ModelAt = (origin) => createOpenAI({ baseURL: `${origin}/v1`, apiKey: "key-1" })(MODEL);
+
+/** Chat Completions with `@ai-sdk/openai-compatible`. */
+const chat: ModelAt = (origin) =>
+  createOpenAICompatible({ name: "server", baseURL: `${origin}/v1`, apiKey: "key-1", includeUsage: true })(
+    CHAT_MODEL,
   );
+
+/** `streamText` and `generateText`. */
+export const [streamed, generated] = [streaming(responses), generating(responses)];
+export const [chatStreamed, chatGenerated] = [streaming(chat), generating(chat)];
+
+function streaming(modelAt: ModelAt): Client {
+  return async (origin, change = {}) => {
+    const result = streamText({ ...callOf(modelAt(origin), change), onError: () => {/* thrown below */} });
+    const heard: unknown[] = [];
+    for await (const part of result.fullStream) {
+      if (part.type === "error") throw part.error;
+      heard.push(withoutOwn(part));
+    }
+    const { steps, text, totalUsage } = result;
+    return reportOf({ steps: await steps, text: await text, totalUsage: await totalUsage }, heard);
+  };
 }
 
-/** `generateText`. */
-export async function generated(origin: Origin, change: Change = {}): Promise<Json> {
-  return reportOf(await generateText(callOf(origin, change)), null);
+function generating(modelAt: ModelAt): Client {
+  return async (origin, change = {}) => reportOf(await generateText(callOf(modelAt(origin), change)), null);
 }
 
-/** A part without what the package measured, and how the body was framed. */
-function withoutClocks(part: object): unknown {
+/** A part without what the package measured or drew at random, and how the body was framed. */
+function withoutOwn(part: object): unknown {
+  const own = ["performance", "timestamp", "headers"];
+  const isOwn = (value: unknown) => typeof value === "string" && value.startsWith("aitxt-");
   return JSON.parse(
-    JSON.stringify(
-      part,
-      (name, value) => ["performance", "timestamp", "headers"].includes(name) ? undefined : value,
-    ),
+    JSON.stringify(part, (name, value) => own.includes(name) || isOwn(value) ? undefined : value),
   );
 }
 
@@ -49,19 +71,16 @@ function reportOf({ steps, text, totalUsage }: Result, heard: unknown): Json {
   return reported({ items, text, usage: totalUsage, heard });
 }
 
-function callOf(origin: Origin, change: Change) {
-  const openai = createOpenAI(origin === undefined ? {} : { baseURL: `${origin}/v1`, apiKey: "key-1" });
+function callOf(model: LanguageModel, change: Change) {
+  const parameters = { ...ADD.parameters, required: [...ADD.parameters.required] };
   return {
-    model: openai(MODEL),
+    model,
     system: change.instructions ?? INSTRUCTIONS,
     prompt: change.prompt ?? PROMPT,
     tools: {
       [ADD.name]: tool({
         description: change.tool ?? ADD.description,
-        inputSchema: jsonSchema<{ a: number; b: number }>({
-          ...ADD.parameters,
-          required: [...ADD.parameters.required],
-        }),
+        inputSchema: jsonSchema<{ a: number; b: number }>(parameters),
         execute: (args) => change.result ?? sumOf(JSON.stringify(args)),
       }),
     },
@@ -73,45 +92,28 @@ function callOf(origin: Origin, change: Change) {
   };
 }
 
-function mistaken(messages: ModelMessage[], mistake: Mistake | undefined): ModelMessage[] {
-  switch (mistake) {
-    case undefined:
-      return messages;
-    case "reasoning_dropped":
-      return withParts(messages, ({ type }) => type !== "reasoning");
-    case "output_forgotten":
-      return withParts(messages, ({ type, output }) => type !== "tool-result" || output?.value !== "3");
-    case "call_forgotten":
-      return withParts(messages, ({ type, input }) => type !== "tool-call" || input?.a !== 1);
-    case "blob_altered":
-      return structuredClone(messages).map((message) => {
-        for (const { type, providerOptions } of partsOf(message)) {
-          const openai = providerOptions?.openai;
-          if (type !== "reasoning" || openai === undefined) continue;
-          openai.reasoningEncryptedContent = altered(String(openai.reasoningEncryptedContent));
-        }
-        return message;
-      });
-  }
-}
-
 /** Members of a message's part that these tests use. */
 interface Part {
   readonly type: string;
   readonly input?: { readonly a?: unknown };
-  readonly output?: { readonly value?: unknown };
-  readonly providerOptions?: { readonly openai?: Record<string, unknown> };
+  readonly providerOptions?: { readonly openai?: { readonly reasoningEncryptedContent?: unknown } };
 }
 
-function partsOf({ content }: ModelMessage): readonly Part[] {
-  return typeof content === "string" ? [] : content as readonly Part[];
-}
-
-function withParts(messages: ModelMessage[], keep: (part: Part) => boolean): ModelMessage[] {
+/** Makes a mistake; a forgotten output is one that the package finds itself. */
+function mistaken(messages: ModelMessage[], mistake: Mistake | undefined): ModelMessage[] {
+  if (mistake === undefined) return messages;
+  const change = (part: Part): Part[] => {
+    const openai = part.providerOptions?.openai;
+    if (mistake === "call_forgotten") return part.type === "tool-call" && part.input?.a === 1 ? [] : [part];
+    if (part.type !== "reasoning" || openai === undefined) return [part];
+    if (mistake === "reasoning_dropped") return [];
+    const reasoningEncryptedContent = altered(String(openai.reasoningEncryptedContent));
+    return [{ ...part, providerOptions: { openai: { ...openai, reasoningEncryptedContent } } }];
+  };
   return messages.map((message) =>
     typeof message.content === "string"
       ? message
-      : { ...message, content: partsOf(message).filter(keep) } as ModelMessage
+      : { ...message, content: (message.content as readonly Part[]).flatMap(change) } as ModelMessage
   );
 }
 

@@ -5,16 +5,14 @@
 import Anthropic from "@anthropic-ai/sdk";
 import type { Json } from "../support/files.ts";
 import { ADD, INSTRUCTIONS, PROMPT, sumOf } from "./script.ts";
-import { altered, type Change, type Mistake, type Origin, reported, type Thrown } from "./support.ts";
+import { altered, type Change, type Mistake, reported, type Thrown } from "./support.ts";
 
 /** A model whose thinking is bound to what came before it. */
 const MODEL = "claude-opus-5-5";
 
 type Messages = Anthropic.MessageParam[];
 
-function clientAt(origin: Origin): Anthropic {
-  return new Anthropic(origin === undefined ? {} : { baseURL: origin, apiKey: "key-1" });
-}
+const clientAt = (origin: string) => new Anthropic({ baseURL: origin, apiKey: "key-1" });
 
 /** The loop over `messages.stream`: the message is what the client's own stream object puts together. */
 export const accumulating = loop(async (client, body) => {
@@ -36,7 +34,7 @@ type Step = (
 ) => Promise<{ message: Anthropic.Message; heard: unknown }>;
 
 function loop(step: Step) {
-  return async (origin: Origin, change: Change = {}): Promise<Json> => {
+  return async (origin: string, change: Change = {}): Promise<Json> => {
     const client = clientAt(origin);
     const report: unknown[] = [];
     let messages: Messages = [{ role: "user", content: change.prompt ?? PROMPT }];
@@ -80,64 +78,34 @@ function bodyOf(
 }
 
 function mistaken(messages: Messages, mistake: Mistake | undefined): Messages {
-  switch (mistake) {
-    case undefined:
-      return messages;
-    case "reasoning_dropped":
-      return withBlocks(messages, (blocks) => blocks.filter(({ type }) => type !== "thinking"));
-    case "blob_altered":
-      return withBlocks(
-        messages,
-        (blocks) =>
-          blocks.map((block) =>
-            block.type === "thinking" ? { ...block, signature: altered(block.signature) } : block
-          ),
-      );
-    case "output_forgotten":
-      return withBlocks(
-        messages,
-        (blocks) => blocks.filter((block) => block.type !== "tool_result" || block.content !== "3"),
-      );
-    case "call_forgotten":
-      return withBlocks(
-        messages,
-        (blocks) =>
-          blocks.filter((block) => block.type !== "tool_use" || (block.input as { a: number }).a !== 1),
-      );
-  }
-}
-
-type Blocks = Anthropic.ContentBlockParam[];
-
-function withBlocks(messages: Messages, change: (blocks: Blocks) => Blocks): Messages {
+  if (mistake === undefined) return messages;
+  const change = (block: Anthropic.ContentBlockParam): Anthropic.ContentBlockParam[] => {
+    switch (block.type) {
+      case "thinking":
+        if (mistake === "reasoning_dropped") return [];
+        return [mistake === "blob_altered" ? { ...block, signature: altered(block.signature) } : block];
+      case "tool_result":
+        return mistake === "output_forgotten" && block.content === "3" ? [] : [block];
+      case "tool_use":
+        return mistake === "call_forgotten" && (block.input as { a: number }).a === 1 ? [] : [block];
+      default:
+        return [block];
+    }
+  };
   return messages.map((message) =>
     typeof message.content === "string"
       ? message
-      : { ...message, content: change(message.content) } as Anthropic.MessageParam
+      : { ...message, content: message.content.flatMap(change) } as Anthropic.MessageParam
   );
 }
 
 /** The package's own runner of tools, streamed: each turn sends only what is new, the server holds the thread. */
-export const running = runner({});
-
-/** The same with the whole history in each turn. */
-export const runningWithoutThread = runner({ thread: false });
-
-function runner(mode: { readonly thread?: false }) {
-  return (origin: Origin, change: Change = {}): Promise<Json> => run(origin, change, mode);
-}
-
-async function run(
-  origin: Origin,
-  change: Change,
-  mode: { readonly thread?: false },
-): Promise<Json> {
+export async function running(origin: string, change: Change = {}): Promise<Json> {
   const { tools, messages, ...body } = bodyOf([{ role: "user", content: change.prompt ?? PROMPT }], change);
   const runner = clientAt(origin).beta.messages.toolRunner({
     ...body,
     messages: messages as Anthropic.Beta.BetaMessageParam[],
     stream: true,
-    ...mode,
     tools: (tools as Anthropic.Tool[]).map(({ name, description, input_schema }) => ({
       type: "custom" as const,
       name,

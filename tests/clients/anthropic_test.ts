@@ -1,53 +1,37 @@
-import { accumulating, anthropicError, creating, running, runningWithoutThread } from "./anthropic.ts";
+import { accumulating, anthropicError, creating, running } from "./anthropic.ts";
 import { messagesApi, messagesRefusals } from "./messages_script.ts";
 import { ADD, INSTRUCTIONS, PROMPT } from "./script.ts";
 import { type Conversation, conversationTests } from "./support.ts";
 
-const MISSES: Conversation["misses"] = [
+/** Differences that a miss reports; `turn` is the index of the turn with the results. */
+const missesOf = (turn: number): Conversation["misses"] => [
   [{ prompt: "Subtract" }, "messages[0].content", PROMPT, "Subtract"],
   [{ instructions: "Subtract" }, "system", INSTRUCTIONS, "Subtract"],
   [{ tool: "Subtract" }, "tools[0].description", ADD.description, "Subtract"],
-  [{ result: "4" }, "messages[2].content[0].content", '"3"', '"4"'],
-];
-const WITHOUT_THINKING: Conversation["misses"][number] = [
-  // The API takes a history without any of its thinking; nothing of that was recorded.
-  { mistake: "reasoning_dropped" },
-  "messages[1].content[0]",
-  '"thinking"',
-  "nothing",
+  [{ result: "4" }, `messages[${turn}].content[0].content`, '"3"', '"4"'],
 ];
 
-for (
-  const [name, client] of [
-    ["a tool loop, streamed", accumulating],
-    ["a tool loop, not streamed", creating],
-  ] as const
-) {
-  conversationTests({
-    name: `@anthropic-ai/sdk, ${name}`,
-    client,
-    provider: "anthropic",
-    api: messagesApi,
-    requests: 3,
-    read: anthropicError,
-    refusals: messagesRefusals,
-    misses: [...MISSES, WITHOUT_THINKING],
-  });
-}
+const LOOP: Pick<Conversation, "refusals" | "misses"> = {
+  refusals: messagesRefusals,
+  misses: [
+    ...missesOf(2),
+    // The API takes a history without any of its thinking; nothing of that was recorded.
+    [{ mistake: "reasoning_dropped" }, "messages[1].content[0]", '"thinking"', "nothing"],
+  ],
+};
 
-for (
-  const [name, client, resultAt] of [
-    ["its tool runner, whose thread the server holds", running, "messages[0].content[0].content"],
-    ["its tool runner without a thread", runningWithoutThread, "messages[2].content[0].content"],
-  ] as const
-) {
+const CLIENTS: readonly Pick<Conversation, "name" | "client" | "refusals" | "misses">[] = [
+  { name: "a tool loop, streamed", client: accumulating, ...LOOP },
+  { name: "a tool loop, not streamed", client: creating, ...LOOP },
+  { name: "its tool runner, whose thread the server holds", client: running, misses: missesOf(0) },
+];
+
+for (const client of CLIENTS) {
   conversationTests({
-    name: `@anthropic-ai/sdk, ${name}`,
-    client,
+    ...client,
+    name: `@anthropic-ai/sdk, ${client.name}`,
     provider: "anthropic",
     api: messagesApi,
-    requests: 3,
     read: anthropicError,
-    misses: [...MISSES.slice(0, -1), [{ result: "4" }, resultAt, '"3"', '"4"']],
   });
 }

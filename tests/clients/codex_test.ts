@@ -43,6 +43,5 @@ agentTests({
 agentTests({
   name: "Codex CLI with a provider of the user's",
   agent: withSettings(CUSTOM),
-  byItself: true,
   ...EXPECTED,
 });

@@ -256,6 +256,18 @@ test("base URLs and keys are in env, and lead clients without a test to the gate
   assert.equal(place.upstream.requests.length, 1);
 });
 
+test("a request that names no test fails each of the tests that run at the time", async (place) => {
+  for (const mode of ["new", null] as const) {
+    const apis = [await place.mode(mode).begin("a"), await place.begin("b")] as const;
+    assert.equal((await ask(apis[0], 1, LED)).status, 400);
+    for (const api of apis) {
+      const error = await failure(api);
+      assert.match(error?.message ?? "", /2 tests run, and the request does not say which/);
+    }
+  }
+  assert.equal(place.upstream.requests.length, 0);
+});
+
 test("upstreams adds an API, which is played by its variable", async (place) => {
   const upstreams = { HOUSE_BASE_URL: `${place.upstream.origin}/house/v1` };
   for (const mode of ["new", null] as const) {

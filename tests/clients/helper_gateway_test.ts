@@ -91,135 +91,93 @@ test("hides its miss", withReplay("fixtures/led", async () => { await ask(prompt
 
 /** Suite of a runner. */
 interface Suite {
-  readonly name: string;
   readonly command: string;
   readonly files: Readonly<Record<string, string>>;
   /** Number of requests of all its tests. */
   readonly requests: number;
   /** Number of its tests. */
   readonly tests: number;
-  readonly usesNpm: boolean;
 }
 
 const PYTEST_FILES = { "conftest.py": 'pytest_plugins = ["pytest_reprise"]\n', "app.py": PYTHON_APP };
 const VITEST_FILES = {
   "app.js": JS_APP,
-  "vitest.config.js": 'export default { test: { setupFiles: ["@reprise-cli/reprise/vitest"] } };\n',
+  "vitest.config.js":
+    'const reprise = ["@reprise-cli/reprise/vitest"];\nexport default { test: { setupFiles: reprise, globalSetup: reprise } };\n',
   "tests/api.ts": `import { withReplay } from "@reprise-cli/reprise/vitest";
 import { test as base } from "vitest";
 export const test = base.extend({ api: withReplay("fixtures/led") });
 `,
 };
+const PYTESTS = ["pytest", "pytest -n 2"];
 
+/** Runners, each with two files of the same tests if it runs files at the same time. */
 const SUITES: readonly Suite[] = [
-  ...["pytest", "pytest -n 2"].map((command) => ({
-    name: command,
+  ...PYTESTS.map((command) => ({
     command,
     files: { ...PYTEST_FILES, "tests/test_led.py": PYTHON_TESTS },
     requests: 8,
     tests: 7,
-    usesNpm: false,
   })),
   {
-    name: "vitest",
     command: "npx vitest run",
-    files: { ...VITEST_FILES, "tests/led.test.ts": VITEST_TESTS },
-    requests: 4,
-    tests: 4,
-    usesNpm: true,
+    files: { ...VITEST_FILES, "tests/led.test.ts": VITEST_TESTS, "tests/other.test.ts": VITEST_TESTS },
+    requests: 8,
+    tests: 8,
   },
   {
-    name: "node:test",
-    command: "node --import @reprise-cli/reprise/node --test tests/led.test.mjs",
-    files: { "app.js": JS_APP, "tests/led.test.mjs": NODE_TESTS },
-    requests: 3,
-    tests: 3,
-    usesNpm: true,
+    command: "node --import @reprise-cli/reprise/node --test tests/led.test.mjs tests/other.test.mjs",
+    files: { "app.js": JS_APP, "tests/led.test.mjs": NODE_TESTS, "tests/other.test.mjs": NODE_TESTS },
+    requests: 6,
+    tests: 6,
   },
 ];
 
 const LACKS_PYTEST = await lacksPython("pytest", "xdist");
 
-for (const { name, command, files, requests, tests, usesNpm } of SUITES) {
+/** Defines a test in a project with these files. */
+function test(
+  promise: string,
+  { command, files }: Pick<Suite, "command" | "files">,
+  run: (project: HelperProject) => Promise<void>,
+): void {
+  const isPython = command.startsWith("pytest");
   Deno.test({
-    ...needing(
-      `${name}: no client of a replay reaches an API, and a changed prompt fails each test`,
-      LACKS_AGENTS,
-      usesNpm ? null : LACKS_PYTEST,
-    ),
+    ...needing(`${command}: ${promise}`, LACKS_AGENTS, isPython ? LACKS_PYTEST : null),
     async fn() {
       await using project = new HelperProject();
-      await project.prepare(usesNpm ? PACKAGES : [], []);
-      for (const [path, text] of Object.entries(files)) project.write(path, text);
-      const live = project.apis.env["OPENAI_BASE_URL"] ?? "";
-      const env = {
-        GROQ_API_KEY: `${KEY}-groq`,
-        LIVE: live,
-        PYTHONPATH: `${project.root}/python:${project.root}`,
-      };
-      const record = { ...env, GROQ_BASE_URL: live, REPRISE_RECORD: "new" };
-      const recorded = await project.runs(command, record);
-      assert.equal(recorded.code, 0, recorded.output);
-      assert.equal(project.apis.requests.length, requests);
-      assert.deepEqual([...project.apis.keys.openai].filter((key) => !key.startsWith(KEY)), []);
-      assert.equal(Object.keys(project.recordings("fixtures/led")).length, tests);
-
-      const replayed = await project.runs(command, env);
-      assert.equal(replayed.code, 0, replayed.output);
-      const changed = await project.runs(command, { ...env, PROMPT: "Changed" });
-      assert.notEqual(changed.code, 0, changed.output);
-      assert.equal(project.apis.requests.length, requests, "a replay sent a request to an API");
-      const failed = /(?:# fail|Tests)? +(\d+) failed|# fail (\d+)|=+ (\d+) failed|^(\d+) failed/m.exec(
-        changed.output,
-      );
-      assert.equal(failed?.slice(1).find((count) => count !== undefined), String(tests), changed.output);
+      await project.prepare(isPython ? [] : PACKAGES, [], files);
+      await run(project);
     },
   });
 }
 
-Deno.test({
-  ...needing("vitest: a request without a test fails each of the tests that run at a time", LACKS_AGENTS),
-  async fn() {
-    await using project = new HelperProject();
-    await project.prepare(PACKAGES, []);
-    for (const [path, text] of Object.entries(VITEST_FILES)) project.write(path, text);
-    project.write(
-      "tests/led.test.ts",
-      `import { ask, early } from "../app.js";
-import { test } from "./api.ts";
-const both = Promise.withResolvers();
-let begun = 0;
-for (const name of ["a", "b"]) {
-  test.concurrent(name, async ({ api }) => {
-    if (++begun === 2) both.resolve();
-    await both.promise;
-    await ask(name, early).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  });
-}
-`.replace(
-        "Promise.withResolvers()",
-        "(() => { let resolve; const promise = new Promise((r) => resolve = r); return { promise, resolve }; })()",
-      ),
-    );
-    for (const mode of [{ REPRISE_RECORD: "new" }, {}]) {
-      const { code, output } = await project.runs("npx vitest run", mode);
-      assert.equal(code, 1, output);
-      assert.match(output, /2 failed/);
-      assert.match(output, /2 tests run, and the request does not say which/);
-    }
-    assert.equal(project.apis.requests.length, 0);
-  },
-});
+for (const { command, files, requests, tests } of SUITES) {
+  test(
+    "tests at a time are recorded; no client of a replay reaches an API, and a changed prompt fails each",
+    { command, files },
+    async (project) => {
+      const live = project.apis.env["OPENAI_BASE_URL"] ?? "";
+      const env = { GROQ_API_KEY: `${KEY}-groq`, LIVE: live };
+      await project.passes(command, { ...env, GROQ_BASE_URL: live, REPRISE_RECORD: "new" });
+      assert.equal(project.apis.requests.length, requests);
+      assert.deepEqual([...project.apis.keys.openai].filter((key) => !key.startsWith(KEY)), []);
+      assert.equal(Object.keys(project.recordings("fixtures/led")).length, tests);
 
-/** Suite with recordings that lose their tests. */
-const LEFT: readonly (Pick<Suite, "name" | "command" | "files" | "usesNpm"> & {
-  readonly path: string;
-  /** Rest of the command that selects a part of the tests. */
-  readonly part: string;
-})[] = [
-  ...["pytest", "pytest -n 2"].map((command) => ({
-    name: command,
+      await project.passes(command, env);
+      const changed = await project.runs(command, { ...env, PROMPT: "Changed" });
+      assert.notEqual(changed.code, 0, changed.output);
+      assert.equal(project.apis.requests.length, requests, "a replay sent a request to an API");
+      const failed = /Tests +(\d+) failed|# fail (\d+)|^(?:=+ )?(\d+) failed/m.exec(changed.output);
+      assert.equal(failed?.slice(1).find((count) => count !== undefined), String(tests), changed.output);
+      await project.ends();
+    },
+  );
+}
+
+/** Suites with recordings that lose their tests. */
+const LEFT: readonly (Pick<Suite, "command" | "files"> & { readonly path: string })[] = [
+  ...PYTESTS.map((command) => ({
     command,
     files: {
       ...PYTEST_FILES,
@@ -227,56 +185,45 @@ const LEFT: readonly (Pick<Suite, "name" | "command" | "files" | "usesNpm"> & {
         "import pytest\n\n@pytest.mark.skip\n@pytest.mark.reprise('fixtures/led')\ndef test_skipped(): pass\n",
     },
     path: "tests/test_led.py",
-    part: " tests/test_led.py",
-    usesNpm: false,
   })),
   {
-    name: "vitest",
     command: "npx vitest run",
     files: {
       ...VITEST_FILES,
-      "vitest.config.js":
-        'const reprise = ["@reprise-cli/reprise/vitest"];\nexport default { test: { setupFiles: reprise, globalSetup: reprise } };\n',
       "tests/other.test.ts":
         'import { test } from "./api.ts";\ntest.skip("skipped", async ({ api }) => {});\n',
     },
     path: "tests/led.test.ts",
-    part: " tests/led.test.ts",
-    usesNpm: true,
   },
 ];
 
 /** Tests with these names in the language of the file. */
 function testsOf(path: string, names: readonly string[]): string {
-  if (path.endsWith(".py")) {
-    const head = 'import pytest\nfrom app import early\npytestmark = pytest.mark.reprise("fixtures/led")\n';
-    return head + names.map((name) => `def test_${name}(): early.ask("${name}")\n`).join("");
-  }
-  const head = 'import { ask } from "../app.js";\nimport { test } from "./api.ts";\n';
-  return head +
-    names.map((name) => `test("${name}", async ({ api }) => { await ask("${name}"); });\n`).join("");
+  const [head, test] = path.endsWith(".py")
+    ? [
+      'import pytest\nfrom app import early\npytestmark = pytest.mark.reprise("fixtures/led")\n',
+      'def test_NAME(): early.ask("NAME")\n',
+    ]
+    : [
+      'import { ask } from "../app.js";\nimport { test } from "./api.ts";\n',
+      'test("NAME", async ({ api }) => { await ask("NAME"); });\n',
+    ];
+  return head + names.map((name) => test.replaceAll("NAME", name)).join("");
 }
 
-for (const { name, command, files, path, part, usesNpm } of LEFT) {
-  Deno.test({
-    ...needing(
-      `${name}: recordings that belong to no test are reported after a whole session, and pruned`,
-      LACKS_AGENTS,
-      usesNpm ? null : LACKS_PYTEST,
-    ),
-    async fn() {
-      await using project = new HelperProject();
-      await project.prepare(usesNpm ? PACKAGES : [], []);
-      for (const [path, text] of Object.entries(files)) project.write(path, text);
-      const env = { GROQ_API_KEY: KEY, PYTHONPATH: `${project.root}/python:${project.root}`, LIVE: "" };
-      const run = async (rest = "", more = {}) => {
-        const { code, output } = await project.runs(command + rest, { ...env, ...more });
-        assert.equal(code, 0, output);
-        return output;
-      };
+for (const { command, files, path } of LEFT) {
+  test(
+    "recordings that belong to no test are reported after a whole session, and pruned",
+    { command, files },
+    async (project) => {
+      const env = { GROQ_API_KEY: KEY, LIVE: "" };
+      const run = (rest = "", more = {}) => project.passes(command + rest, { ...env, ...more });
       const count = () => Object.keys(project.recordings("fixtures/led")).length;
-      project.write(path, testsOf(path, ["a", "b", "c"]));
+      project.write(path, testsOf(path, ["a", "b"]));
       await run("", { REPRISE_RECORD: "new" });
+      project.write(path, testsOf(path, ["a", "b", "c"]));
+      await run("", { REPRISE_RECORD: "missing" });
+      assert.equal(project.apis.requests.length, 3);
       // A recording of other tools has a name of its own.
       Deno.mkdirSync(`${project.root}/fixtures/led/shared`);
       assert.doesNotMatch(await run(), /to no test/);
@@ -285,8 +232,8 @@ for (const { name, command, files, path, part, usesNpm } of LEFT) {
         await run(),
         /^2 recordings in fixtures\/led belong to no test: REPRISE_RECORD=prune removes them$/m,
       );
-      assert.doesNotMatch(await run(part), /to no test/);
-      await run(part, { REPRISE_RECORD: "prune" });
+      assert.doesNotMatch(await run(` ${path}`), /to no test/);
+      await run(` ${path}`, { REPRISE_RECORD: "prune" });
       Deno.removeSync(`${project.root}/fixtures/led/shared`);
       assert.equal(count(), 3);
       assert.match(
@@ -296,5 +243,5 @@ for (const { name, command, files, path, part, usesNpm } of LEFT) {
       assert.equal(count(), 1);
       assert.doesNotMatch(await run(), /to no test/);
     },
-  });
+  );
 }

@@ -1,53 +1,8 @@
-/** The helpers in real runners: many tests recorded at once, killed runners, and the types of a consumer. */
+/** The helpers in real runners: killed runners, the outcomes of pytest, and the types of a consumer. */
 import assert from "node:assert/strict";
 import { lacksPython, needing } from "../support/needs.ts";
-import { until } from "../cli/harness.ts";
 import { BLOCKS, HelperProject, PACKAGES } from "./helper_project.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
-
-const FILES = 3;
-const TESTS = 4;
-
-/** A file of concurrent tests with the names of those in the other files. */
-const PARALLEL = `import OpenAI from "openai";
-import { describe } from "vitest";
-import { test } from "./api.ts";
-
-describe.concurrent("group", () => {
-  for (let number = 1; number <= ${TESTS}; number++) {
-    test(\`test \${number}\`, async ({ api, expect }) => {
-      const client = new OpenAI({ baseURL: api.openai, apiKey: api.env.OPENAI_API_KEY });
-      for (const question of [\`FILE \${number}\`, "Again", "Again"]) {
-        const answer = await client.responses.create({ model: "gpt-5.6", input: question });
-        expect(answer.output_text).toBe(\`You asked: \${question}\`);
-      }
-    });
-  }
-});
-`;
-
-Deno.test({
-  ...needing(
-    `vitest: ${FILES} files of ${TESTS} tests are recorded at once, then replayed offline`,
-    LACKS_AGENTS,
-  ),
-  async fn() {
-    await using project = new HelperProject();
-    await project.prepare(PACKAGES, ["tests/api.ts"]);
-    for (let file = 1; file <= FILES; file++) {
-      project.write(`tests/file${file}.test.ts`, PARALLEL.replaceAll("FILE", `file ${file}`));
-    }
-    const command = "npx vitest run";
-    const recorded = await project.runs(command, { REPRISE_RECORD: "new" });
-    assert.equal(recorded.code, 0, recorded.output);
-    assert.equal(project.apis.requests.length, FILES * TESTS * 3);
-    assert.deepEqual(Object.values(project.recordings("fixtures/vitest")), Array(FILES * TESTS).fill(3));
-    await project.goOffline();
-    const replayed = await project.runs(command);
-    assert.equal(replayed.code, 0, replayed.output);
-    await ends(project);
-  },
-});
 
 /** A runner whose test does not end. */
 interface Hanging {
@@ -87,7 +42,7 @@ def test_hangs(reprise):
 
 const LACKS_PYTEST = await lacksPython("httpx", "pytest");
 
-for (const { runner, path, text, command: [program = "", ...args] } of HANGING) {
+for (const { runner, path, text, command } of HANGING) {
   const lacks = [LACKS_AGENTS, runner === "pytest" ? LACKS_PYTEST : null];
   for (const mode of ["new", ""]) {
     Deno.test({
@@ -97,9 +52,8 @@ for (const { runner, path, text, command: [program = "", ...args] } of HANGING) 
       ),
       async fn() {
         await using project = new HelperProject();
-        await project.prepare([], []);
-        project.write(path, text);
-        const child = project.spawn(program, args, { REPRISE_RECORD: mode });
+        await project.prepare([], [], { [path]: text });
+        const child = project.spawn(command, { REPRISE_RECORD: mode });
         const output = child.stdout.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
         let printed = "";
         while (!printed.includes("hangs\n")) {
@@ -107,11 +61,11 @@ for (const { runner, path, text, command: [program = "", ...args] } of HANGING) 
           assert.ok(!done, printed);
           printed += value;
         }
-        assert.equal(processesOf(project).length, 3, "the runner, its gateway and one server");
+        assert.equal(project.processes().length, 3, "the runner, its gateway and one server");
         child.kill("SIGKILL");
         await child.status;
         await output.return?.();
-        await ends(project);
+        await project.ends();
         // The finished exchange is in a whole recording.
         if (mode === "new") assert.deepEqual(Object.values(project.recordings("fixtures/hang")), [1]);
       },
@@ -166,13 +120,10 @@ Deno.test({
   ),
   async fn() {
     await using project = new HelperProject();
-    await project.prepare([], ["conftest.py"]);
-    project.write("tests/test_outcomes.py", OUTCOMES);
-    const recorded = await project.runs("pytest", { REPRISE_RECORD: "new" });
-    assert.equal(recorded.code, 0, recorded.output);
+    await project.prepare([], ["conftest.py"], { "tests/test_outcomes.py": OUTCOMES });
+    await project.passes("pytest", { REPRISE_RECORD: "new" });
     await project.goOffline();
-    const replayed = await project.runs("pytest");
-    assert.equal(replayed.code, 0, replayed.output);
+    await project.passes("pytest");
     const { code, output } = await project.runs("pytest -vv", { CHANGED: "1" });
     assert.equal(code, 1, output);
     const outcomes = [...output.matchAll(/^tests\/test_outcomes\.py::(\S+) (PASSED|FAILED|SKIPPED|ERROR)/gm)];
@@ -200,17 +151,15 @@ Deno.test({
   async fn() {
     await using project = new HelperProject();
     const files = BLOCKS.flatMap(({ path }) => path?.endsWith(".ts") === true ? [path] : []);
-    await project.prepare(PACKAGES, files);
-    const river = BLOCKS.find(({ path }) => path === "tests/river.test.mjs")?.text ?? "";
-    project.write("tests/river.test.ts", river);
-    project.write("tests/deno.d.ts", DENO_TYPES);
+    await project.prepare(PACKAGES, files, {
+      "tests/river.test.ts": BLOCKS.find(({ path }) => path === "tests/river.test.mjs")?.text ?? "",
+      "tests/deno.d.ts": DENO_TYPES,
+      "tests/wrong.ts":
+        `import { replay } from "@reprise-cli/reprise";\nawait replay("x", { tests: "y" });\n`,
+    });
     const options =
       "--noEmit --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --module nodenext " +
       "--target es2022 --lib es2022,dom,esnext.disposable --allowImportingTsExtensions --types node";
-    project.write(
-      "tests/wrong.ts",
-      `import { replay } from "@reprise-cli/reprise";\nawait replay("x", { tests: "y" });\n`,
-    );
     const { output } = await project.runs(`npx tsc ${options} tests/*.ts`);
     const errors = output.split("\n").filter((line) => line.includes("error TS"));
     assert.equal(errors.length, 1, output);
@@ -230,21 +179,3 @@ const DENO_TYPES = `declare namespace Deno {
   function test(definition: TestDefinition): void;
 }
 `;
-
-/** Waits until no process has its working directory in the project. */
-async function ends(project: HelperProject): Promise<void> {
-  await until(() => processesOf(project).length === 0, "the end of all processes");
-}
-
-/** Command lines of the processes with a working directory in the project. */
-function processesOf(project: HelperProject): string[] {
-  return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const inside = Deno.readLinkSync(`/proc/${name}/cwd`).startsWith(project.root);
-      return inside ? [Deno.readTextFileSync(`/proc/${name}/cmdline`)] : [];
-    } catch {
-      return [];
-    }
-  });
-}

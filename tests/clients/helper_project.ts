@@ -1,8 +1,7 @@
-/**
- * A project whose tests use the helpers of the npm package or the plugin for pytest, and the APIs that it records from.
- */
+/** A project whose tests use the helpers of the npm package or the plugin for pytest, and the APIs that it records from. */
+import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { exchangesOf } from "../doors/recordings/recording_files.ts";
+import { until } from "../cli/harness.ts";
 import { textsBelow } from "../support/files.ts";
 import { type Block, blocksOf, sectionOf } from "../support/page.ts";
 import { installed, type Packages, pathWith } from "./npm_packages.ts";
@@ -10,7 +9,7 @@ import { Project } from "./project.ts";
 import { startSuiteApis, type SuiteApis } from "./suite_apis.ts";
 
 /** Name of the npm package in the docs. */
-export const PACKAGE = "@reprise-cli/reprise";
+const PACKAGE = "@reprise-cli/reprise";
 /** Packages of the tests in docs/recording.md. */
 export const PACKAGES: Packages = [
   "vitest@4.1.12",
@@ -36,16 +35,18 @@ export class HelperProject extends Project {
   #path = "/usr/bin:/bin";
   #isRunning = true;
 
-  /** Installs the packages, and the helpers as the npm package has them. Writes these files of the page. */
-  async prepare(packages: Packages, files: readonly string[]): Promise<void> {
+  /** Installs the packages, and the helpers as the npm package has them. Writes files of the page, and others. */
+  async prepare(
+    packages: Packages,
+    ofPage: readonly string[],
+    files: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     this.#path = `${await pathWith(packages)}:${dirname(Deno.execPath())}`;
     const modules = `${this.root}/node_modules`;
     Deno.mkdirSync(`${modules}/${PACKAGE}`, { recursive: true });
     const cache = packages.length === 0 ? null : await installed(packages);
-    if (cache !== null) {
-      for (const { name } of Deno.readDirSync(cache)) {
-        Deno.symlinkSync(`${cache}/${name}`, `${modules}/${name}`);
-      }
+    for (const { name } of cache === null ? [] : Deno.readDirSync(cache)) {
+      Deno.symlinkSync(`${cache}/${name}`, `${modules}/${name}`);
     }
     for (const [name, text] of textsBelow(`${ROOT}npm/helpers`)) {
       this.write(`node_modules/${PACKAGE}/helpers/${name}`, text);
@@ -55,33 +56,39 @@ export class HelperProject extends Project {
       name === "index" ? "." : `./${name}`,
       { types: `./helpers/${name}.d.ts`, default: `./helpers/${name}.js` },
     ]);
-    this.write(
-      `node_modules/${PACKAGE}/package.json`,
-      JSON.stringify({ name: PACKAGE, version: "0.0.0", exports: Object.fromEntries(exported) }),
-    );
+    const manifest = { name: PACKAGE, version: "0.0.0", exports: Object.fromEntries(exported) };
+    this.write(`node_modules/${PACKAGE}/package.json`, JSON.stringify(manifest));
     this.write("package.json", JSON.stringify({ type: "module" }));
     this.write("python/pytest_reprise.py", Deno.readTextFileSync(`${ROOT}python/pytest_reprise.py`));
     const pytest = `#!/bin/sh\nexec /usr/bin/python3 -m pytest -q -p no:cacheprovider "$@"\n`;
     Deno.writeTextFileSync(`${this.directory}/bin/pytest`, pytest, { mode: 0o755 });
-    for (const file of files) {
+    for (const file of ofPage) {
       const block = BLOCKS.find(({ path }) => path === file);
       if (block === undefined) throw new Error(`docs/recording.md has no ${file}`);
       this.write(file, block.text);
     }
+    for (const [file, text] of Object.entries(files)) this.write(file, text);
   }
 
   /** Runs a command with the variables of the APIs while these run. */
   async runs(command: string, env: Readonly<Record<string, string>> = {}) {
     const live = this.#isRunning ? { ...this.apis.env, OPENAI_API_KEY: KEY } : {};
-    return await this.attempt(command, this.#path, { ...this.toolEnvironment(), ...live, ...env });
+    return await this.attempt(command, this.#path, { ...this.#toolEnvironment(), ...live, ...env });
+  }
+
+  /** Runs a command, which must succeed. @returns its output. */
+  async passes(command: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const { code, output } = await this.runs(command, env);
+    assert.equal(code, 0, output);
+    return output;
   }
 
   /** Variables that the helpers and Deno need. */
-  toolEnvironment(): Record<string, string> {
+  #toolEnvironment(): Record<string, string> {
     const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
     return {
       REPRISE_BINARY_PATH: `${this.directory}/bin/reprise`,
-      PYTHONPATH: `${this.root}/python`,
+      PYTHONPATH: `${this.root}/python:${this.root}`,
       DENO_DIR: Deno.env.get("DENO_DIR") ?? `${cache}/deno`,
       DENO_NO_UPDATE_CHECK: "1",
     };
@@ -89,15 +96,14 @@ export class HelperProject extends Project {
 
   /** Starts a program of the project; the caller ends it. */
   spawn(
-    command: string,
-    args: readonly string[],
-    env: Readonly<Record<string, string>> = {},
+    [command = "", ...args]: readonly string[],
+    env: Readonly<Record<string, string>>,
   ): Deno.ChildProcess {
     return new Deno.Command(command, {
-      args: [...args],
+      args,
       cwd: this.root,
       clearEnv: true,
-      env: { ...this.environment(), ...this.toolEnvironment(), PATH: this.#path, ...this.apis.env, ...env },
+      env: { ...this.environment(), ...this.#toolEnvironment(), PATH: this.#path, ...this.apis.env, ...env },
       stdin: "null",
       stdout: "piped",
       stderr: "inherit",
@@ -110,19 +116,29 @@ export class HelperProject extends Project {
     await this.apis[Symbol.asyncDispose]();
   }
 
-  /** Names of the recordings in a folder, with the number of their exchanges. */
-  recordings(folder: string): Record<string, number> {
-    const names = [...Deno.readDirSync(`${this.root}/${folder}`)].map(({ name }) => name).sort();
-    return Object.fromEntries(
-      names.map((name) => [name, exchangesOf(`${this.root}/${folder}/${name}`).length]),
-    );
-  }
-
   /** Replaces a text in a file of the project. */
   edit(path: string, from: string, to: string): void {
     const text = Deno.readTextFileSync(`${this.root}/${path}`);
     if (!text.includes(from)) throw new Error(`${path} does not have ${from}`);
     this.write(path, text.replaceAll(from, to));
+  }
+
+  /** Command lines of the processes with a working directory in the project. */
+  processes(): string[] {
+    return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
+      if (!/^\d+$/.test(name)) return [];
+      try {
+        const inside = Deno.readLinkSync(`/proc/${name}/cwd`).startsWith(this.root);
+        return inside ? [Deno.readTextFileSync(`/proc/${name}/cmdline`)] : [];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  /** Waits until no process has its working directory in the project. */
+  async ends(): Promise<void> {
+    await until(() => this.processes().length === 0, "the end of all processes");
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

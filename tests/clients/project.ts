@@ -1,6 +1,7 @@
 /** A project of a reader of the docs, in which the pages' commands run. */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
+import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import { Sandbox, SHELL_PROGRAM } from "../support/reprise.ts";
 import { HERE, type Place } from "./agent_run.ts";
 
@@ -26,6 +27,14 @@ export class Project extends Sandbox {
     const full = `${this.root}/${path}`;
     Deno.mkdirSync(dirname(full), { recursive: true });
     Deno.writeTextFileSync(full, content);
+  }
+
+  /** Names of the recordings in a folder, with the number of their exchanges. */
+  recordings(folder: string): Record<string, number> {
+    const names = [...Deno.readDirSync(`${this.root}/${folder}`)].map(({ name }) => name).sort();
+    return Object.fromEntries(
+      names.map((name) => [name, exchangesOf(`${this.root}/${folder}/${name}`).length]),
+    );
   }
 
   /** Links a `node_modules`, as a checkout on each machine has its own. */

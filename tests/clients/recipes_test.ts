@@ -1,11 +1,8 @@
 /** docs/clients.md does what it says: its recipes record in one place, and replay in another one. */
 import assert from "node:assert/strict";
 import { type Lack, lacksPython, needing } from "../support/needs.ts";
-import { startMessagesServer, text } from "../support/scripted_api/messages.ts";
-import { says } from "../support/scripted_api/messages_script.ts";
 import { blocksOf, sectionOf } from "../support/page.ts";
-import { answer, message, startResponsesServer } from "../support/scripted_api/responses.ts";
-import { listen } from "../support/scripted_api/server.ts";
+import { answer, message } from "../support/scripted_api/responses.ts";
 import { ELSEWHERE } from "./agent_run.ts";
 import {
   CLAUDE_AGENT_SDK,
@@ -22,7 +19,8 @@ import {
 } from "./npm_packages.ts";
 import { Project } from "./project.ts";
 import { startResponsesSocket } from "../support/scripted_api/socket.ts";
-import type { AgentApi } from "./agent_run.ts";
+import { startSuiteApis } from "./suite_apis.ts";
+import type { RunningApi } from "./support.ts";
 import { chatAgentApi, claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/clients.md", import.meta.url));
@@ -65,7 +63,7 @@ const RECIPES: readonly Recipe[] = [
     tests: "test_river.py",
     command: "python3 -m pytest tests",
     packages: [],
-    apis: riverApis,
+    apis: startSuiteApis,
     exchanges: 1,
     prints: ["1 passed"],
     lacks: await lacksPython("httpx", "pytest"),
@@ -83,7 +81,7 @@ const RECIPES: readonly Recipe[] = [
       "@langchain/openai@1.5.8",
       "@langchain/core@1.4.0",
     ],
-    apis: riverApis,
+    apis: startSuiteApis,
     exchanges: 4,
     prints: ["4 passed"],
   },
@@ -123,64 +121,21 @@ const RECIPES: readonly Recipe[] = [
     prints: [FIRST_TEXT],
   },
   ...([
-    ["Cline", CLINE, "run_commands", { commands: ["pwd"] }],
-    ["GitHub Copilot CLI", COPILOT, "bash", { command: "pwd", description: "Prints the directory" }],
-    ["Continue CLI", CONTINUE, "Bash", { command: "pwd" }],
-  ] as const).map(([section, packages, tool, args]): Recipe => ({
-    ...{ section, packages, exchanges: 2, prints: [FIRST_TEXT] },
+    ["Cline", CLINE, 2, "run_commands", { commands: ["pwd"] }],
+    ["GitHub Copilot CLI", COPILOT, 2, "bash", { command: "pwd", description: "Prints the directory" }],
+    ["Continue CLI", CONTINUE, 2, "Bash", { command: "pwd" }],
+    // One request is for a title.
+    ["opencode", OPENCODE, 3, "bash", { command: "pwd", description: "Prints the directory" }],
+  ] as const).map(([section, packages, exchanges, tool, args]): Recipe => ({
+    ...{ section, packages, exchanges, prints: [FIRST_TEXT] },
     apis: () => agentApi("OPENAI_BASE_URL", chatAgentApi(tool, args)),
   })),
-  {
-    section: "opencode",
-    packages: OPENCODE,
-    apis: () =>
-      agentApi(
-        "OPENAI_BASE_URL",
-        chatAgentApi("bash", { command: "pwd", description: "Prints the directory" }),
-      ),
-    // Two requests, and one for a title.
-    exchanges: 3,
-    prints: [FIRST_TEXT],
-  },
 ];
 
 /** Prompt of the recipes of agents. */
 const PROMPT = "Tell me about the files here";
 
-/** Both vendors' APIs, with one answer to whatever they are asked. */
-function riverApis() {
-  const responses = startResponsesServer({ script: () => answer([message(RIVER)]) });
-  const messages = startMessagesServer({ script: () => says([text(RIVER)]) });
-  const openai = listen(async (incoming) => {
-    const { pathname } = new URL(incoming.url);
-    if (pathname.endsWith("/chat/completions")) return Response.json(chatCompletion(RIVER));
-    const { method, headers } = incoming;
-    return await fetch(new URL(pathname, responses.baseUrl), {
-      method,
-      headers,
-      body: await incoming.text(),
-    });
-  });
-  return {
-    env: { OPENAI_BASE_URL: `${openai.origin}/v1`, ANTHROPIC_BASE_URL: new URL(messages.baseUrl).origin },
-    async [Symbol.asyncDispose]() {
-      await Promise.all([openai.stop(), responses.stop(), messages.stop()]);
-    },
-  };
-}
-
-function chatCompletion(content: string) {
-  return {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1_790_000_000,
-    model: "gpt-5.6",
-    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
-    usage: { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28 },
-  };
-}
-
-async function agentApi(variable: string, started: AgentApi | Promise<AgentApi>) {
+async function agentApi(variable: string, started: RunningApi | Promise<RunningApi>) {
   const api = await started;
   const url = variable === "OPENAI_BASE_URL" ? api.baseUrl : new URL(api.baseUrl).origin;
   return { env: { [variable]: url }, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };

@@ -1,6 +1,6 @@
 /**
- * A proxy on 127.0.0.1 that rewrites the bodies of requests: what a client would send on another day, or with a
- * history that somebody tampered with.
+ * A proxy on 127.0.0.1 that rewrites the bodies of requests: what a client would send on another day, or with an
+ * altered history.
  */
 import { altered } from "./support.ts";
 import { listen, type Listening } from "../support/scripted_api/server.ts";

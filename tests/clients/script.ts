@@ -1,16 +1,19 @@
 /** Conversation with every client: sums, in three steps, with reasoning before the calls. */
 import {
   answer,
+  functionCall,
   message,
   reasoning,
   type RecordedRequest,
+  type ScriptedResponse,
   startResponsesServer,
 } from "../support/scripted_api/responses.ts";
-import { functionCall, type ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 import type { Conversation, Mistake, Recorded, Thrown } from "./support.ts";
 
 /** The model of every request to the Responses API; one that clients know to reason. */
 export const MODEL = "gpt-5.6";
+/** The model of every request to Chat Completions; one that clients do not take for a reasoning model. */
+export const CHAT_MODEL = "gpt-4o";
 export const PROMPT = "Add 1 and 2, add 3 and 4, and then the two sums";
 export const INSTRUCTIONS = "Add with the tool, never by yourself";
 
@@ -52,18 +55,18 @@ export function idsOf({ exchanges }: Recorded): Ids {
   };
 }
 
-/** The API's words for each mistake (protocol §6.2); `worded` makes of them what a client's error says. */
-export function refusals(
-  recorded: Recorded,
-  worded: (message: string) => string = (words) => words,
-): readonly (readonly [Mistake, Thrown])[] {
+/** Errors of the `openai` package for each mistake. */
+export const refusalsOfOpenai = (recorded: Recorded) => refusals(recorded, "400 ");
+
+/** The API's words for each mistake (protocol §6.2), after what a client's error puts before them. */
+export function refusals(recorded: Recorded, before = ""): readonly (readonly [Mistake, Thrown])[] {
   const { reasoning, message, call_id } = idsOf(recorded);
   const error = (words: string, param: string | null, code: string | null): Thrown => ({
     status: 400,
     type: "invalid_request_error",
     code,
     param,
-    message: worded(words),
+    message: `${before}${words}`,
   });
   return [
     [

@@ -5,13 +5,26 @@
  *
  * @module
  */
-import { type RecordedMessages, startMessagesServer, text } from "../support/scripted_api/messages.ts";
-import { says, type ScriptedAnswer, thinking, toolUse } from "../support/scripted_api/messages_script.ts";
-import { answer, message, reasoning, type RecordedRequest } from "../support/scripted_api/responses.ts";
+import {
+  type RecordedMessages,
+  says,
+  type ScriptedAnswer,
+  startMessagesServer,
+  text,
+  thinking,
+  toolUse,
+} from "../support/scripted_api/messages.ts";
+import {
+  answer,
+  functionCall,
+  message,
+  reasoning,
+  type RecordedRequest,
+  type ScriptedResponse,
+} from "../support/scripted_api/responses.ts";
 import { startResponsesSocket } from "../support/scripted_api/socket.ts";
 import { startChatServer } from "../support/scripted_api/chat.ts";
 import type { Json } from "../support/files.ts";
-import { functionCall, type ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 
 /** The last text of the first prompt. */
 export const FIRST_TEXT = "There is one file, and it greets.";

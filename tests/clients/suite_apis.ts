@@ -4,9 +4,13 @@
  */
 import type { Json } from "../support/files.ts";
 import { type ScriptedMessage, startChatServer } from "../support/scripted_api/chat.ts";
-import { type RecordedMessages, startMessagesServer, text } from "../support/scripted_api/messages.ts";
-import { says } from "../support/scripted_api/messages_script.ts";
-import { answer, message, type RecordedRequest, startResponsesServer } from "../support/scripted_api/responses.ts";
+import { type RecordedMessages, says, startMessagesServer, text } from "../support/scripted_api/messages.ts";
+import {
+  answer,
+  message,
+  type RecordedRequest,
+  startResponsesServer,
+} from "../support/scripted_api/responses.ts";
 import { listen } from "../support/scripted_api/server.ts";
 
 /** Running APIs. */
@@ -25,7 +29,7 @@ export function startSuiteApis(): SuiteApis {
   const said = (question: string) =>
     question !== "Is the job done?" ? `You asked: ${question}` : ++polls < 3 ? "Not yet." : "Done.";
   const responses = startResponsesServer({
-    script: ({ body }: RecordedRequest) => answer([message(said(String((body as Json).input)))]),
+    script: ({ body }: RecordedRequest) => answer([message(said(questionIn((body as Json).input)))]),
   });
   const messages = startMessagesServer({
     script: ({ body }: RecordedMessages) => says([text(said(questionIn((body as Json).messages)))]),
@@ -74,8 +78,9 @@ function learn(keys: Set<string>, { headers }: Request): void {
   }
 }
 
-/** Returns the text of the last message. */
+/** Returns the text, or that of the last message. */
 function questionIn(messages: unknown): string {
+  if (typeof messages === "string") return messages;
   const { content } = (messages as readonly Json[]).at(-1) ?? {};
   if (typeof content === "string") return content;
   return (content as readonly Json[]).map((part) => part.text).join("");

@@ -80,12 +80,6 @@ class SuiteProject extends Project {
     return await this.attempt(text, PATH, { ...this.apis.env, ...KEYS, ...env });
   }
 
-  /** Names of the recordings, with the number of their exchanges. */
-  recordings(): Record<string, number> {
-    const names = [...Deno.readDirSync(`${this.root}/${OUT}`)].map(({ name }) => name).sort();
-    return Object.fromEntries(names.map((name) => [name, exchangesOf(`${this.root}/${OUT}/${name}`).length]));
-  }
-
   override async [Symbol.asyncDispose](): Promise<void> {
     await this.apis[Symbol.asyncDispose]();
     await super[Symbol.asyncDispose]();
@@ -115,7 +109,7 @@ Deno.test({
     const first = await project.recording(record);
     assert.equal(first.code, 0, first.output);
     project.shows(record, first.output);
-    assert.deepEqual(project.recordings(), RECORDED);
+    assert.deepEqual(project.recordings(OUT), RECORDED);
     assert.equal(requests.length, total(RECORDED));
     assert(requests.every((request) => !request.includes("/t/")), requests.join("\n"));
     for (const test of Object.keys(RECORDED)) {
@@ -144,7 +138,7 @@ Deno.test({
     project.shows(missing, grown.output);
     assert.equal(requests.length, total(RECORDED) + 1, requests.join("\n"));
     const whole: Record<string, number> = { ...RECORDED, "test-added": 1 };
-    assert.deepEqual(project.recordings(), whole);
+    assert.deepEqual(project.recordings(OUT), whole);
     const nothing = await project.recording(missing);
     assert.equal(nothing.code, 0, nothing.output);
     assert.equal(requests.length, total(whole), "a recorded request was sent");
@@ -154,7 +148,7 @@ Deno.test({
     Deno.removeSync(`${project.root}/tests/test_obsolete.py`);
     await project.block(prune);
     const { "test-obsolete": _gone, ...kept } = whole;
-    assert.deepEqual(project.recordings(), kept);
+    assert.deepEqual(project.recordings(OUT), kept);
     await project.block(replay);
     assert.equal(requests.length, total(whole), "a replay sent a request");
   },

@@ -8,9 +8,6 @@ import { exchangesOf, type ReadExchange } from "../doors/recordings/recording_fi
 import { Served } from "../doors/recordings/served.ts";
 import type { Json } from "../support/files.ts";
 
-/** Origin of an API: `http://127.0.0.1:PORT`; `undefined` if the client's own environment names it. */
-export type Origin = string | undefined;
-
 /** Changes to a client's conversation since it was recorded. */
 export interface Change {
   readonly prompt?: string;
@@ -19,8 +16,6 @@ export interface Change {
   readonly tool?: string;
   /** Result of its tool, for any arguments. */
   readonly result?: string;
-  /** Sends other fields that change no answer, such as the name of the user. */
-  readonly noise?: true;
   /** A mistake with the history that it sends back; each client makes it in its own way. */
   readonly mistake?: Mistake;
 }
@@ -29,10 +24,13 @@ export interface Change {
 export type Mistake = "reasoning_dropped" | "blob_altered" | "output_forgotten" | "call_forgotten";
 
 /** A whole conversation of a client; gives all that its own objects report, as JSON, or throws its own error. */
-export type Client = (origin: Origin, change?: Change) => Promise<Json>;
+export type Client = (origin: string, change?: Change) => Promise<Json>;
+
+/** A running API of ours. */
+export type RunningApi = AsyncDisposable & { readonly baseUrl: string };
 
 /** An API of ours with rules; each is new, so that the same conversation gets the same ids and blobs. */
-export type Api = () => AsyncDisposable & { readonly baseUrl: string };
+export type Api = () => RunningApi | Promise<RunningApi>;
 
 /** A client's report as JSON: without members that are `undefined`, as every comparison wants it. */
 export function reported(report: unknown): Json {
@@ -61,7 +59,7 @@ export function homeOfRecordings(): RecordingHome {
 
 /** Runs the client in front of an API, with the recorder between them. */
 export async function record(api: Api, client: Client, provider: string): Promise<Recorded> {
-  await using upstream = api();
+  await using upstream = await api();
   const out = `recorded-${++recordings}`;
   const flags = ["--provider", provider];
   await using recorder = await homeOfRecordings().record(originOf(upstream), { out, flags });
@@ -113,7 +111,7 @@ export interface Thrown {
 /** The error that a client ends with. */
 export async function thrownBy(
   client: Client,
-  origin: Origin,
+  origin: string,
   change: Change,
   read: (error: unknown) => Thrown,
 ): Promise<Thrown> {
@@ -133,11 +131,7 @@ export interface Mistaken {
   readonly read: (error: unknown) => Thrown;
   /** The words of the API, with what the client was given in them. */
   readonly expected: Thrown;
-  /**
-   * Number of requests that succeed before the mistake.
-   *
-   * @default {1}
-   */
+  /** Number of requests that succeed before the mistake. @default {1} */
   readonly served?: number;
 }
 
@@ -151,7 +145,7 @@ export async function assertRefused(
   { api, client, read, expected, served = 1 }: Mistaken,
 ): Promise<void> {
   await using server = await serving(path);
-  await using upstream = api();
+  await using upstream = await api();
   const thrown = await thrownBy(client, server.origin, { mistake }, read);
   assert.deepEqual(thrown, expected);
   assert.deepEqual(thrown, await thrownBy(client, originOf(upstream), { mistake }, read));
@@ -206,16 +200,13 @@ export interface Conversation {
   /** The package, and how it is used. */
   readonly name: string;
   readonly client: Client;
-  readonly provider: string;
+  /** @default {"openai"} */
+  readonly provider?: string;
   readonly api: Api;
   readonly read: (error: unknown) => Thrown;
-  /** Number of requests that it sends. */
-  readonly requests: number;
-  /**
-   * Number of requests that the API accepts, and that break a rule.
-   *
-   * @default {0}
-   */
+  /** Number of requests that it sends. @default {3} */
+  readonly requests?: number;
+  /** Number of requests that the API accepts, and that break a rule. @default {0} */
   readonly warned?: number;
   /** The API's errors for mistakes, by the issued items of the recording; none if it leaves no room for mistakes. */
   readonly refusals?: (recorded: Recorded) => readonly (readonly [Mistake, Thrown])[];
@@ -224,32 +215,29 @@ export interface Conversation {
 }
 
 /** The tests of a client. */
-export function conversationTests(conversation: Conversation): void {
-  const { name, client, provider, api, requests, read, warned, refusals, misses } = conversation;
+export function conversationTests(
+  { name, client, provider = "openai", api, requests = 3, read, warned, refusals, misses }: Conversation,
+): void {
   let made: Promise<Recorded> | undefined;
   const recording = () => made ??= record(api, client, provider);
 
-  Deno.test(`${name}: what was recorded replays with the same items, text and usage`, async () => {
+  Deno.test(`${name}: items, text and usage are those of the API itself, when recorded and when replayed`, async () => {
     const recorded = await recording();
     assert.equal(recorded.exchanges.length, requests);
+    await using upstream = await api();
+    assert.deepEqual(recorded.report, await client(originOf(upstream)));
     await assertReplays(recorded, client, warned);
   });
 
-  if (refusals !== undefined) {
-    Deno.test(`${name}: a mistake with the history gets the API's own error, at once`, async (t) => {
-      const recorded = await recording();
-      for (const [mistake, expected] of refusals(recorded)) {
-        await t.step(mistake, () => assertRefused(recorded, mistake, { api, client, read, expected }));
-      }
-    });
-  }
-
-  Deno.test(`${name}: a changed request gets the miss that says where it differs, at once`, async (t) => {
+  Deno.test(`${name}: a mistake gets the API's own error, a change the miss that says where, each at once`, async (t) => {
     const recorded = await recording();
-    for (const [change, path, was, is] of misses) {
+    for (const [mistake, expected] of refusals?.(recorded) ?? []) {
+      await t.step(mistake, () => assertRefused(recorded, mistake, { api, client, read, expected }));
+    }
+    for (const [change, path, was, received] of misses) {
       await t.step(
         path,
-        () => assertMissed(recorded, change, { client, read, path, recorded: was, received: is }),
+        () => assertMissed(recorded, change, { client, read, path, recorded: was, received }),
       );
     }
   });

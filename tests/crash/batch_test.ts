@@ -4,6 +4,7 @@ import { isJsonObject } from "../../src/domain/json.ts";
 import { HELLO, Place } from "../cli/harness.ts";
 import { answer, functionCall, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import { scaled } from "../support/scale.ts";
+import { pause, signal } from "./killing.ts";
 
 const CALLS = [1, 2, 3, 4];
 /** Longer than all calls take together. */
@@ -28,12 +29,8 @@ async function killedAfter(
   const run = ["run", "--json", "-w", place.sandbox.workspace, "--allow", "shell", "-s", "s"];
   const killed = place.start([...run, "--new", "Begin"]);
   await killed.printed('"type":"tool.started"');
-  await new Promise((resolve) => setTimeout(resolve, delay));
-  try {
-    killed.process.kill("SIGKILL");
-  } catch {
-    // It has ended by itself.
-  }
+  await pause(delay);
+  signal(killed, "SIGKILL");
   await killed.ended();
   const next = await place.call([...run, "Go on"]);
   assert.equal(next.code, 0, next.stdout);

@@ -7,15 +7,14 @@
  * @module
  */
 import type { Files, Ports } from "../../src/domain/ports.ts";
-import type { Turn, TurnDraft } from "../../src/domain/turn.ts";
+import type { Turn } from "../../src/domain/turn.ts";
 import { RepriseError } from "../../src/domain/errors.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { openHome } from "../../src/store/home.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
 import { NAIVE } from "./naive.ts";
 import { scenarioOf } from "./scenarios.ts";
-import { ID } from "./sessions.ts";
-import { endDraft, pinsFor, testPorts, userDraft } from "./drafts.ts";
+import { appendNext, ID, testPorts } from "./sessions.ts";
 
 const encoder = new TextEncoder();
 const [mode, homePath, option = "", mutant = ""] = Deno.args as [string, string, string?, string?];
@@ -70,9 +69,7 @@ function withEarlyAcknowledgement(): Files {
 
 function portsFor(mutant: string): Ports {
   if (mutant === "") return testPorts();
-  return testPorts({
-    files: mutant === "early-acknowledgement" ? withEarlyAcknowledgement() : withoutSync(mutant),
-  });
+  return testPorts(mutant === "early-acknowledgement" ? withEarlyAcknowledgement() : withoutSync(mutant));
 }
 
 /** One of the operations of scenarios.ts. */
@@ -88,11 +85,7 @@ async function loop(ports: Ports, count: number): Promise<void> {
     let writer: SessionWriter | null = null;
     try {
       writer = await SessionWriter.open(ports, home, { id: ID, waitMs: 60_000 });
-      const { run, runEnded } = writer.end;
-      const draft: TurnDraft = runEnded
-        ? { ...userDraft("go on", run + 1), pins: pinsFor() } as TurnDraft
-        : endDraft(run);
-      const turn = writer.append(draft);
+      const turn = appendNext(writer);
       say(`saved ${turn.turn} ${turn.sum}`);
       appended++;
     } catch (error) {

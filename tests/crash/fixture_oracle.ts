@@ -1,15 +1,15 @@
 /**
- * Reads a fixture by docs/fixtures.md alone, without any code of the program: the harness must not believe the reader
- * that it tests.
+ * Reads a fixture that a killed process may have left, without any code of the program: the harness must not believe the
+ * reader that it tests.
  */
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { headerOf } from "../doors/recordings/recording_files.ts";
+import { bytesBelow, type Json, sha256 } from "../support/files.ts";
 
-/** Exchange as its files show it. */
+/** Exchange as its files show it: `input` of the request, and the recorded answer. */
 export interface SeenExchange {
-  /** `input` of the request. */
   readonly input: string;
-  /** Recorded answer, byte for byte. */
   readonly answer: string;
 }
 
@@ -20,74 +20,45 @@ export interface SeenFixture {
   readonly isLeft: boolean;
 }
 
-const STAGING = ".recording";
-
 /**
  * Returns the fixture in a folder; `null` if there is none.
  *
  * @throws {Error} if anything in it is torn, missing or unlisted.
  */
 export function seenFixture(path: string): SeenFixture | null {
-  const isLeft = existsSync(`${path}/${STAGING}`);
+  const isLeft = existsSync(`${path}/.recording`);
   if (!existsSync(`${path}/fixture.json`)) {
-    if (!isLeft && existsSync(`${path}/exchanges`)) {
-      throw new Error(`${path}: exchanges without fixture.json`);
-    }
+    assert.ok(isLeft || !existsSync(`${path}/exchanges`), `${path}: exchanges without fixture.json`);
     return null;
   }
-  const { format, files, recordings } = JSON.parse(readFileSync(`${path}/fixture.json`, "utf8"));
-  if (format !== "reprise.fixture/1") throw new Error(`${path}: format ${format}`);
+  const { format, files, recordings } = headerOf(path);
+  assert.equal(format, "reprise.fixture/1", path);
+  const found = bytesBelow(path);
   for (const [name, sum] of Object.entries(files)) {
-    if (sha256(`${path}/${name}`) !== sum) throw new Error(`${path}: ${name} has another sum`);
+    assert.equal(sha256(found.get(name) ?? ""), sum, `${path}: ${name} is torn or missing`);
   }
-  const numbers = [...new Set(Object.keys(files).flatMap((name) => numberOf(name) ?? []))].sort((a, b) =>
-    a - b
+  const leftovers = isLeft ? /^(exchanges\/|\.recording\/|fixture\.json\.new$)/ : /^$/;
+  const unlisted = [...found.keys()].filter((name) =>
+    !["fixture.json", ".gitattributes"].includes(name) && !Object.hasOwn(files, name) && !leftovers.test(name)
   );
-  const unlisted = filesBelow(path).filter((name) =>
-    !Object.hasOwn(files, name) && name !== "fixture.json" && name !== ".gitattributes" &&
-    !(isLeft && (name === "fixture.json.new" || numberOf(name) !== null))
-  );
-  if (unlisted.length > 0) throw new Error(`${path}: unlisted ${unlisted.join(", ")}`);
-  requireRecordings(path, recordings, numbers.length);
-  return { exchanges: numbers.map((number) => exchangeAt(path, number)), isLeft };
-}
-
-function exchangeAt(path: string, number: number): SeenExchange {
-  const folder = `${path}/exchanges/${String(number).padStart(4, "0")}`;
-  const { body } = JSON.parse(readFileSync(`${folder}/request.json`, "utf8"));
-  JSON.parse(readFileSync(`${folder}/response.json`, "utf8"));
-  return { input: body.input, answer: readFileSync(`${folder}/body`, "utf8") };
+  assert.deepEqual(unlisted, [], `${path}: files are not listed`);
+  const folders = new Set(Object.keys(files).flatMap((name) => /^exchanges\/\d+/.exec(name)?.[0] ?? []));
+  requireRecordings(path, recordings, folders.size);
+  const text = (name: string) => new TextDecoder().decode(found.get(name));
+  const exchanges = [...folders].sort().map((folder) => {
+    JSON.parse(text(`${folder}/response.json`));
+    return { input: JSON.parse(text(`${folder}/request.json`)).body.input, answer: text(`${folder}/body`) };
+  });
+  return { exchanges, isLeft };
 }
 
 /** Requires the recordings of a fixture that has grown to cover its exchanges in order. */
-function requireRecordings(path: string, recordings: unknown, exchanges: number): void {
+function requireRecordings(path: string, recordings: Json, exchanges: number): void {
   if (recordings === undefined) return;
   let next = 1;
-  for (const { exchanges: [first, last] } of recordings as { exchanges: [number, number] }[]) {
-    if (first !== next || last < first) {
-      throw new Error(`${path}: a recording of ${first} to ${last} at ${next}`);
-    }
+  for (const { exchanges: [first, last] } of recordings) {
+    assert.ok(first === next && last >= first, `${path}: a recording of ${first} to ${last} at ${next}`);
     next = last + 1;
   }
-  if (next !== exchanges + 1) {
-    throw new Error(`${path}: recordings end before exchange ${next} of ${exchanges}`);
-  }
-}
-
-function sha256(file: string): string {
-  return createHash("sha256").update(readFileSync(file)).digest("hex");
-}
-
-function numberOf(name: string): number | null {
-  const digits = /^exchanges\/(\d{4,})\//.exec(name)?.[1];
-  return digits === undefined ? null : Number(digits);
-}
-
-/** Paths of the files in a folder, except those of the staging folder. */
-function filesBelow(path: string, prefix = ""): string[] {
-  return readdirSync(`${path}/${prefix}`).flatMap((name) => {
-    const inner = `${prefix}${name}`;
-    if (inner === STAGING) return [];
-    return statSync(`${path}/${inner}`).isDirectory() ? filesBelow(path, `${inner}/`) : [inner];
-  });
+  assert.equal(next, exchanges + 1, `${path}: recordings end early`);
 }

@@ -8,8 +8,9 @@ import { Dice } from "../support/dice.ts";
 import type { Started } from "../support/reprise.ts";
 import { type SeenFixture, seenFixture } from "./fixture_oracle.ts";
 import { type Inputs, Place, type State, type Step, STEPS } from "./fixture_steps.ts";
-import { acknowledged, askAll, assertPlays } from "./fixture_writers.ts";
+import { acknowledged, answerTo, askAll, assertPlays } from "./fixture_writers.ts";
 import { scaled } from "../support/scale.ts";
+import { inLanes, pause, signal } from "./killing.ts";
 
 const KILLS = scaled(10, 400);
 const SEED = Number(Deno.env.get("REPRISE_SEED") ?? 20261123);
@@ -64,10 +65,6 @@ function started(step: Step, place: Place, out: string): Writing {
 
 const isStaged = (path: string) => existsSync(`${path}/.recording`);
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
 /** Returns how long a writer writes, in milliseconds, from its first file to its last. */
 async function spanOf(step: Step, place: Place, out: string): Promise<number> {
   const { run, reached, lastWrite } = started(step, place, out);
@@ -76,7 +73,7 @@ async function spanOf(step: Step, place: Place, out: string): Promise<number> {
   const span = await lastWrite() - since;
   const { code, stdout, stderr } = await run.ended();
   assert.equal(code, 0, stdout + stderr);
-  assert.deepEqual(await stateIn(step, place, out), step.after);
+  assert.deepEqual(stateIn(step, out), step.after);
   return span;
 }
 
@@ -111,15 +108,10 @@ async function kill(
   const { run, over, reached } = started(step, place, out);
   await reached(answers);
   await pause(delayMs);
-  try {
-    run.process.kill("SIGKILL");
-  } catch (error) {
-    // The writer was quicker: one more moment, the one after its end.
-    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
-  }
+  signal(run, "SIGKILL");
   await over;
   const { stdout } = await run.ended();
-  const state = await stateIn(step, place, out);
+  const state = stateIn(step, out);
   const said = acknowledged(stdout);
   for (const [test, inputs] of Object.entries(state)) {
     const [before = [], after = []] = [step.before[test], step.after[test]];
@@ -149,11 +141,11 @@ function fixturesIn(step: Step, out: string): { readonly test: string; readonly 
 }
 
 /** Reads the fixtures of a folder, and checks their answers. */
-async function stateIn(step: Step, place: Place, out: string): Promise<State> {
+function stateIn(step: Step, out: string): State {
   const state: Record<string, Inputs> = {};
   for (const { test, seen } of fixturesIn(step, out)) {
     const exchanges = seen?.exchanges ?? [];
-    for (const { input, answer } of exchanges) assert.equal(answer, await place.api.answer(input), input);
+    for (const { input, answer } of exchanges) assert.equal(answer, answerTo(input), input);
     state[test] = exchanges.map(({ input }) => input);
   }
   return state;
@@ -178,18 +170,6 @@ async function assertAllPlay(
   await assertPlays(place, all, fixtures);
 }
 
-/** Calls `act` for each item, {@linkcode LANES} at a time; collects the failures. */
-async function forEach<T>(items: Iterable<T>, act: (item: T) => Promise<void>): Promise<void> {
-  const queue = [...items];
-  const wrong: string[] = [];
-  await Promise.all(Array.from({ length: LANES }, async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-      await act(item).catch((error) => wrong.push(String(error)));
-    }
-  }));
-  assert.deepEqual(wrong, []);
-}
-
 for (const step of STEPS) {
   Deno.test(
     `${step.name}, killed at ${KILLS} random moments, leaves fixtures as before or after; they play, and the next ` +
@@ -203,19 +183,17 @@ for (const step of STEPS) {
         latest = Math.max(latest, await spanOf(step, place, folder(`none-${run}`)));
       }
       const dice = new Dice(SEED);
-      const killed: Killed[] = [];
       const moments = Array.from({ length: KILLS }, (_, index) => ({
         out: folder(index),
         ...momentOf(step, dice, { latest, isNear: index % 2 === 1 }),
       }));
-      await forEach(moments, async (moment) => void killed.push(await kill(step, place, moment)));
+      const killed = await inLanes(LANES, moments, (moment) => kill(step, place, moment));
       await assertAllPlay(step, place, { name: "killed", folders: killed });
-      const resumed: Left[] = [];
-      await forEach(killed, async ({ out, state }) => {
+      const resumed = await inLanes(LANES, killed, async ({ out, state }): Promise<Left> => {
         const next = await step.resume(place, out, state);
-        assert.deepEqual(await stateIn(step, place, out), next, out);
+        assert.deepEqual(stateIn(step, out), next, out);
         assert.ok(fixturesIn(step, out).every(({ seen }) => seen?.isLeft === false), `${out} is not cleared`);
-        resumed.push({ out, state: next });
+        return { out, state: next };
       });
       await assertAllPlay(step, place, { name: "resumed", folders: resumed });
       const inside = killed.filter(({ isInside }) => isInside).length;
@@ -223,3 +201,24 @@ for (const step of STEPS) {
     },
   );
 }
+
+/** Damage that the oracle of this harness must notice, and what it says. */
+const DAMAGE: readonly (readonly [says: RegExp, harm: (path: string) => void])[] = [
+  [/0002\/body is torn or missing/, (path) => Deno.truncateSync(`${path}/exchanges/0002/body`, 9)],
+  [/request\.json is torn or missing/, (path) => Deno.removeSync(`${path}/exchanges/0001/request.json`)],
+  [/not listed/, (path) => cpSync(`${path}/exchanges/0001`, `${path}/exchanges/0004`, { recursive: true })],
+  [/without fixture\.json/, (path) => Deno.removeSync(`${path}/fixture.json`)],
+];
+
+Deno.test("the oracle sees the exchanges of a fixture, and notices any damage", async () => {
+  await using place = new Place();
+  const inputs = ["one", "two", "three"];
+  await place.record(place.base, [], inputs.map((input) => ({ test: null, input })));
+  assert.deepEqual(seenFixture(place.base)?.exchanges.map(({ input }) => input), inputs);
+  for (const [index, [says, harm]] of DAMAGE.entries()) {
+    const path = `${place.sandbox.directory}/${index}`;
+    place.copyBase(path);
+    harm(path);
+    assert.throws(() => seenFixture(path), says);
+  }
+});

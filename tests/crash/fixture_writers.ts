@@ -3,9 +3,10 @@
  * program as the reader of what is left.
  */
 import assert from "node:assert/strict";
+import { answerText, responseStream } from "../doors/wire/streams_answers.ts";
 import type { Sandbox, Started } from "../support/reprise.ts";
-import { answer, message, reasoning, startResponsesServer } from "../support/scripted_api/responses.ts";
 import { bodyOf, listen, type Listening, splitBytes } from "../support/scripted_api/server.ts";
+import { signal } from "./killing.ts";
 
 /** A request to a recorder: the test that it names, and its `input`. */
 export interface Asked {
@@ -14,18 +15,13 @@ export interface Asked {
   readonly input: string;
 }
 
-/** An API with the same answer to the same request, in pieces, that counts its requests. */
+/** Returns the recorded answer to an input. */
+export function answerTo(input: string): string {
+  return responseStream([answerText(`You asked: ${input}. ${"So be it. ".repeat(600)}`)]);
+}
+
+/** An API that sends {@linkcode answerTo} in pieces, and counts its requests. */
 export class SlowApi implements AsyncDisposable {
-  readonly #answers = new Map<string, Promise<string>>();
-  readonly #model = startResponsesServer({
-    script: ({ body }) => {
-      const { input } = body as { readonly input: string };
-      return answer([
-        reasoning(`About ${input}`),
-        message(`You asked: ${input}. ${"So be it. ".repeat(300)}`),
-      ]);
-    },
-  });
   readonly #server: Listening;
   readonly #asked: { readonly client: string | null; readonly input: string }[] = [];
 
@@ -33,9 +29,9 @@ export class SlowApi implements AsyncDisposable {
     this.#server = listen(async (incoming) => {
       const { input } = await incoming.json();
       this.#asked.push({ client: incoming.headers.get("user-agent"), input });
-      const bytes = new TextEncoder().encode(await this.answer(input));
+      const pieces = splitBytes(new TextEncoder().encode(answerTo(input)), 4000);
       return new Response(
-        bodyOf(splitBytes(bytes, 4000), { delayMs: 1, then: "close", stopped: this.#server.stopped }),
+        bodyOf(pieces, { delayMs: 1, then: "close", stopped: this.#server.stopped }),
         { headers: { "content-type": "text/event-stream; charset=utf-8" } },
       );
     });
@@ -50,17 +46,8 @@ export class SlowApi implements AsyncDisposable {
     return this.#asked.filter((each) => each.client === client).map(({ input }) => input).sort();
   }
 
-  /** Returns the answer to an input. */
-  answer(input: string): Promise<string> {
-    let known = this.#answers.get(input);
-    if (known === undefined) {
-      this.#answers.set(input, known = post(new URL(this.#model.baseUrl).origin, { test: null, input }));
-    }
-    return known;
-  }
-
   async [Symbol.asyncDispose]() {
-    await Promise.all([this.#server.stop(), this.#model.stop()]);
+    await this.#server.stop();
   }
 }
 
@@ -133,7 +120,7 @@ export function acknowledged(stdout: string): Map<string | null, number> {
  * the last exchange.
  */
 export async function assertPlays(
-  { sandbox, api }: { readonly sandbox: Sandbox; readonly api: SlowApi },
+  { sandbox }: { readonly sandbox: Sandbox },
   folder: string,
   fixtures: ReadonlyMap<string, readonly string[]>,
 ): Promise<void> {
@@ -143,20 +130,11 @@ export async function assertPlays(
   try {
     const origin = await originOf(serve);
     for (const [test, inputs] of fixtures) {
-      for (const input of inputs) assert.equal(await post(origin, { test, input }), await api.answer(input));
+      for (const input of inputs) assert.equal(await post(origin, { test, input }), answerTo(input));
     }
   } finally {
-    stop(serve);
+    signal(serve, "SIGTERM");
   }
   const { code, stdout, stderr } = await serve.ended();
   assert.equal(code, 0, stdout.split("\n").filter((line) => !line.includes('"played"')).join("\n") + stderr);
-}
-
-/** Ends a server of the program as its user does, if it still runs. */
-function stop({ process }: Started): void {
-  try {
-    process.kill("SIGTERM");
-  } catch (error) {
-    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
-  }
 }

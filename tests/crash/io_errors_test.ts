@@ -1,68 +1,74 @@
 import assert from "node:assert/strict";
 import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
-import type { Turn } from "../../src/domain/turn.ts";
-import { executeRun } from "../../src/run/loop.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { turnPath } from "../../src/store/layout.ts";
 import { readSession } from "../../src/store/read/session.ts";
-import { SessionWriter } from "../../src/store/write/writer.ts";
-import { finishText } from "../../src/tools/output.ts";
+import { writeFixture } from "../doors/recordings/recording_files.ts";
+import { answerText, functionCall, responseStream } from "../doors/wire/streams_answers.ts";
+import type { Json } from "../support/files.ts";
+import { callHere } from "../support/in_process.ts";
+import { scaled } from "../support/scale.ts";
+import { type Operation, spiedDisk, systemError } from "../support/spied_disk.ts";
 import { wrongAfter } from "./aftermath.ts";
 import { type Scenario, SCENARIOS } from "./scenarios.ts";
-import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
+import { homeOf, ID, pathsOf, type Place, quietPlace, testPorts } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
-import { answer, functionCall, message, reasoning } from "../support/scripted_api/responses_script.ts";
-import { readTool, scripted } from "./scripted.ts";
-import { type Operation, spyFiles, systemError } from "./spy_files.ts";
-import { portsOn } from "./drafts.ts";
-import { scaled } from "../support/scale.ts";
 
-const LARGE = readTool(
-  "large",
-  (args) => Promise.resolve(finishText({ status: "ok", text: `${args.word} `.repeat(500) }, 800)),
-);
+/** Answers of a run with three calls; the line that each reads is so long that its result is a blob. */
+const CALLS = [[1, 2], [3], []].map((lines) => {
+  const calls = lines.map((offset) =>
+    functionCall(`call_${offset}`, "read_file", { path: "large.txt", offset, limit: 1 })
+  );
+  return { body: responseStream(calls.length === 0 ? [answerText("Done.")] : calls) };
+});
 
-const CALLS = [
-  answer([reasoning(), functionCall("large", { word: "a" }), functionCall("large", { word: "b" })]),
-  answer([reasoning(), functionCall("large", { word: "c" })]),
-  answer([reasoning(), message("Done.")]),
-];
+/** Path of something beside the home. */
+const beside = ({ home }: Place, name: string) => home.replace(/home$/, name);
 
-async function run(place: Place, writer: SessionWriter, script: typeof CALLS): Promise<void> {
-  const { setup, events } = scripted(place.ports, writer, { script, tools: [LARGE], autoCompact: 1 });
-  try {
-    const ended = await executeRun(setup, { kind: "prompt", content: [{ type: "input_text", text: "Go" }] });
-    if (ended.exit_code === 0) return;
-    const problem = events.find((event) => event.type === "error");
-    assert.ok(problem?.type === "error", "a run that failed says why");
-    assert.equal(problem.exit_code, ended.exit_code);
-    throw new RepriseError(problem.code as ErrorCode, String(problem.message));
-  } finally {
-    for (const event of events) {
-      if (event.type === "turn.saved") place.acknowledge(event as unknown as Turn);
-    }
-    writer.close();
-  }
-}
-
-/** Opens the session, or starts it where it has no turn. */
-function openOrCreate(place: Place): Promise<SessionWriter> {
+/** A call of the program that plays a fixture; starts the session where it has no turn. */
+async function run(place: Place, fixture: string): Promise<void> {
   const begun = denoFiles.facts(turnPath(pathsOf(place), 1)) !== null;
-  return SessionWriter[begun ? "open" : "create"](place.ports, homeOf(place), { id: ID });
+  const { code, stdout } = await callHere({
+    args: [
+      ...["run", "--json", "--home", place.home, "-s", ID, ...begun ? [] : ["--new"], "--auto-compact", "1"],
+      ...["-w", beside(place, "work"), "-m", "gpt-5.6", "--match", "sequence"],
+      ...["--fixture", beside(place, fixture), "Go"],
+    ],
+    cwd: beside(place, "work"),
+    env: { HOME: beside(place, "work") },
+    stdin: new Uint8Array(0),
+    disk: () => place.ports.files,
+  });
+  const events: Json[] = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  for (const event of events) if (event.type === "turn.saved") place.acknowledge(event);
+  if (code === 0) return;
+  const problem = events.find(({ type }) => type === "error");
+  assert.equal(problem?.exit_code, code, `a run that failed says why: ${stdout}`);
+  throw new RepriseError(problem.code as ErrorCode, problem.message);
 }
 
 /** A run of a new session to its answer; the second try is another run. */
 const WHOLE_RUN: Scenario = {
   name: "whole run",
-  prepare: () => Promise.resolve(),
-  act: async (place) => run(place, await openOrCreate(place), CALLS),
+  prepare: (place) => {
+    Deno.mkdirSync(beside(place, "work"));
+    Deno.writeTextFileSync(
+      `${beside(place, "work")}/large.txt`,
+      ["a\n", "b\n", "c\n"].map((line) => line.padStart(9000)).join(""),
+    );
+    writeFixture(beside(place, "fixture"), CALLS);
+    writeFixture(beside(place, "answer"), CALLS.slice(-1));
+    return Promise.resolve();
+  },
+  act: (place) => run(place, "fixture"),
   after: (place) => {
     const { turns } = readSession(place.ports, homeOf(place), ID);
     const kinds = turns.map(({ kind }) => kind).filter((kind) => kind !== "compaction").join(" ");
     assert.equal(kinds, "user model tools model tools model harness");
+    assert.ok(place.ports.files.list(pathsOf(place).blobs).length >= 5, "a result is no blob");
     return Promise.resolve();
   },
-  again: async (place) => run(place, await openOrCreate(place), CALLS.slice(-1)),
+  again: (place) => run(place, "answer"),
 };
 
 /** The errors of a disk, and the error code that each must lead to. */
@@ -87,25 +93,29 @@ function isWrite(fault: Fault): fault is "half a write" | "no write" {
   return fault === "half a write" || fault === "no write";
 }
 
-/** Files that do `fault` at operation `at`, and say what that was. */
-function faulty(fault: Fault, at: number): { ports: Place["ports"]; failed: () => Operation | null } {
+/** Files that do `fault` at operation `at` of those on a home, and say what that was. */
+function faulty(
+  fault: Fault,
+  at: number,
+  home: string,
+): { ports: Place["ports"]; failed: () => Operation | null } {
   let count = 0;
   let failed: Operation | null = null;
-  let take: ((bytes: number) => number) | null = null;
-  const files = spyFiles((operation) => {
-    take = null;
-    if (isWrite(fault) && operation.name !== "write" || ++count !== at) return;
+  const disk = spiedDisk((operation) => {
+    if (!operation.path.startsWith(home) || isWrite(fault) && operation.name !== "write") return;
+    if (++count !== at) return;
     failed = operation;
     if (!isWrite(fault)) throw systemError(fault);
-    take = (bytes) => fault === "no write" ? 0 : Math.ceil(bytes / 2);
-  }, { take: (bytes) => take?.(bytes) ?? bytes, syncs: false });
-  return { ports: portsOn(files), failed: () => failed };
+    return fault === "no write" ? 0 : 0.5;
+  });
+  return { ports: testPorts(disk(denoFiles)), failed: () => failed };
 }
 
 /** Describes the fault in an operation's report to its user; `null` if the report is right. */
 function wrongOutcome(fault: Fault, { name }: Operation, outcome: unknown): string | null {
   if (outcome === null) {
-    const isSync = name === "sync" || name === "syncDirectory" && fault !== "EACCES";
+    const isSync = ["sync", "syncFiles"].includes(name) ||
+      name === "syncDirectory" && fault !== "EACCES";
     return isSync ? "a failed fsync was swallowed" : null;
   }
   if (fault === "half a write") return `half a write was an error: ${outcome}`;
@@ -129,12 +139,7 @@ function copyTree(from: string, to: string): void {
 /** Lets each operation of a scenario fail in turn. */
 async function failEach(root: string, scenario: Scenario) {
   Deno.mkdirSync(`${root}/start`);
-  const quiet = (home: string): Place => ({
-    ports: portsOn(spyFiles(() => {}, { syncs: false })),
-    home,
-    acknowledge: () => {},
-  });
-  await scenario.prepare(quiet(`${root}/start/home`));
+  await scenario.prepare(quietPlace(`${root}/start/home`));
   const wrong: string[] = [];
   let points = 0;
   for (const [index, fault] of FAULTS.entries()) {
@@ -142,7 +147,7 @@ async function failEach(root: string, scenario: Scenario) {
     for (let at = 1 + index % step;; at += step) {
       const directory = `${root}/${index}-${at}`;
       copyTree(`${root}/start`, directory);
-      const { ports, failed } = faulty(fault, at);
+      const { ports, failed } = faulty(fault, at, `${directory}/home`);
       const saved = new Map<number, string>();
       const place: Place = {
         ports,
@@ -157,7 +162,7 @@ async function failEach(root: string, scenario: Scenario) {
       }
       points++;
       const problem = wrongOutcome(fault, operation, outcome);
-      const left = await wrongAfter(scenario, quiet(place.home), { saved, done: outcome === null });
+      const left = await wrongAfter(scenario, quietPlace(place.home), { saved, done: outcome === null });
       for (const each of problem === null ? left : [problem, ...left]) {
         wrong.push(`${fault} at ${operation.name} ${operation.path.slice(directory.length)}: ${each}`);
       }

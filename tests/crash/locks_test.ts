@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
-import { testPorts } from "./drafts.ts";
 import { commandOf } from "./programs.ts";
-import { ID, prepare } from "./sessions.ts";
+import { ID, testPorts, writeRuns } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
 import { scaled } from "../support/scale.ts";
 
@@ -69,7 +68,7 @@ async function withRacers(
 ): Promise<void> {
   await withDirectory(async (root) => {
     const home = `${root}/home`;
-    await prepare(home);
+    writeRuns(home, 1);
     const racers = await Promise.all(Array.from({ length: count }, () => Racer.start(home, naive)));
     try {
       // Started, and on a free lock.

@@ -1,14 +1,14 @@
 /** Operations without care for crashes, as a small script would do them. The harnesses must fail each of them. */
-import { encodeTurn, type Turn, turnFileName } from "../../src/domain/turn.ts";
+import { encodeTurn, type Turn, type TurnDraft, turnFileName } from "../../src/domain/turn.ts";
 import { readSession } from "../../src/store/read/session.ts";
-import { userDraft } from "./drafts.ts";
+import { user } from "../doors/sessions/session_files.ts";
 import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
 
 /** Writes the final file in place. */
 function append(place: Place): void {
   const { path, turns } = readSession(place.ports, homeOf(place), ID);
   const last = turns.at(-1) as Turn;
-  const encoded = encodeTurn(userDraft("go on", last.run + 1), {
+  const encoded = encodeTurn(user("go on", last.run + 1) as unknown as TurnDraft, {
     session: ID,
     turn: last.turn + 1,
     firstSeq: last.seq[1] + 1,

@@ -12,7 +12,7 @@ globalThis.addEventListener("unload", () => {
 });
 
 /** Returns the command line of a program of this folder, in front of its arguments. */
-export async function commandOf(program: "driver" | "racer" | "limits_program"): Promise<string[]> {
+export async function commandOf(program: "driver" | "racer"): Promise<string[]> {
   let bundle = bundles.get(program);
   if (bundle === undefined) bundles.set(program, bundle = bundled(program));
   return [Deno.execPath(), "run", "-A", "--no-check", "--no-lock", "--no-config", await bundle];

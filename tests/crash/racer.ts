@@ -10,8 +10,7 @@ import { RepriseError } from "../../src/domain/errors.ts";
 import { isJsonObject } from "../../src/domain/json.ts";
 import { openHome } from "../../src/store/home.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
-import { endDraft, testPorts, userDraft } from "./drafts.ts";
-import { ID } from "./sessions.ts";
+import { appendNext, ID, testPorts } from "./sessions.ts";
 
 const [homePath, naive = ""] = Deno.args as [string, string?];
 const ports = testPorts();
@@ -46,8 +45,7 @@ async function take(): Promise<void> {
 function append(): void {
   try {
     if (writer === null) throw new TypeError("Nothing is held");
-    const { run, runEnded } = writer.end;
-    const { turn, sum } = writer.append(runEnded ? userDraft("go on", run + 1) : endDraft(run));
+    const { turn, sum } = appendNext(writer);
     say(`saved ${turn} ${sum}`);
   } catch (error) {
     if (!(error instanceof RepriseError)) throw error;

@@ -9,7 +9,7 @@ import { foldNeedsOf } from "../../src/apis/apis.ts";
 import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
-import type { Turn } from "../../src/domain/turn.ts";
+import type { Pins, Turn } from "../../src/domain/turn.ts";
 import { compactionDraft } from "../../src/run/checkpoint.ts";
 import { chunksOf } from "../../src/store/read/safe_open.ts";
 import { exportSession } from "../../src/store/transfer/export.ts";
@@ -21,20 +21,21 @@ import { turnPath } from "../../src/store/layout.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { repairSession } from "../../src/store/repair/repair.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
-import { call, endDraft, modelDraft, pinsFor, putPinned, userDraft } from "./drafts.ts";
+import { call, type GivenTurn, model, PINS, results, user } from "../doors/sessions/session_files.ts";
 import {
+  append,
+  appendNext,
   assertEnd,
-  decisionDraft,
+  create,
   goOn,
   homeOf,
   ID,
   open,
   pathsOf,
   type Place,
-  resultWithBlob,
-  twoRuns,
   wholeRun,
   withWriter,
+  writeRuns,
 } from "./sessions.ts";
 
 const FORK: SessionId = parseSessionId("crash-fork");
@@ -53,6 +54,11 @@ export interface Scenario {
   readonly isDamaged?: true;
 }
 
+/** A closed session of two runs: ten turns, four blobs. */
+function twoRuns({ home }: Place, ...more: readonly GivenTurn[]): Promise<void> {
+  return Promise.resolve(writeRuns(home, 2, more));
+}
+
 /** Does it again; one of these errors says that it had been done. */
 async function orDone(codes: readonly ErrorCode[], again: () => Promise<unknown>): Promise<void> {
   try {
@@ -63,9 +69,9 @@ async function orDone(codes: readonly ErrorCode[], again: () => Promise<unknown>
 }
 
 const TARGET = {
-  fingerprint: pinsFor().fingerprint,
-  needs: foldNeedsOf(pinsFor().fingerprint.provider),
-  model: pinsFor().model,
+  fingerprint: PINS.fingerprint as Pins["fingerprint"],
+  needs: foldNeedsOf("openai"),
+  model: PINS.model,
   replay: "exact",
 } as const;
 
@@ -75,15 +81,14 @@ function writeCheckpoint(writer: SessionWriter): Turn {
   const text = deterministicText(turns, scope);
   const made = { scope, text, plan: planOf(turns, scope, { text, target: TARGET }) };
   return writer.append(
-    compactionDraft(turns, { checkpoint: made, elided: [] }, { run: writer.end.run, pins: pinsFor() }),
+    compactionDraft(turns, { checkpoint: made, elided: [] }, { run: writer.end.run, pins: PINS as Pins }),
   );
 }
 
 async function compact(place: Place): Promise<void> {
   await withWriter(open(place), (writer) => {
     place.acknowledge(writeCheckpoint(writer));
-    place.acknowledge(writer.append(userDraft("go on", writer.end.run + 1)));
-    place.acknowledge(writer.append(endDraft(writer.end.run)));
+    for (let turns = 0; turns < 2; turns++) place.acknowledge(appendNext(writer));
   });
 }
 
@@ -94,8 +99,7 @@ async function withdrawal(place: Place): Promise<void> {
     const { checkpoint, restored } = latest;
     const event = { type: "compaction_withdrawn", checkpoint: checkpoint.seq, restored } as const;
     place.acknowledge(writer.append({ kind: "harness", run: writer.end.run, events: [event] }));
-    place.acknowledge(writer.append(userDraft("go on", writer.end.run + 1)));
-    place.acknowledge(writer.append(endDraft(writer.end.run)));
+    for (let turns = 0; turns < 2; turns++) place.acknowledge(appendNext(writer));
   });
 }
 
@@ -171,9 +175,8 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "first turn",
     prepare: () => Promise.resolve(),
     act: async (place) => {
-      await withWriter(SessionWriter.create(place.ports, homeOf(place), { id: ID }), (writer) => {
-        putPinned(writer);
-        wholeRun(writer, 1, place.acknowledge);
+      await withWriter(create(place), (writer) => {
+        for (const turn of wholeRun(1)) place.acknowledge(append(writer, turn));
       });
     },
     after: (place) => Promise.resolve(assertEnd(place, "user", "model", "tools", "model", "harness")),
@@ -181,47 +184,54 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "append",
-    prepare: twoRuns,
+    prepare: (place) => twoRuns(place),
     act: async (place) =>
       await withWriter(open(place), (writer) => {
-        wholeRun(writer, 3, place.acknowledge);
+        for (const turn of wholeRun(3)) place.acknowledge(append(writer, turn));
       }),
     after: (place) => Promise.resolve(assertEnd(place, "user", "model", "tools", "model", "harness")),
     again: goOn,
   },
   {
     name: "tools turn",
-    prepare: (place) =>
-      twoRuns(place, (writer) => {
-        writer.append(userDraft("go on", 3));
-        writer.append(modelDraft([call("call_3")], 3));
-      }),
+    prepare: (place) => twoRuns(place, user("go on", 3), model([call("call_3")], 3)),
     act: async (place) =>
       await withWriter(open(place), (writer) => {
         const seq = writer.openCalls()[0]?.seq ?? 0;
-        place.acknowledge(writer.append(decisionDraft(seq)));
-        resultWithBlob(writer, { run: 3, seq }, place.acknowledge);
+        const allowed = { decision: "allowed", reason: "allowed_by_rule" };
+        const event = {
+          type: "permission_decision",
+          call_id: "call_3",
+          call_seq: seq,
+          tool: "shell",
+          ...allowed,
+        };
+        place.acknowledge(append(writer, { kind: "harness", run: 3, events: [event] }));
+        place.acknowledge(append(writer, results({ call_3: seq }, 3)));
       }),
     after: (place) => Promise.resolve(assertEnd(place, "model", "harness", "tools")),
     again: goOn,
   },
   {
     name: "compaction",
-    prepare: twoRuns,
+    prepare: (place) => twoRuns(place),
     act: compact,
     after: (place) => Promise.resolve(assertEnd(place, "compaction", "user", "harness")),
     again: (place) => orDone(["nothing_to_compact"], () => compact(place)),
   },
   {
     name: "withdrawal",
-    prepare: (place) => twoRuns(place, (writer) => void writeCheckpoint(writer)),
+    prepare: async (place) => {
+      await twoRuns(place);
+      await withWriter(open(place), writeCheckpoint);
+    },
     act: withdrawal,
     after: (place) => Promise.resolve(assertEnd(place, "compaction", "harness", "user", "harness")),
     again: (place) => orDone(["nothing_to_withdraw"], () => withdrawal(place)),
   },
   {
     name: "fork",
-    prepare: twoRuns,
+    prepare: (place) => twoRuns(place),
     act: fork,
     after: assertFork,
     again: async (place) => {
@@ -303,17 +313,14 @@ export const SCENARIOS: readonly Scenario[] = [
     },
     act: async (place) =>
       await withWriter(open(place), (writer) => {
-        for (const run of [3, 4, 5]) {
-          place.acknowledge(writer.append(userDraft("go on", run)));
-          place.acknowledge(writer.append(endDraft(run)));
-        }
+        for (let turns = 0; turns < 6; turns++) place.acknowledge(appendNext(writer));
       }),
     after: (place) => Promise.resolve(assertEnd(place, "user", "harness")),
     again: goOn,
   },
   {
     name: "rm",
-    prepare: twoRuns,
+    prepare: (place) => twoRuns(place),
     act: async (place) => await removeSession(place.ports, homeOf(place), ID),
     after: (place) => Promise.resolve(assert.equal(place.ports.files.facts(pathsOf(place).root), null)),
     again: (place) => orDone(["no_such_session"], () => removeSession(place.ports, homeOf(place), ID)),

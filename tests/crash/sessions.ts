@@ -1,24 +1,14 @@
 /** The session that the operations of scenarios.ts change: creates and continues it. */
 import assert from "node:assert/strict";
-import type { EventDraft } from "../../src/domain/event.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
-import type { Ports } from "../../src/domain/ports.ts";
+import type { Files, Ports } from "../../src/domain/ports.ts";
 import type { Turn, TurnDraft } from "../../src/domain/turn.ts";
+import { denoFiles, hasOpenFile, processIdentity } from "../../src/store/deno_files.ts";
 import { type Home, openHome } from "../../src/store/home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../../src/store/layout.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
-import {
-  answer,
-  call,
-  endDraft,
-  modelDraft,
-  putPinned,
-  reasoning,
-  result,
-  testPorts,
-  userDraft,
-} from "./drafts.ts";
+import * as given from "../doors/sessions/session_files.ts";
 
 /** The session that everything is done to. */
 export const ID: SessionId = parseSessionId("crash");
@@ -32,12 +22,31 @@ export interface Place {
   readonly acknowledge: (turn: Turn) => void;
 }
 
+/** Ports on the real disk, or on these files. */
+export function testPorts(files: Files = denoFiles): Ports {
+  return {
+    clock: {
+      now: () => Date.now(),
+      monotonic: () => performance.now(),
+      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    },
+    random: () => Math.random(),
+    env: () => undefined,
+    process: {
+      ...{ pid: Deno.pid, host: "test-host", user: Deno.uid() },
+      ...{ identityOf: processIdentity, hasOpen: hasOpenFile },
+    },
+    files,
+    fetch: globalThis.fetch,
+    workingDirectory: () => Deno.cwd(),
+    workspacePin: (directory) => directory,
+  };
+}
+
 /** A place for an operation in this process, on the real disk, without reports. */
 export function quietPlace(home: string): Place {
   return { ports: testPorts(), home, acknowledge: () => {} };
 }
-
-const encoder = new TextEncoder();
 
 /** The home, made where it is missing. */
 export function homeOf({ ports, home }: Place): Home {
@@ -47,6 +56,11 @@ export function homeOf({ ports, home }: Place): Home {
 /** Opens the session for writing. */
 export function open(place: Place): Promise<SessionWriter> {
   return SessionWriter.open(place.ports, homeOf(place), { id: ID });
+}
+
+/** Creates the session. */
+export function create(place: Place): Promise<SessionWriter> {
+  return SessionWriter.create(place.ports, homeOf(place), { id: ID });
 }
 
 /** Runs `body` with a writer, and closes it. */
@@ -59,76 +73,60 @@ export async function withWriter(opened: Promise<SessionWriter>, body: (writer: 
   }
 }
 
-/** A response with one call, and its result with a blob. */
-function callWithBlob(writer: SessionWriter, run: number, acknowledge: (turn: Turn) => void): void {
-  const model = writer.append(modelDraft([reasoning(`rs_${run}`), call(`call_${run}`)], run));
-  acknowledge(model);
-  resultWithBlob(writer, { run, seq: model.seq[0] + 1 }, acknowledge);
+/** The five turns of a run in a session of such runs. */
+export function wholeRun(run: number): given.GivenTurn[] {
+  return [
+    given.user(`prompt ${run} ${"with some words ".repeat(40)}`, run),
+    given.model([given.reasoning(`rs_${run}`), given.call(`call_${run}`)], run),
+    // A run has nine events.
+    given.results({ [`call_${run}`]: 9 * run - 6 }, run),
+    given.model([given.reasoning(`rs_end_${run}`), given.message("msg_1", "Done.")], run),
+    given.ended(run),
+  ];
 }
 
-/** The result of the call with that seq, and its blob. */
-export function resultWithBlob(
-  writer: SessionWriter,
-  { run, seq }: { readonly run: number; readonly seq: number },
-  acknowledge: (turn: Turn) => void,
+const outputOf = (run = 1) => `a large output of run ${run}`;
+
+/** Appends a turn; before the first one, the blobs of its pins. The result of a call gets a blob. */
+export function append(writer: SessionWriter, turn: given.GivenTurn): Turn {
+  const put = (text: string) => writer.putBlob(new TextEncoder().encode(text));
+  if (writer.end.turn === 0) { for (const text of [given.INSTRUCTIONS, given.TOOLS]) put(text); }
+  const blob = turn.kind === "tools" ? { blob: put(outputOf(turn.run)) } : {};
+  const events = turn.events.map((event) => ({ ...event, ...blob }));
+  return writer.append({ ...turn, events } as unknown as TurnDraft);
+}
+
+/** Ends the open run, or opens the next one. */
+export function appendNext(writer: SessionWriter): Turn {
+  const { run, runEnded } = writer.end;
+  return append(writer, runEnded ? given.user("go on", run + 1) : given.ended(run));
+}
+
+/** Writes a session of closed runs of five turns, each with a blob if there is content for it, and the turns after them. */
+export function writeRuns(
+  home: string,
+  runs: number,
+  more: readonly given.GivenTurn[] = [],
+  contentOf: (run: number) => string | null = outputOf,
 ): void {
-  const blob = writer.putBlob(encoder.encode(`a large output of run ${run}`));
-  const event = { ...result(`call_${run}`, seq), blob } as EventDraft;
-  acknowledge(writer.append({ kind: "tools", run, events: [event] }));
-}
-
-/** The permission of the call of run 3. */
-export function decisionDraft(seq: number): TurnDraft {
-  const decision = {
-    call_id: "call_3",
-    call_seq: seq,
-    tool: "shell",
-    decision: "allowed",
-    reason: "allowed_by_rule",
-  };
-  return { kind: "harness", run: 3, events: [{ type: "permission_decision", ...decision } as EventDraft] };
-}
-
-/** A whole run: five turns and a blob. */
-export function wholeRun(
-  writer: SessionWriter,
-  run: number,
-  acknowledge: (turn: Turn) => void = () => {},
-): void {
-  acknowledge(writer.append(userDraft(`prompt ${run} ${"with some words ".repeat(40)}`, run)));
-  callWithBlob(writer, run, acknowledge);
-  acknowledge(writer.append(modelDraft([reasoning(`rs_end_${run}`), answer("Done.")], run)));
-  acknowledge(writer.append(endDraft(run)));
-}
-
-/** A closed session of two runs: ten turns, four blobs. */
-export async function twoRuns(place: Place, more: (writer: SessionWriter) => void = () => {}): Promise<void> {
-  await withWriter(SessionWriter.create(place.ports, homeOf(place), { id: ID }), (writer) => {
-    putPinned(writer);
-    wholeRun(writer, 1);
-    wholeRun(writer, 2);
-    more(writer);
-  });
-}
-
-/** A closed session of one run: five turns. */
-export async function prepare(home: string): Promise<void> {
-  const place = quietPlace(home);
-  await withWriter(SessionWriter.create(place.ports, homeOf(place), { id: ID }), (writer) => {
-    putPinned(writer);
-    wholeRun(writer, 1);
-  });
+  const [first, ...others] = Array.from({ length: runs }, (_, index) => index + 1).flatMap((run) =>
+    wholeRun(run)
+  );
+  const session = new given.SessionFiles(home, ID, [first as given.GivenTurn]);
+  for (const { run = 1, events, ...turn } of [...others, ...more]) {
+    const content = turn.kind === "tools" ? contentOf(run) : null;
+    const blob = content === null ? {} : { blob: { sha256: session.blob(content), bytes: content.length } };
+    session.add({ ...turn, run, events: events.map((event) => ({ ...event, ...blob })) });
+  }
+  session.writeManifest();
 }
 
 /** Opens the session, or starts it again if it has no turn, and adds a turn; ends the run that was cut short. */
 export async function goOn(place: Place): Promise<void> {
   const begun = place.ports.files.facts(turnPath(pathsOf(place), 1)) !== null;
-  const opened = begun ? open(place) : SessionWriter.create(place.ports, homeOf(place), { id: ID });
-  await withWriter(opened, (writer) => {
-    putPinned(writer);
-    if (!writer.end.runEnded) writer.append(endDraft(writer.end.run));
-    writer.append(userDraft("after the crash", writer.end.run + 1));
-    writer.append(endDraft(writer.end.run));
+  await withWriter(begun ? open(place) : create(place), (writer) => {
+    if (!writer.end.runEnded) appendNext(writer);
+    for (let turns = 0; turns < 2; turns++) appendNext(writer);
   });
 }
 

@@ -9,10 +9,11 @@ import { readSession } from "../../src/store/read/session.ts";
 import { assertAnswered, shellArgv, shellLine, write } from "../cli/changes.ts";
 import { HELLO, Place } from "../cli/harness.ts";
 import { Dice } from "../support/dice.ts";
-import { testPorts } from "./drafts.ts";
+import { testPorts } from "./sessions.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import { scaled } from "../support/scale.ts";
+import { inLanes, pause, signal } from "./killing.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 const KILLS = scaled(30, 1000);
@@ -70,13 +71,8 @@ interface KillPoint {
 async function killAt(place: Place, { id, saves, delayMs }: KillPoint, killed: Set<string>): Promise<number> {
   const run = place.start(["run", "--json", "--new", "-s", id, "--allow", "write,shell", "Go"]);
   await run.printed('"type":"turn.saved"', saves);
-  await new Promise((resolve) => setTimeout(resolve, delayMs));
-  try {
-    run.process.kill("SIGKILL");
-  } catch (error) {
-    // The run was quicker: one more point, the one after its end.
-    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
-  }
+  await pause(delayMs);
+  signal(run, "SIGKILL");
   const { stdout } = await run.ended();
   killed.add(id);
   const saved = savedIn(stdout);
@@ -104,24 +100,12 @@ Deno.test({
     const killed = new Set<string>();
     await using place = new Place(scriptFor(killed));
     const dice = new Dice(20261122);
-    const queue = Array.from({ length: KILLS }, (_, index): KillPoint => ({
+    const points = Array.from({ length: KILLS }, (_, index): KillPoint => ({
       id: `kill-${index}`,
       saves: dice.count(1, MOST_TURNS),
       delayMs: dice.count(0, LATEST_MS),
     }));
-    const wrong: string[] = [];
-    const turns: number[] = [];
-    const worker = async () => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        try {
-          turns.push(await killAt(place, next, killed));
-        } catch (error) {
-          wrong.push(`${next.id}, ${next.delayMs} ms after turn ${next.saves}: ${error}`);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, worker));
-    assert.deepEqual(wrong, []);
+    const turns = await inLanes(PARALLEL, points, (point) => killAt(place, point, killed));
     assert.deepEqual(place.server.refusals, []);
     const inRun = turns.filter((count) => count > 0);
     assert.ok(inRun.length >= KILLS / 2, `${inRun.length} were killed inside a run`);

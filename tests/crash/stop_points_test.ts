@@ -17,7 +17,9 @@ import { HELLO, Place } from "../cli/harness.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/scripted_api/responses.ts";
 import type { ScriptedItem } from "../support/scripted_api/responses_script.ts";
+import { Dice } from "../support/dice.ts";
 import { scaled } from "../support/scale.ts";
+import { inLanes, pause, signal as send } from "./killing.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 
@@ -42,12 +44,11 @@ interface Point {
 
 /** The points, always the same. */
 function points(): Point[] {
-  let state = 20_261;
-  const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const dice = new Dice(23_382);
   return Array.from({ length: POINTS }, (_, index) => ({
     id: `point-${index}`,
     signal: SIGNALS[index % SIGNALS.length] as keyof typeof EXIT_OF,
-    delayMs: index % 20 === 7 ? LATEST_MS + Math.floor(random() * 2000) : Math.floor(random() * LATEST_MS),
+    delayMs: index % 20 === 7 ? LATEST_MS + dice.count(0, 2000) : dice.count(0, LATEST_MS),
     word: mark(),
     isStubborn: index % 10 === 3,
   }));
@@ -87,20 +88,7 @@ Deno.test(
     const all = points();
     const stopped = new Set<string>();
     await using place = new Place(scriptFor(all, stopped));
-    const wrong: string[] = [];
-    const states: string[] = [];
-    const queue = [...all];
-    const worker = async () => {
-      for (let point = queue.shift(); point !== undefined; point = queue.shift()) {
-        try {
-          states.push(await stopAt(place, point, stopped));
-        } catch (error) {
-          wrong.push(`${point.id} (${point.signal} after ${point.delayMs} ms): ${error}`);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, worker));
-    assert.deepEqual(wrong, []);
+    const states = await inLanes(PARALLEL, all, (point) => stopAt(place, point, stopped));
     assert.deepEqual(place.server.refusals, []);
     const checked = await place.call(["fsck", "--all", "--json"]);
     assert.equal(checked.code, 0, checked.stdout);
@@ -120,13 +108,8 @@ async function stopAt(place: Place, point: Point, stopped: Set<string>): Promise
   const { id, signal, delayMs, word } = point;
   const run = place.start(["run", "--json", "--new", "-s", id, "--allow", "write,shell", "Go"]);
   await run.printed('"type":"session"');
-  await new Promise((resolve) => setTimeout(resolve, delayMs));
-  try {
-    run.process.kill(signal);
-  } catch (error) {
-    // The run was quicker: one more point, the one after its end.
-    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
-  }
+  await pause(delayMs);
+  send(run, signal);
   const called = await run.ended();
   stopped.add(id);
   assert.deepEqual(running(word), [], "a process is left");

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
 import { readSession } from "../../src/store/read/session.ts";
-import { testPorts } from "./drafts.ts";
 import { type Run, runDriver } from "./programs.ts";
-import { ID, prepare } from "./sessions.ts";
+import { ID, testPorts, writeRuns } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
 import { scaled } from "../support/scale.ts";
 
@@ -15,7 +14,7 @@ const MANY = scaled(40, 250);
 
 /** Runs processes that append to one session at the same time. */
 async function writers(home: string, mode: string, { count, appends }: { count: number; appends: number }) {
-  await prepare(home);
+  writeRuns(home, 1);
   return await Promise.all(Array.from({ length: count }, () => runDriver(mode, home, String(appends))));
 }
 

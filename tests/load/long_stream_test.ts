@@ -1,11 +1,10 @@
 /** A very long stream through the recorder. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow, peakMemory } from "../../bench/servers.ts";
 import { readLongStream, startLongStream } from "../support/long_stream.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { eventually, withServer } from "./listening.ts";
+import { withServer } from "./listening.ts";
 import { scaled } from "../support/scale.ts";
 
 const BYTES = scaled(128e6, 1e9);
@@ -24,13 +23,14 @@ Deno.test({
       const { value, called } = await withServer(
         sandbox,
         ["record", "--upstream", upstream.origin, "--out", out],
-        async (origin, pid) => {
+        async (origin, started) => {
+          const { pid } = started.process;
           // A small one first: what any request needs is there then.
           await readLongStream(origin, "?bytes=1000000");
-          await eventually(() => existsSync(`${out}/exchanges/0001`), "the first exchange");
+          await started.printed('"state":"published"');
           const before = memoryNow(pid);
           const bytes = await readLongStream(origin);
-          await eventually(() => existsSync(`${out}/exchanges/0002`), "the second exchange");
+          await started.printed('"state":"published"', 2);
           return { bytes, before, peak: peakMemory(pid) };
         },
       );

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow } from "../../bench/servers.ts";
 import { type GivenExchange, writeFixture } from "../doors/recordings/recording_files.ts";
+import { answerText, responseStream } from "../doors/wire/streams_answers.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { withServer } from "./listening.ts";
 import { scaled } from "../support/scale.ts";
@@ -19,40 +20,14 @@ const TIMES_MS = [0, 400, 900];
  */
 const MEMORY_GROWTH = 32e6 + 8e3 * CLIENTS * TURNS;
 
-const encoder = new TextEncoder();
-
 function messageItem(client: number, turn: number) {
   const text = `Client ${client} hears answer ${turn}: ${"word ".repeat(20)}${client * 1000 + turn}`;
-  return {
-    type: "message",
-    id: `msg_${client}_${turn}`,
-    status: "completed",
-    role: "assistant",
-    content: [{ type: "output_text", text, annotations: [] }],
-  };
+  return { ...answerText(text), id: `msg_${client}_${turn}` };
 }
 
 /** The answer of one turn as it was recorded. */
-function answerBytes(client: number, turn: number): Uint8Array {
-  const item = messageItem(client, turn);
-  const response = { id: `resp_${client}_${turn}`, object: "response", model: "gpt-5.6" };
-  const place = { item_id: item.id, output_index: 0, content_index: 0 };
-  const words = (item.content[0]?.text ?? "").match(/.{1,24}/g) ?? [];
-  const events = [
-    { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
-    {
-      type: "response.output_item.added",
-      output_index: 0,
-      item: { ...item, status: "in_progress", content: [] },
-    },
-    ...words.map((delta) => ({ type: "response.output_text.delta", ...place, delta })),
-    { type: "response.output_item.done", output_index: 0, item },
-    { type: "response.completed", response: { ...response, status: "completed", output: [item] } },
-  ];
-  const lines = events.map((event, index) =>
-    `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: index })}\n\n`
-  );
-  return encoder.encode(lines.join(""));
+function answerOf(client: number, turn: number): string {
+  return responseStream([messageItem(client, turn)], { id: `resp_${client}_${turn}` });
 }
 
 /** The request of one turn: everything said before, and a question. */
@@ -68,7 +43,7 @@ function requestBody(client: number, turn: number) {
 function exchanges(): GivenExchange[] {
   return Array.from({ length: TURNS }, (_, turn) =>
     Array.from({ length: CLIENTS }, (_, client) => {
-      const body = answerBytes(client, turn);
+      const body = answerOf(client, turn);
       const chunks = TIMES_MS.map((ms, index) =>
         [Math.floor(body.length * index / TIMES_MS.length), ms] as [number, number]
       );
@@ -91,18 +66,18 @@ Deno.test({
     const { value: memory, called } = await withServer(
       sandbox,
       ["serve", fixture, ...flags],
-      async (origin, pid) => {
+      async (origin, { process }) => {
         let early: number | null = null;
         await Promise.all(Array.from({ length: CLIENTS }, async (_, client) => {
           for (let turn = 0; turn < TURNS; turn++) {
-            const { status, bytes } = await ask(origin, requestBody(client, turn));
-            if (status !== 200 || !isSame(bytes, answerBytes(client, turn))) {
-              wrong.push(`client ${client}, turn ${turn}: ${status}, ${bytes.length} bytes`);
+            const { status, text } = await ask(origin, requestBody(client, turn));
+            if (status !== 200 || text !== answerOf(client, turn)) {
+              wrong.push(`client ${client}, turn ${turn}: ${status}, ${text.length} bytes`);
             }
-            if (++answered === asked / 5) early = memoryNow(pid);
+            if (++answered === asked / 5) early = memoryNow(process.pid);
           }
         }));
-        return { early, end: memoryNow(pid) };
+        return { early, end: memoryNow(process.pid) };
       },
     );
     assert.deepEqual(wrong.slice(0, 5), [], `${wrong.length} of ${asked} answers are wrong`);
@@ -120,9 +95,5 @@ async function ask(origin: string, body: unknown) {
     headers: { "content-type": "application/json", authorization: "Bearer test" },
     body: JSON.stringify(body),
   });
-  return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) };
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+  return { status: response.status, text: await response.text() };
 }

@@ -26,13 +26,17 @@ async function main(args: readonly string[]): Promise<number> {
   const given = args.filter((arg) => !arg.startsWith("--"));
   const copy = await copyCheckout();
   let survivors = 0;
+  const killers = new Map<string, number>();
   for (const mutant of MUTANTS.filter(({ file }) => file.includes(only))) {
     const failure = await failureOf(mutant, copy, { given, near: args.includes("--near") });
     if (failure?.file === null || failure === null) survivors++;
     const verdict = failure === null ? "SURVIVED" : failure.file === null ? "UNKNOWN " : "killed  ";
     say(`${verdict} ${mutant.file}: ${mutant.promise}`);
+    const door = failure?.file?.replace(/^tests\//, "").replace(/\/[^/]*$/, "") ?? "nothing";
+    killers.set(door, (killers.get(door) ?? 0) + 1);
     if (failure !== null) say(`         ${failure.file ?? "no test"}: ${failure.what}`);
   }
+  say([...killers].sort().map(([door, count]) => `${count} by ${door}`).join(", "));
   say(`${survivors} not killed`);
   await Deno.remove(dirname(copy), { recursive: true });
   return survivors === 0 ? 0 : 1;
@@ -54,7 +58,7 @@ async function failureOf(
     await runTests(copy, testsBelow(copy, all.sort()).filter((path) => !seen.includes(path)));
   Deno.writeTextFileSync(join(copy, file), source);
   if (failure === null || failure.file === null) return failure;
-  const before = await runTests(copy, [failure.file]);
+  const before = await runTests(copy, failure.file.endsWith("_test.ts") ? [failure.file] : seen);
   return before === null ? failure : { file: null, what: `without the mutant fails too: ${before.what}` };
 }
 
@@ -81,10 +85,14 @@ async function runTests(copy: string, files: readonly string[]): Promise<Failure
   if (success) return null;
   if (late) return { file: null, what: `no end within ${LIMIT_MS / 60_000} minutes` };
   const output = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
-  const [, what, file] = /^(.+) => (?:\.\/)?(\S+?):\d+:\d+$/m.exec(output) ?? [];
-  return file === undefined || what === undefined
-    ? { file: null, what: output.trim().slice(-500) }
-    : { file, what };
+  const [, what, at] = /^(.+) => (?:\.\/)?(\S+?):\d+:\d+$/m.exec(output) ?? [];
+  if (at === undefined || what === undefined) return { file: null, what: output.trim().slice(-500) };
+  // A runner of rows registers its tests in a file of its own; the stack, or what ran alone, names the file of the rows.
+  const [alone, ...others] = files;
+  const named = [at, ...output.match(/tests\/[\w/-]+_test\.ts/g) ?? []].find((path) =>
+    path.endsWith("_test.ts")
+  );
+  return { file: named ?? (others.length === 0 ? alone : at) ?? at, what };
 }
 
 function testsBelow(copy: string, paths: readonly string[]): string[] {

@@ -3,20 +3,12 @@
  * something, or acknowledge a turn. Then another home continues the session, and the first one comes back.
  */
 import assert from "node:assert/strict";
-import { lacksProgram, needing } from "../support/needs.ts";
-import type { Gateway } from "../../scripts/remote/gateway.ts";
+import { inLanes } from "../crash/killing.ts";
+import { lacksProgram } from "../support/needs.ts";
 import { type Call, parseTrace, straceOf, variantsOf } from "../crash/trace.ts";
-import { Sandbox } from "../support/reprise.ts";
-import {
-  answer,
-  message,
-  reasoning,
-  type ResponsesServer,
-  startResponsesServer,
-} from "../support/scripted_api/responses.ts";
 import { type Acknowledged, Machine } from "./machine.ts";
 import { assertOneHistory, turnsOn } from "./one_history.ts";
-import { environmentOf, LACKS_CEPH, Objects, withGateway } from "./place.ts";
+import { environmentOf, Objects, type Place, withGateway } from "./place.ts";
 import { IS_SOAK } from "../support/scale.ts";
 
 const SESSION = "killed-7k2m";
@@ -82,13 +74,6 @@ function pointsIn(trace: string, home: string): Point[] {
   });
 }
 
-/** The gateway, and a directory for all cases. */
-interface Place {
-  readonly gateway: Gateway;
-  readonly model: ResponsesServer;
-  readonly sandbox: Sandbox;
-}
-
 let cases = 0;
 
 /** Two homes, and a prefix of the bucket. */
@@ -107,7 +92,7 @@ class Case {
     this.#place = place;
     this.#directory = `${place.sandbox.directory}/${name}`;
     this.#objects = new Objects(place.gateway, name);
-    const env = environmentOf(place.gateway, place.model, address);
+    const env = environmentOf(place, address);
     const around = { session: SESSION, directory: this.#directory, env };
     Deno.mkdirSync(this.#directory);
     this.a = new Machine("a", around);
@@ -197,11 +182,7 @@ function aimsAmong(points: readonly Point[], most: number): readonly Point[] {
 async function killEverywhere(place: Place, start: Start): Promise<void> {
   const origin = await prepared(place, start);
   const { points } = await (await origin.copy()).traced(start.args);
-  const queue = [...aimsAmong(points, start.most)];
-  const lane = async () => {
-    for (let aim = queue.shift(); aim !== undefined; aim = queue.shift()) await killAt(origin, start, aim);
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await inLanes(LANES, aimsAmong(points, start.most), (aim) => killAt(origin, start, aim));
 }
 
 async function killAt(origin: Case, { args }: Start, { step, call }: Point): Promise<void> {
@@ -218,21 +199,10 @@ async function killAt(origin: Case, { args }: Start, { step, call }: Point): Pro
   }
 }
 
-Deno.test({
-  ...needing(
-    "a run killed at any step of its saves loses no acknowledged turn, and another home continues it",
-    LACKS_CEPH,
-    lacksProgram("strace"),
-  ),
-  fn: async (test) =>
-    await withGateway(async (gateway) => {
-      await using sandbox = new Sandbox();
-      const model = startResponsesServer({ script: () => answer([reasoning("R"), message("Done.")]) });
-      const place = { gateway, model, sandbox };
-      try {
-        for (const start of STARTS) await test.step(start.name, () => killEverywhere(place, start));
-      } finally {
-        await model.stop();
-      }
-    }),
-});
+withGateway(
+  "a run killed at any step of its saves loses no acknowledged turn, and another home continues it",
+  async (place, test) => {
+    for (const start of STARTS) await test.step(start.name, () => killEverywhere(place, start));
+  },
+  lacksProgram("strace"),
+);

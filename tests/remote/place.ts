@@ -1,33 +1,51 @@
 /** The gateway that the tests of this folder share, and its objects. */
 import { AwsClient } from "aws4fetch";
-import { type Lack } from "../support/needs.ts";
+import { type Lack, needing } from "../support/needs.ts";
+import { Sandbox } from "../support/reprise.ts";
+import {
+  answer,
+  message,
+  reasoning,
+  type ResponsesServer,
+  startResponsesServer,
+} from "../support/scripted_api/responses.ts";
 import { ACCESS_KEY, Gateway, hasCeph, SECRET_KEY } from "../../scripts/remote/gateway.ts";
 
-/** Lack of a gateway. */
-export const LACKS_CEPH: Lack = hasCeph() ? null : "Ceph not installed";
-
-/** Starts a gateway with the bucket `tests` for one test. */
-export async function withGateway(body: (gateway: Gateway) => Promise<void>): Promise<void> {
-  const gateway = await Gateway.start();
-  try {
-    await gateway.makeBucket("tests");
-    await body(gateway);
-  } finally {
-    await gateway.stop();
-  }
+/** A gateway, a model that answers at once, and a directory for homes. */
+export interface Place {
+  readonly gateway: Gateway;
+  readonly model: ResponsesServer;
+  readonly sandbox: Sandbox;
 }
 
-/** The variables of a machine with this remote, and a model at `baseUrl`. */
-export function environmentOf(
-  gateway: Pick<Gateway, "environment">,
-  { baseUrl }: { readonly baseUrl: string },
-  remote: string,
-): Record<string, string> {
+/** Registers a test with a gateway that has the bucket `tests`. */
+export function withGateway(
+  name: string,
+  body: (place: Place, test: Deno.TestContext) => Promise<void>,
+  ...lacks: readonly Lack[]
+): void {
+  const fn = async (test: Deno.TestContext) => {
+    await using sandbox = new Sandbox();
+    const model = startResponsesServer({ script: () => answer([reasoning("Thinking."), message("Done.")]) });
+    const gateway = await Gateway.start();
+    try {
+      await gateway.makeBucket("tests");
+      await body({ gateway, model, sandbox }, test);
+    } finally {
+      await gateway.stop();
+      await model.stop();
+    }
+  };
+  Deno.test({ ...needing(name, hasCeph() ? null : "Ceph not installed", ...lacks), fn });
+}
+
+/** The variables of a machine with this remote. */
+export function environmentOf({ gateway, model }: Place, remote: string): Record<string, string> {
   return {
     ...gateway.environment,
     REPRISE_REMOTE: remote,
     OPENAI_API_KEY: "sk-none",
-    OPENAI_BASE_URL: baseUrl,
+    OPENAI_BASE_URL: model.baseUrl,
     REPRISE_MODEL: "gpt-5.6",
   };
 }

@@ -6,7 +6,6 @@ const SOURCE = "../shared/recordings";
 
 /** Test files that read recordings, below tests/. */
 const ALSO_HERE = [
-  "doors/recordings/cassettes_test.ts",
   "doors/recordings/import_recordings_test.ts",
   "doors/wire/recorded_histories_test.ts",
   "doors/wire/streams_test.ts",

@@ -51,8 +51,6 @@ export class NpmRegistry implements AsyncDisposable {
   #answer(request: Request): Response {
     const path = decodeURIComponent(new URL(request.url).pathname).slice(1);
     this.#requests.push(path);
-    // A published package is accepted, and not kept.
-    if (request.method === "PUT") return Response.json({ ok: true }, { status: 201 });
     const [name = "", file] = path.split("/-/");
     const found = this.#packages.get(name);
     if (found === undefined) return Response.json({ error: "Not found" }, { status: 404 });

@@ -10,8 +10,11 @@ export interface Operation {
   readonly to?: string;
 }
 
-/** Returns the disk with `before` called before each operation; the error that it throws is the operation's. */
-export function spiedDisk(before: (operation: Operation) => void): NonNullable<HereCall["disk"]> {
+/**
+ * Returns the disk with `before` called before each operation; the error that it throws is the operation's. A number that
+ * it returns is the share of its bytes that a write takes.
+ */
+export function spiedDisk(before: (operation: Operation) => number | void): NonNullable<HereCall["disk"]> {
   return (files) =>
     Object.fromEntries(
       Object.entries(files).map(([name, act]) => [name, (...args: Json[]) => {
@@ -20,13 +23,15 @@ export function spiedDisk(before: (operation: Operation) => void): NonNullable<H
         const result = (act as Json)(...args);
         if (name !== "createExclusive") return result;
         const inner = (name: string) => (...args: Json[]) => {
+          let share: number | void;
           try {
-            before({ name, path });
+            share = before({ name, path });
           } catch (error) {
             // A close that fails has closed the descriptor all the same, as on Linux.
             if (name === "close") result.close();
             throw error;
           }
+          if (share !== undefined) args = [args[0].subarray(0, Math.ceil(args[0].length * share))];
           return result[name](...args);
         };
         return { write: inner("write"), sync: inner("sync"), close: inner("close") };

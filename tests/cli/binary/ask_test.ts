@@ -106,8 +106,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   "y allows one call": one("y", "yes"),
   "n denies it": one("n", "no"),
   "the end of the input denies it": one("\x04", "no"),
-  "a line end asks again": again("\n"),
-  "a word asks again": again("yes"),
   "a pasted text asks again": again("y\ny\ny\n"),
   "an answer of the terminal that ends with y asks again": again("\x1b[?2026;2$y"),
   "a bracketed paste asks again": again("\x1b[200~y\x1b[201~"),
@@ -202,6 +200,15 @@ Deno.test("questions are counted, and show exactly what would run, with nothing 
   ) assert.ok(shown.includes(lines.join("\n")), shown);
   // deno-lint-ignore no-control-regex
   assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
+});
+
+Deno.test("a question about a long change shows 60 lines of 400 characters, and says how much more there is", async () => {
+  const lines = ["x".repeat(500), ...Array.from({ length: 99 }, (_, index) => `${index}`)];
+  await using place = new Place(calling(write("b.txt", lines.join("\n"))));
+  const { stdout } = await new Terminal(place).answer("n");
+  assert.ok(stdout.includes(`+ ${"x".repeat(400)} … 100 more characters`), stdout);
+  assert.ok(stdout.includes("+ 58") && !stdout.includes("+ 59"), stdout);
+  assert.match(stdout, /… \d+ more lines/);
 });
 
 for (

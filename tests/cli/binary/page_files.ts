@@ -1,4 +1,6 @@
 /** Files that the pages of the docs name. */
+import { entry, har } from "../../doors/recordings/import_sources.ts";
+import { BASE, cassette } from "../../doors/recordings/importing.ts";
 
 /** Answer of a recording of another tool. */
 const ANSWER = JSON.stringify({
@@ -9,38 +11,18 @@ const ANSWER = JSON.stringify({
   }],
 });
 const REQUEST = '{"model":"gpt-5.6","input":"What is the capital of France?","store":false}';
-const URL_OF_API = "https://api.openai.com/v1/responses";
 
 /** A cassette of vcrpy, with one request. */
-export const CASSETTE = `interactions:
-- request:
-    body: '${REQUEST}'
-    headers: {content-type: [application/json]}
-    method: POST
-    uri: ${URL_OF_API}
-  response:
-    body: {string: '${ANSWER}'}
-    headers: {content-type: [application/json]}
-    status: {code: 200, message: OK}
-version: 1
-`;
+export const CASSETTE = cassette({ request: { body: REQUEST }, response: { body: { string: ANSWER } } });
 
-const HEADERS = [{ name: "content-type", value: "application/json" }];
 /** A recording of Polly.js, with the same request. */
-export const HAR = JSON.stringify({
-  log: {
-    version: "1.2",
-    creator: { name: "Polly.JS", version: "6.0.6" },
-    entries: [{
-      startedDateTime: "2026-11-23T09:00:00.000Z",
-      request: {
-        ...{ method: "POST", url: URL_OF_API, headers: HEADERS },
-        postData: { mimeType: "application/json", text: REQUEST },
-      },
-      response: { status: 200, headers: HEADERS, content: { mimeType: "application/json", text: ANSWER } },
-    }],
-  },
-});
+export const HAR = har(
+  "Polly.JS",
+  entry({
+    request: { url: `${BASE}/responses`, postData: { mimeType: "application/json", text: REQUEST } },
+    content: { text: ANSWER, size: ANSWER.length },
+  }),
+);
 
 /** The model's summary of a session, as `compact --strategy model` wants it. */
 export const SUMMARY = JSON.stringify({

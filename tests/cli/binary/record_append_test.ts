@@ -4,8 +4,9 @@ import { exchangesOf } from "../../doors/recordings/recording_files.ts";
 import { bytesBelow, textsBelow } from "../../support/files.ts";
 import { fill, lacksMount, withMount } from "../../support/mounts.ts";
 import { needing } from "../../support/needs.ts";
-import { RecordServer, TestFolder } from "../test_folder.ts";
-import { running, Wrapping } from "./wrapping.ts";
+import { Serving } from "../serving.ts";
+import { TestFolder } from "../test_folder.ts";
+import { Wrapping } from "./wrapping.ts";
 
 const ask = (input: string) => ["/v1/responses", { model: "m", input }] as const;
 
@@ -28,28 +29,6 @@ Deno.test("a second recorder of a folder is refused at once with exit code 5, be
   await second.post(...ask("b"));
   assert.equal((await second.end()).code, 0);
   assert.deepEqual(exchangesOf(folder.out).map(({ request }) => request.body.input), ["a", "b"]);
-});
-
-Deno.test("an upstream that cannot be reached leaves the fixture unchanged, and so does a command without requests", async () => {
-  await using suite = new Wrapping();
-  await suite.recorded([], ["a"]);
-  const before = bytesBelow(suite.out);
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const gone = `http://127.0.0.1:${listener.addr.port}`;
-  listener.close();
-  const run = (script: string) =>
-    suite.call(["record", "--append", "--out", suite.out, "--upstream", gone, "--", ...running(script)]);
-  const failed = await run(`
-    const { status } = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", { method: "POST", body: "{}" });
-    console.log(status);`);
-  assert.deepEqual([failed.stdout, failed.code], ["502\n", 7], failed.stderr);
-  assert.match(failed.stderr, /not recorded: request 1[^]*the upstream could not be reached/);
-  for (const { code, stderr } of [failed, await run("")]) {
-    assert.equal(code, 7, stderr);
-    assert.match(stderr, /Nothing was recorded: the fixture is unchanged/);
-  }
-  assert.equal((await run("Deno.exit(3)")).code, 3);
-  assert.deepEqual(bytesBelow(suite.out), before);
 });
 
 Deno.test("a fixture that grows counts the secrets of all recordings, and keeps the variables that are not secret", async () => {
@@ -85,7 +64,7 @@ Deno.test(
     const at = `${folder.directory}/at`;
     const flags = ["--append", "--upstream", folder.upstream.origin, "--out", `${at}/fixture`];
     const add = async (input: string) => {
-      const server = await RecordServer.start(folder, flags);
+      const server = await Serving.start(folder, ["record", "--json", ...flags]);
       assert.equal((await server.post(...ask(input))).status, 200, "the client gets its answer all the same");
       return await server.end();
     };

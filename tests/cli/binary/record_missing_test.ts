@@ -1,9 +1,7 @@
 /** `record --missing`: what is recorded is played, and only the rest goes to the API, under CI not even that. */
 import assert from "node:assert/strict";
-import { exchangesOf } from "../../doors/recordings/recording_files.ts";
 import { askRaw } from "../../doors/recordings/raw_http.ts";
 import { bytesBelow, textsBelow } from "../../support/files.ts";
-import { TestFolder } from "../test_folder.ts";
 import { CANARY, ERROR_BODY, gotIn, linesOf, running, Wrapping } from "./wrapping.ts";
 
 const CI = { CI: "true", OPENAI_API_KEY: "" };
@@ -34,16 +32,6 @@ Deno.test("record --missing sends one request when a suite got one more test, an
   for (const [name, text] of textsBelow(suite.directory)) {
     assert.ok(!text.includes(CANARY), `${name} holds the key`);
   }
-});
-
-Deno.test("record --missing plays each of equal requests at the same time once, and records the others", async () => {
-  await using suite = new Wrapping();
-  await suite.recorded([], ["a", "b"]);
-  const got = await suite.recorded(["--missing"], ["a+a+a+b"]);
-  const types = suite.events.slice(1, -1).map(({ type }) => type).sort();
-  assert.deepEqual(types, ["exchange", "exchange", "played", "played"]);
-  assert.equal(new Set(got.map(({ body }) => body)).size, 4);
-  assert.deepEqual(suite.inputs, ["a", "b", "a", "a"]);
 });
 
 Deno.test("record --missing passes errors of the API on byte for byte, keeps none, and ends with 7", async () => {
@@ -163,40 +151,4 @@ Deno.test("under CI an API of the fixture has its port and a dummy key, although
   const played = await record(["--missing"], { CI: "1" });
   assert.deepEqual([played.code, played.stdout], [0, "200 reprise-plays-this true\n"], played.stderr);
   assert.equal(suite.upstream.accepted, 1);
-});
-
-Deno.test("record --missing plays and grows each test on its own, and sends what is new only", async () => {
-  await using folder = new TestFolder();
-  const record = async (requests: readonly (readonly [test: string, input: number])[]) => {
-    const server = await folder.record(["--missing"]);
-    const answers = [];
-    for (const [test, input] of requests) {
-      answers.push(await server.post(`/t/${test}/v1/responses`, { input }));
-    }
-    const { code, events, stderr } = await server.end();
-    assert.equal(code, 0, stderr);
-    return { answers, events };
-  };
-  const first = await record([["a", 1], ["b", 1], ["a", 2]]);
-  const before = bytesBelow(`${folder.out}/b`);
-  const second = await record([["a", 1], ["b", 1], ["a", 2], ["a", 3], ["c", 1], ["c", 1]]);
-  assert.deepEqual(second.answers.slice(0, 3), first.answers);
-  assert.equal(folder.upstream.requests.length, 6);
-  const inputs = ["a", "c"].map((test) =>
-    exchangesOf(`${folder.out}/${test}`).map(({ request }) => request.body.input)
-  );
-  assert.deepEqual(inputs, [[1, 2, 3], [1, 1]]);
-  assert.deepEqual(bytesBelow(`${folder.out}/b`), before);
-  const facts = second.events.filter(({ type }) => type === "played" || type === "exchange")
-    .map(({ type, test, request, number, path }) => [type, test, request, number, path].join(" ")).sort();
-  assert.deepEqual(facts, [
-    "exchange a 3 3 /v1/responses",
-    "exchange c 1 1 /v1/responses",
-    "exchange c 2 2 /v1/responses",
-    "played a 1 1 /v1/responses",
-    "played a 2 2 /v1/responses",
-    "played b 1 1 /v1/responses",
-  ]);
-  const { played, published, tests } = second.events.at(-1);
-  assert.deepEqual([played, published, tests.length], [3, 3, 3]);
 });

@@ -28,21 +28,23 @@ async function edited(): Promise<Place> {
 
 /** Size and environment of a terminal. */
 interface Terminal {
+  /** @default {show s} */
+  readonly verb?: readonly string[];
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Text on a terminal after a call of `show s`, and its exit code. */
+/** Text on a terminal after a call, and its exit code. */
 async function screenOf(
   place: Place,
   flags: readonly string[],
-  { columns = 80, rows = 200, env = {} }: Terminal = {},
+  { verb = ["show", "s"], columns = 80, rows = 200, env = {} }: Terminal = {},
 ): Promise<{ readonly code: number; readonly text: string }> {
   const file = `${place.sandbox.directory}/called`;
   const write = `{ printf " '%s'" "$@"; } >${file}`;
   const sized = `stty cols ${columns} rows ${rows}; sh ${file}`;
-  const { code, stdout } = await place.call(["show", "s", ...flags], {
+  const { code, stdout } = await place.call([...verb, ...flags], {
     through: ["sh", "-c", `${write}; exec script -qefc '${sized}' /dev/null`, "sh"],
     env: { SHELL: "/bin/sh", TERM: "xterm", ...env },
   });
@@ -52,9 +54,11 @@ async function screenOf(
 // deno-lint-ignore no-control-regex
 const STYLE = /\x1b\[\d+m/g;
 
-Deno.test("no line of show is wider than its terminal, and its texts are whole", async () => {
+Deno.test("no line of show and ls is wider than its terminal, and texts of show are whole", async () => {
   await using place = await edited();
   for (const columns of [48, 120]) {
+    const { text } = await screenOf(place, [], { verb: ["ls"], columns });
+    assert.ok(text.split("\n").every((line) => stringWidth(line) <= columns), text);
     for (const view of [[], ["--turns"], ["--events"]]) {
       const { text } = await screenOf(place, view, { columns });
       const lines = text.replaceAll(STYLE, "").split("\n");

@@ -8,12 +8,10 @@ import {
   unfinished,
 } from "../../support/scripted_api/responses.ts";
 import { functionCall } from "../../support/scripted_api/responses_script.ts";
-import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
-import { assertAnswered } from "../changes.ts";
-import { HELLO, Place, READS_A } from "../harness.ts";
+import { assertAnswered, assertContinues, EXIT_OF } from "../changes.ts";
+import { HELLO, ok, Place, READS_A } from "../harness.ts";
 
-const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type StopSignal = keyof typeof EXIT_OF;
 
 const READ = functionCall("read_file", { path: "a.txt", offset: null, limit: null });
@@ -49,17 +47,6 @@ function assertStopped(called: Called, place: Place, signal: StopSignal): void {
   const last = place.sandbox.turns("s").at(-1);
   assert.equal(last.events.at(-1).type, "run_ended");
   assert.equal(last.events.at(-1).state, "interrupted");
-}
-
-/** The next run, with or without a prompt, is accepted by the server's rules and completes. */
-async function assertGoesOn(place: Place, prompt: readonly string[]): Promise<void> {
-  const checked = await place.call(["fsck", "s", "--json"]);
-  assert.equal(checked.code, 0, checked.stdout);
-  const next = await place.call(["run", "--json", "-s", "s", ...prompt]);
-  assert.equal(next.code, 0, next.stdout + next.stderr);
-  assert.equal(ending(next).text, "Hello.");
-  assert.deepEqual(place.server.refusals, []);
-  assertAnswered(place);
 }
 
 /** Ways to be stopped: the answers before, what is printed when the signal comes, and what holds afterwards. */
@@ -119,7 +106,8 @@ for (const [name, { signal, script, printed, prepare, then }] of Object.entries(
     run.process.kill(signal);
     const called = await run.ended();
     assertStopped(called, place, signal);
-    await assertGoesOn(place, []);
+    await ok(place, ["fsck", "s"]);
+    await assertContinues(place);
     then?.(called, place);
   });
 }
@@ -153,23 +141,7 @@ Deno.test("a reader that is slow gets all of a run, through a pipe that does not
   assert.equal(called.code, 0, called.stderr);
   assert.equal(ending(called).text, text);
   assert.equal((await readLate(place, ["show", "s"])).stdout.match(/x{300000}/g)?.length, 1);
-  await assertGoesOn(place, ["And now?"]);
-});
-
-Deno.test("a reader that is slow gets each line of serve, through a pipe that does not block as well", async () => {
-  await using place = new Place([]);
-  const { directory } = place.sandbox;
-  writeFixture(`${directory}/fixture`, [{ request: { body: { model: "m" } }, body: "{}" }]);
-  const script = `
-    const url = Deno.env.get("OPENAI_BASE_URL") + "/responses";
-    for (let n = 1; n <= 600; n++) {
-      const body = JSON.stringify({ model: "m", input: n + "-".repeat(200) });
-      await (await fetch(url, { method: "POST", body })).text();
-    }`;
-  const client = [Deno.execPath(), "eval", "--quiet", script];
-  const called = await readLate(place, ["serve", "--rules", "none", `${directory}/fixture`, "--", ...client]);
-  assert.equal(called.code, 7);
-  assert.equal(called.stderr.match(/^\d+ POST .*: 400, miss: /gm)?.length, 600);
+  await assertContinues(place, "And now?");
 });
 
 /** The exit code of a call whose stdout is closed after its first bytes; nothing may come on stderr. */

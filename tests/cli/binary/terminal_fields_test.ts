@@ -67,15 +67,10 @@ const evilSession = begun(EVIL_MODEL, makeEvil);
 /** Calls about a session all of whose texts are evil. */
 const OF_SESSION: readonly (readonly string[])[] = [
   ["ls"],
-  ["ls", "--tree"],
   ["show", "s"],
-  ["show", "s", "--events"],
-  ["show", "s", "--json"],
   ["show", "s", "--raw", "1"],
   ["run", "-s", "s", "--dry-run", "--body"],
-  ["run", "-s", "s", "--dry-run", EVIL],
   ["explain", "s"],
-  ["explain", "s", "--model", `other-${EVIL}`],
   ["export", "s"],
 ];
 

@@ -156,16 +156,6 @@ Deno.test("record --host and --token serve clients of another machine without a 
   const env = place.variables;
   const record = (...args: string[]) =>
     place.start(["record", "--out", place.out, "--host", "0.0.0.0", ...args], { env });
-  for (
-    const [flags, says] of [
-      [[], /Cannot listen on "0\.0\.0\.0": other machines could send requests without a token/],
-      [["--token", "short"], /--token: it needs 16/],
-    ] as const
-  ) {
-    const refused = await record("--upstream", new URL(openai.url).origin, ...flags).ended();
-    assert.equal(refused.code, 2, refused.stderr);
-    assert.match(refused.stderr, says);
-  }
   const urls = [`OPENAI_BASE_URL=${openai.url}`, `GROQ_BASE_URL=${groq.url}`];
   const both = record("--json", "--token", token, ...urls.flatMap((url) => ["--env", url]));
   await both.printed("\n");
@@ -212,7 +202,7 @@ Deno.test("record --upstream with a command sends one API's key there, and says 
   assert.doesNotMatch(second.stderr, /leads to the recorder/);
 });
 
-Deno.test("no variable of reprise or Azure leads a command around serve, and record refuses one that leads around it", async () => {
+Deno.test("no variable of reprise or Azure leads a command around serve or record", async () => {
   await using place = new FiveUpstreams();
   const url = place.upstreams[0]?.url ?? "";
   const env = {
@@ -230,11 +220,5 @@ Deno.test("no variable of reprise or Azure leads a command around serve, and rec
     "--allow-unused",
   );
   assert.deepEqual([served.code, served.stdout], [0, "unset unset unset\n"], served.stderr);
-  const recorded = await around("record", "--out", place.out);
-  assert.deepEqual([recorded.code, recorded.stdout], [2, ""], recorded.stderr);
-  assert.match(
-    recorded.stderr,
-    /REPRISE_BASE_URL makes requests bypass the recorder\nhint: [^\n]*--upstream/,
-  );
   assert.match((await around("record", "--out", place.out, "--upstream", url)).stdout, /^unset http/);
 });

@@ -120,12 +120,8 @@ export function chat(own: string, ...deltas: readonly Json[]): GivenExchange {
     body: data.map((text) => `data: ${text}\n\n`).join(""),
   };
 }
-/** A delta with a call of a tool. */
-export const called = (id: string, name = "f") => ({
-  tool_calls: [{ index: 0, id, type: "function", function: { name, arguments: "{}" } }],
-});
-/** The last delta of an answer, and of one that calls a tool. */
-export const [STOP, CALLS] = [{ finish_reason: "stop" }, { finish_reason: "tool_calls" }];
+/** The last delta of an answer. */
+export const STOP = { finish_reason: "stop" };
 
 /** A stream of Messages; `mark` is what no two answers share. */
 export function message(city: string, mark = "one", tool = "weather"): GivenExchange {

@@ -5,7 +5,10 @@ import { changed, documented } from "./api_rules.ts";
 import { CHAT } from "./chat_rules.ts";
 import { MESSAGES } from "./messages_rules.ts";
 import { RESPONSES } from "./responses_rules.ts";
-import { type Answer, outcomeOf, type Row, rows } from "./served.ts";
+import { type Answer, exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
+import { HOSTILE_OBJECTS, spoilt } from "../../support/hostile_json.ts";
+import { test } from "../../support/test.ts";
+import { withHome } from "./home.ts";
 
 /** The kind of answer, with what was warned of. */
 const kind = (answer: Answer) =>
@@ -82,4 +85,35 @@ for (const api of [RESPONSES, MESSAGES, CHAT]) {
   rows(`${name}: a form that the API took is refused in no request of the fixture, in any matching`, {
     ...Object.fromEntries(formed),
   }, { outcome: (answer) => kind(answer).split(" ")[0] });
+}
+
+for (const api of [RESPONSES, MESSAGES, CHAT]) {
+  const { path, header, headers = {}, valid } = api;
+  const body = {
+    ...valid,
+    tools: [{ type: "function", name: "f", function: { name: "f", parameters: {} } }],
+  };
+  // A request that was recorded breaks no rule, so that the rules see a recording of the good one alone.
+  for (const byRules of [false, true]) {
+    withHome(
+      `${path}: objects with a member toString ${byRules ? "are judged" : "match"} like any other`,
+      async (home) => {
+        const bodies = HOSTILE_OBJECTS.flatMap((hostile) => [...spoilt(body, hostile)]);
+        assert.ok(bodies.length > 50);
+        const request = (body: Json) => sent(body, { path, headers });
+        home.fixture("a", (byRules ? [body] : bodies).map((each) => exchangeOf(request(each))), header);
+        const flags = ["--repeat", ...(byRules ? [] : ["--rules", "none"])];
+        await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+        for (const each of bodies) {
+          // Other bytes, so that the canonical form decides.
+          const { status, text } = await server.ask(
+            request(Object.fromEntries(Object.entries(each).reverse())),
+          );
+          const known = byRules ? status < 500 && JSON.parse(text).error !== undefined : status === 200;
+          assert.ok(known, `${JSON.stringify(each)}: ${text}`);
+        }
+      },
+      test.long,
+    );
+  }
 }

@@ -4,7 +4,7 @@ import { test } from "../../support/test.ts";
 import { lacksProgram, needing } from "../../support/needs.ts";
 import { RecordingHome, withHome } from "./home.ts";
 import { edit, write } from "./recording_files.ts";
-import { exchangeOf, sent, Served } from "./served.ts";
+import { exchangeOf, Served } from "./served.ts";
 import { ask } from "./shapes.ts";
 
 /** Kind, mode and content of everything below a folder. */
@@ -26,14 +26,12 @@ const emptied = (path: string, name = "", content = "") => {
   if (name === "") Deno.mkdirSync(path);
   else write(`${path}/${name}`, content);
 };
-/** Puts a link in the place of a file or folder. */
 const linked = (name: string) => (path: string) => {
   Deno.renameSync(`${path}/${name}`, `${path}/../elsewhere`);
   Deno.symlinkSync(`../elsewhere`, `${path}/${name}`);
 };
 const edited = (name: string, from: string | RegExp, to: string) => (path: string) =>
   edit(`${path}/${name}`, (text) => text.replaceAll(new RegExp(from, "g"), to));
-const removed = (name: string) => (path: string) => Deno.removeSync(`${path}/${name}`, { recursive: true });
 const written = (name: string) => (path: string) => write(`${path}/${name}`, "mine");
 
 /** Damage of a fixture of two exchanges, or another folder, with the refusal. */
@@ -44,8 +42,6 @@ const CASES: Readonly<
     edited("exchanges/0002/body", "{", "{ "),
     /0002\/body": its checksum differs from fixture\.json/,
   ],
-  "a removed answer": [removed("exchanges/0002/body"), /0002\/body": nothing is there/],
-  "an added file": [written("notes.txt"), /notes\.txt": fixture\.json does not list it/],
   "line ends that Git converted": [
     edited("exchanges/0001/response.json", "\n", "\r\n"),
     /only its line ends have changed: they are CRLF now/,
@@ -56,28 +52,13 @@ const CASES: Readonly<
     /format reprise\.fixture\/2, and this version/,
     "format_too_new",
   ],
-  "exchanges that are a link": [linked("exchanges"), /exchanges": it is a link/],
   "a session test": [written("session.json"), /it holds session\.json, so it is a session test/, "usage"],
-  "a session test that was not recorded yet": [
-    (path) => emptied(path, "session.json", "{}"),
-    /it holds session\.json, so it is a session test/,
-    "usage",
-  ],
-  "other content": [(path) => emptied(path, "notes.txt"), /it is not empty/, "usage"],
   "exchanges of another program beside a staging folder": [
     (path) => {
       emptied(path, "exchanges/0001/thesis.txt");
       Deno.mkdirSync(`${path}/.recording`);
     },
     /it is not empty/,
-    "usage",
-  ],
-  "a file": [
-    (path) => {
-      Deno.removeSync(path, { recursive: true });
-      write(path, "mine");
-    },
-    /it is a file/,
     "usage",
   ],
   "a link to a fixture": [
@@ -92,20 +73,14 @@ const CASES: Readonly<
     Deno.mkdirSync(`${path}/.recording`);
     linked(".recording")(path);
   }, /\.recording": it is a link, not a folder/],
-  "a staging folder that is a file": [written(".recording"), /\.recording": it is a file, not a folder/],
   "a lock that is a link": [(path) => {
     written(".recording/lock")(path);
     Deno.renameSync(`${path}/.recording/lock`, `${path}/../elsewhere`);
     Deno.symlinkSync("../../elsewhere", `${path}/.recording/lock`);
   }, /\.recording\/lock": it is a symbolic link/],
-  "a lock that is a folder": [
-    (path) => Deno.mkdirSync(`${path}/.recording/lock`, { recursive: true }),
-    /\.recording\/lock": it is a directory/,
-  ],
 };
 const TWO = ["a", "b"].map((text) => exchangeOf(ask(text)));
 
-/** The error of a recording that does not start. */
 async function refusal(home: RecordingHome, flags: readonly string[], out = "recorded") {
   const reason: string = await home.record("http://127.0.0.1:9/v1", { flags, out }).then(() => "", String);
   const { code, stdout } = JSON.parse(reason.slice(reason.indexOf("{")));
@@ -136,24 +111,6 @@ withHome(
     const error = await refusal(home, []);
     assert.match(`${error.message}\n${error.hint}`, /it is not empty[^]*--append/);
     assert.deepEqual([...snapshot(path).keys()], ["", "/.recording"]);
-  },
-);
-
-withHome(
-  "a recording without an exchange, or whose exchanges are all dropped, leaves every byte as another program wrote it",
-  async (home) => {
-    const path = home.fixture("recorded", TWO);
-    edit(`${path}/fixture.json`, (text) => JSON.stringify({ note: "edited", ...JSON.parse(text) }));
-    const before = snapshot(path);
-    const cut = { answer: "event: x\ndata: {}\n\n", response: { ended: "cut" } };
-    home.fixture("upstream", [exchangeOf(sent(ask("cut"), cut))]);
-    await using upstream = await Served.start(home, ["upstream"], { cwd: home.directory });
-    for (const flags of [[], ["--not-secret", "SOME_KEY"], ["--normalize", "date"]]) {
-      const recorder = await home.record(upstream.origin, { flags: ["--append", ...flags] });
-      if (flags[0] === "--normalize") await recorder.ask("/v1/responses", ask("cut")).catch(() => {});
-      await recorder.end(0, 7);
-      assert.deepEqual(snapshot(path), before, flags.join(" "));
-    }
   },
 );
 

@@ -103,7 +103,6 @@ export const CHAT: RuledApi = {
   },
   forms: [
     [talk({ role: "critic", content: "a" }), talk({ role: "judge", content: "a" })],
-    [{ "messages.0.content": { text: "a" } }, { stream: "yes" }],
     [{ reasoning: {} }, { ...talk({ role: "system", content: "a" }), model: "o1-mini" }],
     [{ model: "gpt-5.6", max_tokens: 5 }, { model: "o3", max_tokens: 5 }],
   ],

@@ -1,9 +1,8 @@
-/** Recorded traffic of many tools: imported, compared with itself, served, and recorded again. */
-import type { Json } from "../../support/files.ts";
+/** Recorded traffic of many tools: imported, compared with itself, served, recorded again, and asked by its rules. */
+import { bytesBelow, type Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
 import {
-  areOwnRecordings,
   type Interaction,
   interactionsIn,
   recordingBytes,
@@ -11,16 +10,13 @@ import {
   recordingText,
 } from "../../support/recordings.ts";
 import { test } from "../../support/test.ts";
-import { framed } from "./answers.ts";
 import { type RecordingHome, withHome } from "./home.ts";
-import { type Imported, imported, refused } from "./importing.ts";
-import { edit, type ReadExchange, seal } from "./recording_files.ts";
-import { Served } from "./served.ts";
+import { type Imported, imported } from "./importing.ts";
+import { exchangesOf, headerOf, type ReadExchange } from "./recording_files.ts";
+import { outcomeOf, sent, Served } from "./served.ts";
 
 /** The first line of it lacks its last brace. */
 const DAMAGED = "responses/broken_json.chunks.txt";
-/** Its deltas and its end were taken out by those who published it. */
-const CUT = "responses/abridged.chunks.txt";
 const NAMES = recordingNames("chat", "messages", "responses").filter((name) => name !== DAMAGED);
 
 /** Imports a recording into a home. */
@@ -76,13 +72,9 @@ function requireBodies(name: string, { format }: Json, fixtures: readonly Import
 }
 
 /** Serves all exchanges, each to a request of its own, through a recorder; the bodies stay byte for byte. */
-async function roundTrip(
-  home: RecordingHome,
-  fixtures: readonly Imported[],
-  pace = "fast",
-): Promise<ReadExchange[]> {
+async function roundTrip(home: RecordingHome, fixtures: readonly Imported[]): Promise<void> {
   await using server = await Served.start(home, fixtures.map(({ path }) => path), {
-    ...{ cwd: home.directory, flags: ["--match", "sequence", "--rules", "none", "--pace", pace] },
+    ...{ cwd: home.directory, flags: ["--match", "sequence", "--rules", "none"] },
   });
   await using recorder = await home.record(server.origin, { out: "again", flags: ["--keep-cut"] });
   const before = fixtures.flatMap(({ exchanges }) => exchanges);
@@ -99,7 +91,6 @@ async function roundTrip(
     after.map(told),
     before.map((one) => told({ ...one, response: { ...one.response, ended: undefined } })),
   );
-  return after;
 }
 
 for (const name of NAMES) {
@@ -123,111 +114,62 @@ for (const name of NAMES) {
   );
 }
 
-/** Streams that are legal, and framed as no encoder of ours would. */
-const [CREATED, COMPLETED] = ["created", "completed"].map((type) =>
-  `{"type":"response.${type}","response":{"id":"resp_1"}}`
-);
-const ODD = [
-  `: OPENROUTER PROCESSING\n\ndata: ${CREATED}\n\ndata: ${COMPLETED}\n\ndata: [DONE]\n\n`,
-  `event: response.created\r\ndata: ${CREATED}\r\n\r\ndata: ${COMPLETED}\r\n\r\n`,
-  `data: ${CREATED}\r\rdata: ${COMPLETED}\r\r`,
-  `data: ${CREATED}\n\ndata: ${COMPLETED}`,
-  `id: 7\nretry: 10\nodd: x\n\n\n\ndata:${CREATED}\n\ndata:  ${COMPLETED}\n\n\n\n`,
-  framed(
-    ["response.created", "keepalive", "response.new.thing", "response.completed"].map((type) => ({ type })),
-  ),
-];
+/** Anthropic's recordings keep no headers; they were made under this version. */
+const headers = { "anthropic-version": "2023-06-01" };
+const asArrived = ({ request, sent: body }: ReadExchange) =>
+  sent(body ?? "", { method: request.method, path: request.path, headers });
 
-for (const stream of ODD) {
-  withHome(
-    `imported, served and recorded again, a stream stays byte for byte: ${
-      JSON.stringify(stream.slice(0, 40))
-    }`,
-    async (home) => {
-      const { fixtures, exchanges } = await imported(home, stream, { name: "odd.sse" });
-      assert.equal(exchanges[0]?.text, stream);
-      await roundTrip(home, fixtures);
-    },
-    test.long,
-  );
+/** The cassettes of APIs whose rules are known, imported: a folder for each server. */
+async function importedAll(home: RecordingHome): Promise<string[]> {
+  const names = recordingNames("responses", "messages").filter((name) => name.endsWith(".yaml"));
+  for (const [index, name] of names.entries()) {
+    home.file(`cassette-${index}.yaml`, recordingText(name));
+    const { code } = await home.verb(["import", `cassette-${index}.yaml`, `imported/${index}`]);
+    assert.ok([0, 2].includes(code), name);
+  }
+  const folder = `${home.directory}/imported`;
+  const paths = [...bytesBelow(folder).keys()].filter((path) => path.endsWith("/fixture.json"));
+  return paths.map((path) => `${folder}/${path.slice(0, -"/fixture.json".length)}`);
+}
+
+function mistakesIn({ request: { body } }: ReadExchange): Json[] {
+  if (!Array.isArray(body?.input) || body.previous_response_id !== undefined) return [];
+  const [output, blob] = [
+    body.input.findIndex(({ type }: Json) => type === "function_call_output"),
+    body.input.findIndex((item: Json) => !!item.encrypted_content),
+  ];
+  const altered = { ...body.input[blob], encrypted_content: `${body.input[blob]?.encrypted_content}A` };
+  return [
+    ...(output < 0 ? [] : [{ ...body, input: body.input.toSpliced(output, 1) }]),
+    ...(blob < 0 ? [] : [{ ...body, input: body.input.with(blob, altered) }]),
+  ];
 }
 
 withHome(
-  "recorded network chunks keep their boundaries through serving at the recorded pace and recording",
+  "recorded traffic plays byte for byte and without a warning; its mistakes are refused",
   async (home) => {
-    const { fixtures: [fixture = assert.fail()] } = await importedFrom(home, "responses/network_chunks.json");
-    const path = `${home.directory}/${fixture.path}`;
-    const chunks = fixture.exchanges[0]?.response.chunks.map((
-      [offset]: number[],
-      index: number,
-    ) => [offset, index * 40]);
-    edit(`${path}/exchanges/0001/response.json`, (text) => JSON.stringify({ ...JSON.parse(text), chunks }));
-    seal(path);
-    const [after] = await roundTrip(home, [fixture], "1");
-    assert.deepEqual(
-      after?.response.chunks.map(([offset]: number[]) => offset),
-      chunks.map(([offset]: number[]) => offset),
-    );
+    let [played, refused] = [0, 0];
+    const folders = await importedAll(home);
+    await using server = await Served.start(home, [`${home.directory}/imported`]);
+    for (const folder of folders) {
+      const { provider } = headerOf(folder);
+      for (const [index, exchange] of exchangesOf(folder).entries()) {
+        if (exchange.sent === null) continue;
+        const mistakes = provider === "openai" && exchange.response.status === 200
+          ? mistakesIn(exchange)
+          : [];
+        for (const mistake of mistakes) {
+          const answer = await server.ask(sent(mistake, { path: exchange.request.path }));
+          assert.match(outcomeOf(answer), /^refused /, `${folder} ${index + 1}`);
+          refused += 1;
+        }
+        const answer = await server.ask(asArrived(exchange));
+        const expected = [`${index + 1} exact`, exchange.text];
+        assert.deepEqual([outcomeOf(answer), answer.text], expected, folder);
+        played += 1;
+      }
+    }
+    assert.ok(played >= 33 && refused >= 10, `${played} played, ${refused} refused`);
   },
   test.long,
 );
-
-/** The server that each recording is known to come from. */
-const SERVERS = {
-  "responses/azure.yaml": /^azure https:\/\/[a-z-]+\.openai\.azure\.com\/openai\/v1$/,
-  "responses/deepseek_loop.yaml": /^compatible https:\/\/api\.deepseek\.com$/,
-  "responses/azure_call.chunks.txt": /^azure https:\/\/unknown\.invalid\/v1$/,
-  "chat/azure_filters.chunks.txt": /^azure https:\/\/unknown\.invalid\/v1$/,
-  "chat/deepseek_call.chunks.txt": /^compatible https:\/\/unknown\.invalid\/v1$/,
-  "messages/refusal.chunks.txt": /^anthropic https:\/\/api\.anthropic\.com$/,
-  "responses/xai.chunks.txt": /^compatible https:\/\/unknown\.invalid\/v1$/,
-  "messages/other_model.yaml":
-    /^openai https:\/\/api\.openai\.com\/v1, anthropic https:\/\/api\.anthropic\.com$/,
-};
-/** The facts that each recording lacks. */
-const LOST = {
-  "responses/plain_stream.yaml": "timing chunk_boundaries",
-  "responses/network_chunks.json": "timing",
-  "responses/tool_loop.yaml":
-    "request_bytes request_headers response_headers response_bytes timing chunk_boundaries",
-  "responses/phase_gap.chunks.txt": "requests status host timing chunk_boundaries event_lines events",
-};
-/** The number of exchanges of a recording. */
-const COUNTS = { "responses/four_responses.chunks.txt": 4, "messages/spliced.chunks.txt": 1 };
-
-withHome("recordings are known by their hosts, and their losses and responses are counted", async (home) => {
-  for (const [name, server] of Object.entries(SERVERS)) {
-    const { fixtures } = await importedFrom(home, name);
-    assert.match(fixtures.map(({ header }) => `${header.provider} ${header.base_url}`).join(", "), server);
-  }
-  const lost = async (name: string) =>
-    (await importedFrom(home, name)).report.lost.map(({ what }: Json) => what);
-  for (const [name, facts] of Object.entries(LOST)) {
-    assert.deepEqual(await lost(name), facts.split(" "), name);
-  }
-  for (const [name, count] of Object.entries(COUNTS)) {
-    assert.equal((await importedFrom(home, name)).exchanges.length, count);
-  }
-  assert.ok((await lost(CUT)).includes("terminal"));
-  await refused(home, recordingBytes(DAMAGED), /line 1 is not JSON$/);
-  await refused(home, recordingBytes(CUT), /the stream of exchange 1 has no terminal event$/);
-}, test.long);
-
-const EVERY = "billing completed_at frequency_penalty presence_penalty";
-/** Recordings of the same request made twice, and the members that the second answer has. */
-const SAME: Readonly<Record<string, string>> = {
-  same_reasoning: `${EVERY} prompt_cache_retention`,
-  same_calls: `${EVERY} prompt_cache_key prompt_cache_retention safety_identifier text.verbosity ` +
-    "tools[function].parameters[object].additionalProperties",
-  same_stream: "response.completed_at response.frequency_penalty response.presence_penalty",
-};
-
-for (const [name, added] of Object.entries(SAME)) {
-  withHome(`fixture diff: ${name} is benign`, async (home) => {
-    await importedFrom(home, `responses/${name}.yaml`);
-    const { verdict, pairs: [{ changes }] } = await home.json(["diff", "to", "--exchange", "1:2"]);
-    assert.equal(verdict, "benign");
-    const found = changes.map(({ kind, where }: Json) => `${kind} ${where}`);
-    if (areOwnRecordings()) assert.deepEqual(found, added.split(" ").map((path) => `added ${path}`));
-  }, test.long);
-}

@@ -69,7 +69,6 @@ withHome(
 );
 
 const packed = new Uint8Array(gzipSync(JSON.stringify(ANSWER)));
-/** A recording that is cut off anywhere. */
 const WHOLE: readonly string[] = [
   chunked([STREAM]),
   cassette({ response: { ...gzip, body: { string: packed } } }, {}).trimEnd(),
@@ -102,36 +101,22 @@ const mocks = (tool: string, ...contents: readonly Json[]) =>
     ] as const
   );
 
-/** Files that are refused, and why. */
 const REFUSED: readonly (readonly [string | Uint8Array, RegExp, RegExp?])[] = [
-  ...mocks(
-    "nock",
-    [{ scope: BASE, method: "POST", path: "/x", status: 200 }],
-    'import nock from "nock";\nnock("https://api.openai.com").post("/v1/x").reply(200, {});\n',
-  ),
-  ...mocks("WireMock", { mappings: [] }, { request: { urlPathPattern: "/x.*" }, response: { jsonBody: {} } }),
-  ...mocks("msw", 'import { http } from "msw";\nexport const handlers = [];\n', 'require("msw");\n'),
+  ...mocks("nock", [{ scope: BASE, method: "POST", path: "/x", status: 200 }]),
+  ...mocks("WireMock", { mappings: [] }),
+  ...mocks("msw", 'import { http } from "msw";\nexport const handlers = [];\n'),
   ...mocks("aimock", { fixtures: [{ match: {}, response: {} }] }),
   ...mocks("MockServer", [{ httpRequest: {}, httpResponse: {} }]),
   ["", /it is empty/],
   ["{}", /it is JSON, but no recording/],
-  ["[]", /it is JSON, but no object/],
-  ['{"exchanges":[]}', /its shape is unknown/],
-  ['{"request":{},"response":{}}', /its shape is unknown/],
-  ["just: [a, text", /neither JSON nor YAML/],
   ["interactions: []\nversion: 1\n", /no whole VCR cassette: interactions: there is none$/],
-  ["interactions: [{request: 1}]\n", /: interactions\[0\]\.request: expected object.*; version: /],
   [
     '!!python/object/apply:os.system ["true"]\n',
     /: expected object, received array \(Unresolved tag: \S+:os\.system at line 1, column 1\)$/,
   ],
-  ["x: {? {a: 1} : 2}\n", /no whole VCR cassette/],
   [new Uint8Array([0xff, 0xfe, 0x00]), /not UTF-8/],
   [cassette({ request: { uri: "/v1/responses" } }), /the URL of interaction 1 is not one/],
-  [cassette({ request: { uri: "file:///etc/passwd" } }), /the URL of interaction 1 is not one/],
-  [cassette({ response: { body: { base64: "no base64!" } } }), /response of interaction 1 is not base64/],
   [withBody(packed).replace("H4sI", "H4sI*"), /a value marked !!binary is not base64/],
-  [withBody(packed, { "content-encoding": ["rot13"] }), /has the encoding "rot13"/],
   [
     cassette({ response: { status: { code: 101 } } }),
     /\[0\]\.response\.status\.code: must be from 200 to 599$/,
@@ -139,12 +124,9 @@ const REFUSED: readonly (readonly [string | Uint8Array, RegExp, RegExp?])[] = [
   [withBody(new Uint8Array(gzipSync(new Uint8Array(17 * 1024 ** 2)))), /has more than 16777216 bytes once/],
   [nested.join("\n"), /neither JSON nor YAML/],
   [`{"interactions":${"[".repeat(10_000)}`, /nests too deep/],
-  [`a: ${"[".repeat(5_000)}`, /nests too deep/],
   [chunked([STREAM]).replace(/"chunks":\[\{"b64":"/, '"chunks":[{"b64":"%'), /chunk 1 is not base64/],
   ['{"type":"response.created"}\n{"type":', /line 2 is not JSON/],
-  ['{"type":"response.created"}\n17\n', /line 2 is no event/],
   ['{"type":"response.created",\r"a":1}\n{"type":"response.completed"}', /line 1 is not JSON/],
-  ['{"a":1}\n{"b":2}\n', /those of no known API/],
   ["data: {}\n\n", /those of no known API/],
 ];
 

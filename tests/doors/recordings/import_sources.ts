@@ -19,7 +19,6 @@ export function interaction(request: Json = {}, response: Json = {}) {
   };
 }
 
-/** The interaction as Ruby's VCR and Betamax write it. */
 function ofRuby(response: object = {}) {
   const { request, response: answer } = interaction();
   return {

@@ -14,7 +14,6 @@ export const ANSWER = {
 };
 export const HEADERS = { date: ["Sat, 21 Nov 2026 20:18:00 GMT"], "content-type": ["application/json"] };
 export const STREAM = framed([{ type: "response.created" }, { type: "response.completed" }]);
-export const MESSAGES = framed([{ type: "message_start" }, { type: "message_stop" }]);
 
 /** A cassette as vcrpy writes one: `!!binary` where bytes are given. */
 export function cassette(
@@ -53,7 +52,6 @@ export interface Imported {
   readonly exchanges: readonly ReadExchange[];
 }
 
-/** Removes what an earlier import wrote. */
 function clear(home: RecordingHome): void {
   Deno.mkdirSync(`${home.directory}/to`, { recursive: true });
   Deno.removeSync(`${home.directory}/to`, { recursive: true });

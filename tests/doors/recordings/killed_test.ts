@@ -53,7 +53,6 @@ class FailingDisk {
   }
 }
 
-/** Calls a verb of `fixture` on a disk. */
 const callOn = (disk: Disk, home: RecordingHome, ...args: readonly string[]) =>
   new HereRun({
     ...{
@@ -68,7 +67,6 @@ const callOn = (disk: Disk, home: RecordingHome, ...args: readonly string[]) =>
 /** Inputs of the exchanges that readers see; `null` without a fixture. */
 const inputsSeen = (path: string) => seenFixture(path)?.exchanges.map(({ input }) => input).join("") ?? null;
 
-/** Names in a folder of a fixture. */
 const names = (path: string) => [...Deno.readDirSync(path)].map(({ name }) => name).sort();
 
 /** Calls `act` with the number of operations that succeed, until all do; returns what it returned. */

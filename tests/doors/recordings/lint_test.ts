@@ -1,5 +1,5 @@
-/** Findings of `fixture lint` in fixtures that can be read: rows of a fixture, and what is found. */
-import type { Json } from "../../support/files.ts";
+/** Findings of `fixture lint`: in fixtures that can be read, in session tests, and in other files. */
+import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import {
   agentLoop,
@@ -10,19 +10,18 @@ import {
 } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange, framed } from "./answers.ts";
 import { withHome } from "./home.ts";
-import { edit, type GivenExchange, write } from "./recording_files.ts";
+import { edit, type GivenExchange, printed, seal, write } from "./recording_files.ts";
+import { test } from "../../support/test.ts";
 
 const BLOB = { type: "reasoning", encrypted_content: `gAAAA${"sk-aB3d".repeat(20)}` };
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WHOLE = exchange(ASKED, answerEvents("one"));
 const KEY = "sk-proj-aB3dE5gH7jK9mN1p";
 
-/** A fixture, and its findings. */
 interface Linted {
   /** @default {a whole one} */
   readonly exchanges?: readonly GivenExchange[];
   readonly header?: Json;
-  /** Change of the sealed fixture. */
   readonly harm?: (path: string) => void;
   readonly env?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
@@ -34,10 +33,6 @@ const daysAgo = (days: number) => ({
   created: new Date(Date.now() - days * DAY_MS + 3_600_000).toISOString(),
 });
 const asking = (input: Json) => exchange({ ...ASKED, input }, answerEvents("one"));
-const TOKENS = { OTHER_TOKEN: "staple-of-the-other-one", PRINTED_TOKEN: "as-printed-by-env-42" };
-const TALKATIVE = asking(
-  `correct horse battery, ${`${TOKENS.OTHER_TOKEN}, `.repeat(2)}PRINTED_TOKEN=${TOKENS.PRINTED_TOKEN}`,
-);
 const answering = (body: string | Uint8Array, response?: Json): GivenExchange => ({ body, response });
 const html = { status: 502, headers: { "content-type": "application/json" } };
 const cut = framed(answerEvents("one").slice(0, -1));
@@ -56,15 +51,10 @@ const marked = (requests: readonly Json[], marks: readonly string[]) =>
 const MASKED = { model: "gpt-5.6", input: "Whose key is REDACTEDREDACTED?" };
 const digits = { pattern: "[0-9]+", with: "N" };
 const added = marked(["Add 1", "Add 2"].map((input) => ({ ...ASKED, input })), ["Add 1", "Add 2"]);
-const seeded = ["2", "3"].map((digit) => ({
-  ...exchange({ ...ASKED, seed: 0 }, answerEvents(digit, { words: [digit] })),
-  sent: JSON.stringify({ ...ASKED, seed: 0 }).replace(/0}$/, `900719925474099${digit}}`),
-}));
 const unused = (rule: string) => `warning unused_rule fixture.json: ${rule}: no recorded request has it`;
 const ambiguous = (rule: string) =>
   `error ambiguous_rules fixture.json: ${rule}: makes the requests of exchanges 1 and 2 equal, and their answers differ`;
 
-/** Parent of home directories. */
 const HOMES = "/home";
 const person = (user: string) =>
   `<cwd>/home/${user}/app</cwd>\nUsername: ${user}\nHostname: build-box-7\ncat /home/${user}/app/a.txt, ${user} on\nbuild-box-7`;
@@ -84,11 +74,6 @@ const ROWS: Readonly<Record<string, Linted>> = {
     header: { base_url: "https://api.deepseek.com/v1" },
     found: ["warning other_host fixture.json"],
   },
-  "the provider openai at a server of its own": {
-    header: { base_url: "https://eu.api.openai.com/v1" },
-    found: [],
-  },
-  "the provider openai at no known server": { header: { base_url: "" }, found: [] },
   "files that are changed, missing or not listed, except what a killed recorder left": {
     exchanges: [WHOLE, WHOLE],
     harm: (path) => {
@@ -138,28 +123,6 @@ const ROWS: Readonly<Record<string, Linted>> = {
       "error secret exchanges/0001/request.json: it holds what looks like a secret (api_key), once",
     ],
   },
-  "a secret in a file that is not listed": {
-    harm: (path) => write(`${path}/notes.txt`, KEY),
-    found: ["error unlisted notes.txt", "error secret notes.txt"],
-  },
-  "each variable and header whose value a file holds, and how often": {
-    exchanges: [{
-      ...TALKATIVE,
-      request: {
-        ...TALKATIVE.request,
-        headers: { "x-api-key": "key-of-the-header-77", "x-note": "is key-of-the-header-77" },
-      },
-    }],
-    env: { PASSPHRASE: "correct horse battery", ...TOKENS, ABSENT_TOKEN: "not-in-there-at-all" },
-    found: [
-      "the value of PASSPHRASE, once",
-      "the value of OTHER_TOKEN, 2 times",
-      // Printed with its name it looks like a secret anyway.
-      "the value of PRINTED_TOKEN",
-      "the value of the header x-api-key, once",
-      "what looks like a secret (assignment), 2 times",
-    ].map((what) => `error secret exchanges/0001/request.json: it holds ${what}`),
-  },
   "an ordinary word where it can be a secret, and nowhere else": {
     exchanges: [exchange(
       { model: "gpt-5.6", input: "Use postgres with demo-token-1234", tools: [{ password: "postgres" }] },
@@ -170,16 +133,6 @@ const ROWS: Readonly<Record<string, Linted>> = {
       "error secret exchanges/0001/request.json: it holds the value of POSTGRES_PASSWORD, once",
       "error secret exchanges/0001/request.json: it holds the value of DEMO_TOKEN, once",
     ],
-  },
-  "variables that the fixture says are no secrets": {
-    exchanges: [asking("demo-token-1234")],
-    header: { not_secret: ["DEMO_TOKEN"] },
-    env: { DEMO_TOKEN: "demo-token-1234" },
-    found: [],
-  },
-  "a password in a JSON body": {
-    exchanges: marked([{ model: "gpt-5.6", tools: [{ password: "horse" }] }], ["one"]),
-    found: ["error secret exchanges/0001/request.json: it holds what looks like a secret (assignment), once"],
   },
   "requests that may differ in replaced secrets": {
     exchanges: marked([MASKED, MASKED], ["Bob's", "Eve's"]),
@@ -225,11 +178,6 @@ const ROWS: Readonly<Record<string, Linted>> = {
     header: { match: { replace: [digits] } },
     found: [ambiguous("replace [0-9]+")],
   },
-  "a rule that hides a difference between numbers that JavaScript holds as one": {
-    exchanges: seeded,
-    header: { match: { ignore: ["seed"] } },
-    found: [ambiguous("ignore seed")],
-  },
   "a rule that hides a difference between two recordings, which their order decides": {
     exchanges: added,
     header: {
@@ -273,17 +221,6 @@ const ROWS: Readonly<Record<string, Linted>> = {
       "warning unknown_response exchanges/0003/request.json",
     ],
   },
-  "messages that are not JSON, and an answer without its end": {
-    exchanges: [socketExchange({ message: CREATE, events: [responseEvents("resp_1", [])[0], "{"] })],
-    found: ["error no_terminal exchanges/0001/body", "warning bad_json exchanges/0001/body"],
-  },
-  "a message that asks for no response": {
-    exchanges: [socketExchange({
-      message: { type: "response.steer", previous_response_id: "resp_1", input: [PROMPT] },
-      events: [{ type: "response.steer.accepted" }],
-    })],
-    found: [],
-  },
 };
 
 for (const [name, row] of Object.entries(ROWS)) {
@@ -298,3 +235,109 @@ for (const [name, row] of Object.entries(ROWS)) {
     for (const value of [KEY.slice(3), ...Object.values(env)]) assert.ok(!lines.join("\n").includes(value));
   });
 }
+
+const turn = (open: string) => `${open}"sum":"${sha256(open)}"}\n`;
+
+const edited = (name: string, from: string | RegExp, to: string) => (path: string) =>
+  edit(`${path}/${name}`, (text) => text.replace(from, to));
+const BAD_STEP = "error bad_session session.json";
+const BAD_TOOLS = "error bad_tools tools.json";
+const argument = (argument: string) =>
+  printed({ format: "reprise.session_test/1", steps: [{ args: ["run", argument], exit: 0 }] });
+
+/** Edits of a fixture that is a session test too, and the finding. */
+const SESSIONS: Readonly<Record<string, readonly [(path: string) => void, ...string[]]>> = {
+  "nothing": [() => {}],
+  "steps that are no list": [edited("session.json", /"steps": \[[^]*\]/, '"steps": "x"'), BAD_STEP],
+  "a step with another fixture": [edited("session.json", '"fixture": "."', '"fixture": "2"'), BAD_STEP],
+  "an output that is not there": [(path) => Deno.removeSync(`${path}/tools/0001`), BAD_TOOLS],
+  "an output outside of tools/": [edited("tools.json", "tools/0001", "../fixture.json"), BAD_TOOLS],
+  "a turn with another sum": [
+    edited("expect/s/turns/000001.json", '"turn":1', '"turn":2'),
+    "error bad_turn expect/s/turns/000001.json",
+  ],
+  "an argument that is too long": [
+    (path) => write(`${path}/session.json`, argument("é".repeat(65_536))),
+    BAD_STEP,
+  ],
+};
+
+for (const [name, [harm, ...found]] of Object.entries(SESSIONS)) {
+  withHome(`lint finds in a session test whose sums fit: ${name}`, async (home) => {
+    const path = home.fixture("f", [WHOLE]);
+    const call = {
+      call_id: "call_1",
+      name: "read_file",
+      status: "ok",
+      output: "4",
+      full: { file: "tools/0001" },
+    };
+    const steps = [{ args: ["run", "Hi"], fixture: ".", exit: 0 }];
+    const files = {
+      "session.json": printed({ format: "reprise.session_test/1", steps }),
+      "tools.json": printed({ format: "reprise.tools/1", calls: [call] }),
+      "tools/0001": "4 and more",
+      "expect/s/turns/000001.json": turn('{"turn":1,'),
+      "expect/s/blobs": "",
+      "expect/NOTES.md": "Mine.",
+    };
+    for (const [file, content] of Object.entries(files)) write(`${path}/${file}`, content);
+    harm(path);
+    seal(path);
+    assert.deepEqual((await home.findings("f")).map((line) => line.split(": ", 1)[0]), found);
+  });
+}
+
+withHome(
+  "lint looks over a session test whose fixtures lie below it, and finds it by its session.json",
+  async (home) => {
+    home.fixture("test/1", [WHOLE]);
+    const PASSPHRASE = "correct horse battery";
+    const steps = ["1", "1/x"].map((fixture) => ({ args: ["run", PASSPHRASE], fixture, exit: 0 }));
+    home.file("test/session.json", printed({ format: "reprise.session_test/1", steps }));
+    const { fixtures } = await home.json(["lint", "."], { codes: [7], env: { PASSPHRASE } });
+    const counts = fixtures.map(({ path, exchanges, steps }: Json) => [path, exchanges, steps]);
+    assert.deepEqual(counts, [["./test", 0, 2], ["./test/1", 1, null]]);
+    assert.deepEqual(fixtures[0].findings.map(({ path, message }: Json) => `${path}: ${message}`), [
+      `session.json: Cannot read the fixture file "./test/1/x/fixture.json": nothing is there, and steps[1] names it`,
+      "session.json: it holds the value of PASSPHRASE, 2 times",
+    ]);
+  },
+);
+
+withHome("lint finds nothing in the project's own session tests", async (home) => {
+  const own = new URL("../../sessions", import.meta.url).pathname;
+  const { fixtures } = await home.json(["lint", own]);
+  assert.ok(fixtures.length > 85, `${fixtures.length} folders`);
+  const findings = fixtures.flatMap(({ findings }: Json) => findings);
+  assert.deepEqual(findings.filter(({ severity }: Json) => severity !== "info"), []);
+}, test.long);
+
+withHome(
+  "a fixture is whole with .gitattributes and without, and where fixture.json lists it",
+  async (home) => {
+    const path = home.fixture("f", [WHOLE]);
+    for (const content of ["* -text\n", "edited\n"]) {
+      write(`${path}/.gitattributes`, content);
+      assert.deepEqual(await home.findings("f"), []);
+    }
+    edit(
+      `${path}/fixture.json`,
+      (text) => text.replace('"files": {', `"files": { ".gitattributes": "${sha256("x")}",`),
+    );
+    assert.deepEqual(await home.findings("f"), []);
+    assert.deepEqual((await home.json(["seal", "f"])).changed, []);
+  },
+);
+
+Deno.test("docs/fixtures.md names each member of the files of a fixture", () => {
+  const docs = new URL("../../../docs/", import.meta.url);
+  const page = Deno.readTextFileSync(new URL("fixtures.md", docs));
+  const named = new Set([...page.matchAll(/[`"](\w+)[`"]/g)].map(([, name]) => name));
+  const unnamed: string[] = [];
+  JSON.parse(Deno.readTextFileSync(new URL("fixture.schema.json", docs)), (key, value) => {
+    if (key === "properties") unnamed.push(...Object.keys(value).filter((name) => !named.has(name)));
+    return value;
+  });
+  assert.deepEqual(unnamed, []);
+});

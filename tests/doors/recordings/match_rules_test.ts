@@ -3,12 +3,11 @@ import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { THERE as NOW } from "./client_texts.ts";
 import { withHome } from "./home.ts";
-import { exchangeOf, outcomeOf, type Row, rows, Served } from "./served.ts";
-import { ask, call, called, claude, says, talk, user } from "./shapes.ts";
+import { exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
+import { ask, call, called, claude, output, responseStream, says, talk, user } from "./shapes.ts";
 
 const FLAGS = ["--rules", "none"];
 const [SOME, OTHER] = ["7b0c4d82-8086-4f3a-9d1e-0123456789ab", "4d882b5a-8633-4a56-b7dd-4b907c607ebf"];
-/** A machine, a directory and a day. */
 interface Place {
   readonly cwd: string;
   readonly home: string;
@@ -32,7 +31,6 @@ const instructed = (instructions: string, ...input: Json[]) => ({ model: "gpt-5.
 const asked = (place: Place, question: string, session = SOME) =>
   instructed(context(place, session), user(question));
 const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "input_text", text })));
-const commits = (git: string) => git.split("\n").filter((line) => /^[0-9a-f]{7} /.test(line)).join("\n");
 
 /** A request that is recorded at one place and asked at another, under all rules by value. */
 const moved = (
@@ -62,7 +60,6 @@ const two = (recorded: string, received: string, place: Partial<Place> = {}): Ro
 
 rows("values of the machine are found in any words", {
   "a numbered list": moved((place, session) => asked(place, "Hello", session), "1 rules cwd,home,date,uuid"),
-  "prose": moved(({ cwd }) => instructed(`We are in ${cwd}.`, user("Hello")), "1 rules cwd"),
   "a context before the question, in one message": moved(
     ({ cwd, date }) => instructed("", parts(`Folder (${cwd}); it is ${us(date)} today`, "Hello")),
     "1 rules cwd,date",
@@ -74,10 +71,6 @@ rows("values of the machine are found in any words", {
       ),
     "1 rules cwd,date",
   ),
-  "another language": moved(
-    ({ home, date }) => instructed(`Heute ist der ${date.split("-").reverse().join(".")}, Daten: ${home}/.x`),
-    "1 rules home,date",
-  ),
   "the output of date": moved(
     ({ date }) =>
       instructed("", ...called("c", new Date(date).toDateString().slice(0, 10).replace(" 0", "  "))),
@@ -87,7 +80,6 @@ rows("values of the machine are found in any words", {
     ({ cwd }) => instructed(`~/.claude/projects/${cwd.replaceAll("/", "-")}/memory/`),
     "1 rules cwd",
   ),
-  "a path in the question": moved((place) => instructed("", user(`Read ${place.cwd}/a.txt`)), "1 rules cwd"),
   "a name after its label": moved(
     ({ user: name }) => instructed(`Username: ${name}`, user("Hello")),
     "1 rules user",
@@ -103,30 +95,12 @@ rows("what only looks like a value of the machine counts", {
     ["/mnt/people/ada/shop", "/mnt/usr/share"],
     ["from /people/ada/shop to /people/ada", "from /srv/people to /usr/share"],
   ].map(([recorded = "", received = ""]) => [`"${recorded}" and "${received}"`, two(recorded, received)])),
-  "directories that hold everything": two("ls /etc", "ls /srv/people/etc", { home: "/" }),
   "the day in an earlier question": moved(
     (place) => instructed(context(place), user(`Tell me of ${place.date}`), says("So."), user("And?")),
     "miss 1 input[0].content",
   ),
   "a day that is neither": moved(
     (place) => instructed(`${context(place)}Due 2026-12-${place === THERE ? "01" : "02"}`, user("Hello")),
-    "miss 1 instructions",
-  ),
-  "the day of a question that is one string": moved(
-    (place) => ({ model: "m", instructions: context(place), input: `What happened on ${place.date}?` }),
-    "miss 1 input",
-  ),
-  "a path of another machine": moved(
-    (place) => instructed(`${context(place)}See ${place === THERE ? "/opt/a" : "/opt/b"}/x`, user("Hello")),
-    "miss 1 instructions",
-  ),
-  "commits in a question": moved(
-    ({ git }) => instructed(commits(git), user(`Explain this:\n${git}`)),
-    "miss 1 input[0].content",
-  ),
-  "a commit in a sentence": moved(
-    (place) =>
-      instructed(`Revert ${place === THERE ? "9f8e7d6 Count" : "1a2b3c4 Greet"} first`, user("Hello")),
     "miss 1 instructions",
   ),
   "two UUIDs that are one there": {
@@ -171,23 +145,12 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
       `1 rules cwd,date,replace ${WALL.pattern}`,
     ],
   ),
-  "none that it does not need": ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [{
-    ...talk(...at("/srv/a")),
-    user: "x",
-  }, "1 semantic"]),
   "of the flags too": {
     ...ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [
       talk(...at("/srv/b", "Fix the test", "2027-01-02")),
       "1 rules cwd,date",
     ]),
     flags: ["--normalize", "date"],
-  },
-  "of a profile": {
-    ...ruled({}, talk(...called("c", "Chunk ID: 0a0a0a\nok")), [
-      talk(...called("c", "Chunk ID: 1b1b1b\nok")),
-      "1 rules replace (?m)^Chunk ID: [0-9a-f]+$",
-    ]),
-    flags: ["--normalize", "codex"],
   },
   "not with --strict-match": {
     ...ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [
@@ -208,19 +171,6 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
       [echoed("/opt/b", "Other", "call_2", "/srv/z"), "2 rules cwd,date"],
     ],
   },
-  "placeholders are seen by patterns, ignored members by nothing": ruled(
-    {
-      normalize: ["cwd"],
-      ignore: ["$..note"],
-      replace: [{ pattern: "<cwd:(\\d)>", with: "[$1]" }, { pattern: "\\[1\\]", with: "x" }],
-    },
-    ask("in <cwd>/srv/b</cwd>", { note: "<cwd>/srv/a</cwd>" }),
-    [ask("in <cwd>/srv/c</cwd>", { note: "/srv/c" }), "1 rules ignore $..note,cwd"],
-  ),
-  "a value of one side only is not hidden": ruled({ ignore: ["$..note"] }, talk(user("a")), [
-    talk(user("a"), user("a", { note: "x" })),
-    "miss 1 input[1]",
-  ]),
   "roles, types, ids and blobs stay under an ignored container": ruled(
     { ignore: ["$.input[*]"] },
     talk(user("a"), call("c"), { type: "reasoning", id: "rs_1", encrypted_content: "x" }),
@@ -228,7 +178,6 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
     [talk(says("a"), call("c"), blob("x")), "miss 1 input[0].role"],
     [talk(user("a"), call("c"), blob("y")), "miss 1 input[2].encrypted_content"],
   ),
-  "models stay": ruled({ ignore: ["$.*"] }, ask("Hi"), [ask("Hi", { model: "n" }), "miss 1 model"]),
   "signed thinking and data stay": ruled(
     { normalize: ["uuid"] },
     thinking(SOME),
@@ -242,12 +191,6 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
       "1 rules ignore input[-1].content,ignore $['odd name'],ignore $..deep[*].x",
     ],
     [{ ...ask("b"), "odd name": 2, deep: [{ x: 3 }] }, "miss 1 deep[1]"],
-  ),
-  "groups and dollars of a replacement": ruled(
-    { replace: [{ pattern: "(took )\\d+( ms)", with: "$1N$2 $$" }] },
-    ask("took 12 ms"),
-    [ask("took 7 ms"), "1 rules replace (took )\\d+( ms)"],
-    [ask("took 7 s"), "miss 1 input[0].content"],
   ),
   "strings over 64 KiB are skipped, and that is reported once": {
     header: { match: { normalize: ["cwd"], replace: [WALL] } },
@@ -269,19 +212,13 @@ const MANY = Array.from({ length: 101 }, (_, n) => `a${n}`);
 const WRONG: readonly (readonly [flags: readonly string[], match: Json, says: RegExp])[] = [
   [["--replace", "abc"], { replace: [{ pattern: "", with: "x" }] }, /it has no = between|"" is empty/],
   ignoring("input[?@.a]", /has a filter/),
-  ignoring("length($.input)", /has a function/),
-  ignoring("input[1:2]", /has a slice/),
   ignoring("$['a','b']", /selects several members in one step/),
   ignoring("$", /selects the whole body/),
-  ignoring("input.", /ends after a dot/),
   ignoring("client-metadata", /is not a path at character 7/),
   ignoring("input[0].role", /ends in "role", which always counts/),
-  ignoring("$..signature", /which always counts/),
   ignoring("a.".repeat(32) + "a", /has more than 32 steps/),
-  ignoring(`$.${"a".repeat(1023)}`, /has 1025 bytes, more than 1024/),
   [["--normalize", "pwd"], { normalize: ["pwd"] }, /"pwd".*is no named rule/],
   replacing("(a", /missing closing \)/),
-  replacing("(a)\\1", /invalid escape sequence/),
   replacing("(a)", /has no group 2/, "$2"),
   replacing("(?:a?){500}a{500}", /instructions, more than/),
   [MANY.flatMap((path) => ["--ignore", path]), { ignore: MANY }, /101 rules/],
@@ -310,3 +247,51 @@ withHome("the rules of one fixture do not apply to another", async (home) => {
   assert.deepEqual([outcomeOf(first), first.events[0].fixture], ["1 rules cwd", "b"]);
   assert.match(outcomeOf(await server.ask(talk(...at("/srv/b")))), /^miss/);
 });
+
+const answers = (first: Json, second: Json) => [
+  sent(ask("Add 1 and 1"), first),
+  sent(ask("Add 2 and 2"), second),
+];
+const text = (text: string, id = "msg_1") => ({
+  answer: responseStream({
+    id,
+    type: "message",
+    role: "assistant",
+    content: [{ type: "output_text", text }],
+  }),
+});
+const calling = (name: string, call_id = "call_1") => ({
+  answer: responseStream({ id: "fc_1", type: "function_call", call_id, name, arguments: "{}" }),
+});
+const failing = (message: string) => ({ answer: `data: ${JSON.stringify({ type: "error", message })}\n\n` });
+const PLAYED = "1 exact";
+const BAD = "turned_away bad_fixture";
+const ambiguous = (recorded: readonly Json[], outcome: string): Row => ({
+  ...{
+    header: { match: { replace: [{ pattern: "\\d+", with: "N" }] } },
+    recorded,
+    asked: [[recorded[0].body, outcome]],
+  },
+});
+rows("rules that hide a difference between answers are refused; ids, times and retried failures are none", {
+  "other texts": ambiguous(answers(text("2"), text("4")), BAD),
+  "other ids of messages": ambiguous(answers(text("Yes", "msg_1"), text("Yes", "msg_2")), PLAYED),
+  "other times": ambiguous(
+    answers({ answer: { id: "a", created_at: 1, n: 1 } }, { answer: { id: "b", created_at: 2, n: 1 } }),
+    PLAYED,
+  ),
+  "other calls": ambiguous(answers(calling("add"), calling("drop")), BAD),
+  "other errors": ambiguous(answers(failing("one"), failing("two")), BAD),
+  "a failure that clients retry": ambiguous(
+    answers({ answer: { error: {} }, response: { status: 429 } }, text("Yes")),
+    PLAYED,
+  ),
+  "requests that are equal without rules": ambiguous([
+    sent(ask("Add 1"), text("Yes")),
+    sent(ask("Add 1"), text("No")),
+  ], PLAYED),
+  "conversations with other call ids": ambiguous(
+    ["1", "2"].map((n) => sent(talk(user("Add"), call(`call_${n}`), output(`call_${n}`, n)), text(n))),
+    PLAYED,
+  ),
+}, { flags: ["--rules", "none"] });

@@ -1,7 +1,7 @@
 /** Pairs of a recorded and a received request that are one request to the API of their path, or two. */
 import type { Json } from "../../support/files.ts";
 import { type Row, rows, sent } from "./served.ts";
-import { ask, call, called, chat, claude, output, says, talk, user } from "./shapes.ts";
+import { ask, call, called, claude, output, says, talk, user } from "./shapes.ts";
 
 const FLAGS = ["--rules", "none"];
 const CLAUDE = "/v1/messages";
@@ -14,13 +14,10 @@ const pair = (recorded: Json, received: Json, outcome: string, path = "/v1/respo
     : {}),
 });
 
-/** Two requests that differ in members. */
 const members = (recorded: Json, received: Json, outcome: string) =>
   pair(ask("Hi", recorded), ask("Hi", received), outcome);
-/** Two requests that differ in items. */
 const items = (recorded: readonly Json[], received: readonly Json[], outcome: string) =>
   pair(talk(...recorded), talk(...received), outcome);
-/** Two requests of Messages that differ in messages and members. */
 const messages = (
   recorded: readonly Json[],
   received: readonly Json[],
@@ -40,7 +37,6 @@ const approval = (approval_request_id: string) => [
   ...["a", "b"].map((id) => ({ type: "mcp_approval_request", id })),
   { type: "mcp_approval_response", approval_request_id },
 ];
-const thought = (more: Json) => ({ type: "reasoning", ...more });
 const uses = (...ids: string[]) => says(ids.map((id) => ({ type: "tool_use", id, name: "x", input: {} })));
 const result = (tool_use_id: string, content = tool_use_id) => ({
   type: "tool_result",
@@ -75,8 +71,6 @@ rows("members and ids count, or do not", {
   ),
   "call ids renamed in both places": items([call("c"), output("c")], [call("d"), output("d")], "1 semantic"),
   "a call id renamed in one place": items(called("c"), [call("d"), output("c")], "miss 1 input[1].call_id"),
-  "calls joined": items([call("c"), call("d")], [call("c"), call("c")], "miss 1 input[1].call_id"),
-  "another item by its short reference": items([{ id: "a" }], [{ id: "b" }], "miss 1 input[0].id"),
   "another continued response": members(
     { previous_response_id: "a" },
     { previous_response_id: "b" },
@@ -87,13 +81,6 @@ rows("members and ids count, or do not", {
     approval("b"),
     "miss 1 input[2].approval_request_id",
   ),
-  "an unknown blob": items(
-    [thought({ encrypted_content: "a" })],
-    [thought({ encrypted_content: "b" })],
-    "miss 1 input[0].encrypted_content",
-  ),
-  "a summary": items([thought({ summary: [] })], [thought({ summary: [1] })], "miss 1 input[0].summary[0]"),
-  "a phase": items([{ ...says("a"), phase: "commentary" }], [says("a")], "miss 1 input[0].phase"),
   "what a model's item has without a value": items(
     [said({ status: "completed" }, { annotations: [], logprobs: [] })],
     [said({ phase: null })],
@@ -109,19 +96,10 @@ rows("members and ids count, or do not", {
     ask(part({})),
     "1 semantic",
   ),
-  "the input as text": pair({ model: "m", input: "Hi" }, { model: "m", input: "Ho" }, "miss 1 input"),
-  "an item more": items([user("Hi")], [user("Hi"), user("Hi")], "miss 1 input[1]"),
-  "an item less at the front": items([call("c"), user("Hi")], [user("Hi")], "miss 1 input[0]"),
   "a member called __proto__": pair(
     '{"model":"m","input":[],"__proto__":{"a":1}}',
     '{"model":"m","input":[]}',
     "miss 1 __proto__",
-  ),
-  "a member with an odd name": members({ "odd name": 1 }, { "odd name": 2 }, 'miss 1 ["odd name"]'),
-  "an item of another kind": items(
-    [user("Hi"), thought({})],
-    [user("Hi"), call("c")],
-    "miss 1 input[1].type",
   ),
   "Gemini: ids of calls from a clock": pair(
     gemini(["ls_1", "ls_2"]),
@@ -140,20 +118,10 @@ rows("members and ids count, or do not", {
     "1 semantic",
     [{ system: [text("s", { cache_control: {} })] }, { system: [text("s")], cache_control: {} }],
   ),
-  "Messages: renamed uses": messages(
-    [uses("a"), user([result("a", "x")])],
-    [uses("b"), user([result("b", "x")])],
-    "1 semantic",
-  ),
   "Messages: another signature": messages(
     [says([{ type: "thinking", thinking: "a", signature: "a" }])],
     [says([{ type: "thinking", thinking: "a", signature: "b" }])],
     "miss 1 messages[0].content[0].signature",
-  ),
-  "Chat: null where there is nothing": pair(
-    chat([user("Hi"), { ...says("a"), refusal: null, audio: null }]),
-    chat([user("Hi"), says("a")]),
-    ...["1 semantic", "/v1/chat/completions"] as const,
   ),
 }, { flags: FLAGS });
 
@@ -169,33 +137,16 @@ rows("the order of results and tools is free, any other order counts", {
     [...BATCH, B, user("x"), A],
     "miss 1 input[3].call_id",
   ),
-  "results without calls": items([A, B], [B, A], "miss 1 input[0].output"),
   "results of a batch of Messages, before text": messages(
     [uses("a", "b"), user([result("a"), result("b"), text("x")])],
     [uses("a", "b"), user([result("b"), result("a"), text("x")])],
     "1 semantic",
   ),
-  "results after text in a message": messages(
-    [uses("a", "b"), user([text("x"), result("a"), result("b")])],
-    [uses("a", "b"), user([text("x"), result("b"), result("a")])],
-    "miss 1 messages[1].content[1].tool_use_id",
-  ),
   "messages": items([user("a"), user("b")], [user("b"), user("a")], "miss 1 input[0].content"),
-  "parts of a text": pair(ask(["a", "b"]), ask(["b", "a"]), "miss 1 input[0].content[0]"),
   "tools, also in a namespace": members(
     { tools: [tool("a"), tool("b"), space(tool("c"), tool("d"))] },
     { tools: [space(tool("d"), tool("c")), tool("b"), tool("a")] },
     "1 semantic",
-  ),
-  "a tool with another description, in another order": members(
-    { tools: [tool("a"), tool("b")] },
-    { tools: [tool("b", { description: "x" }), tool("a")] },
-    "miss 1 tools[0].description",
-  ),
-  "a missing tool has its recorded place": members(
-    { tools: [tool("c"), tool("b"), tool("a")] },
-    { tools: [tool("a"), tool("c")] },
-    "miss 1 tools[1]",
   ),
   "a result that differs has its received place": items(
     [...BATCH, A, B],
@@ -207,24 +158,15 @@ rows("the order of results and tools is free, any other order counts", {
     { tools: [{ name: "a", x: 1, cache_control: {} }, { name: "a" }] },
   ]),
   "other lists": members({ include: ["a", "b"] }, { include: ["b", "a"] }, "miss 1 include[0]"),
-  "tools of an unknown API": pair(
-    { tools: ["a", "b"] },
-    { tools: ["b", "a"] },
-    "miss 1 tools[0]",
-    "/v1/other",
-  ),
 }, { flags: FLAGS });
 
 /** Texts of one member in two requests, and what the second is answered. */
 const NUMBERS: readonly (readonly [recorded: string, received: string, isSame: boolean])[] = [
   ['"n":9007199254740992', '"n":9007199254740993', false],
   ['"n":1e400', '"n":1e500', false],
-  ['"n":0.1', '"n":0.10000000000000000001', false],
-  ['"n":1e-400', '"n":0', false],
   ['"n":{"rawJSON":"1e400"}', '"n":1e400', false],
   ['"n":1', '"n":1.0', true],
   ['"n":-0', '"n":0', true],
-  ['"n":100', '"n":1.0E2', true],
   // Servers differ in which member they read.
   ['"n":1,"n":2', '"n":2', false],
   ['"n":1,"n":2', '"n":3,"n":2', false],
@@ -232,7 +174,6 @@ const NUMBERS: readonly (readonly [recorded: string, received: string, isSame: b
 ];
 const BODIES: Readonly<Record<string, (text: string) => string>> = {
   "member": (text) => `{"model":"m",${text},"messages":[]}`,
-  "item": (text) => `{"model":"m","messages":[{"role":"user","content":"Hi",${text}}]}`,
   "tool's arguments": (text) =>
     `{"model":"m","messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"x","input":{"y":1,${text}}}]}]}`,
 };
@@ -288,10 +229,5 @@ rows("paths and queries", {
     path: "/gateway/claude?beta=true",
     recorded: [sent(claude([user([text("a", { cache_control: {} })])]), { api: "messages" })],
     asked: [[claude([user([text("a")])], { metadata: {} }), "1 semantic"]],
-  },
-  "the same query where the API is none of a model": {
-    header: { provider: "compatible", base_url: "http://127.0.0.1:8080" },
-    recorded: [sent({ text: "Hi" }, { path: "/chat/messages?beta=true" })],
-    asked: [[sent({ text: "Hi" }, { path: "/chat/messages" }), "miss"]],
   },
 }, { flags: FLAGS });

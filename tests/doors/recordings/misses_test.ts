@@ -3,11 +3,10 @@ import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { withHome } from "./home.ts";
 import { type Answer, exchangeOf, type Row, rows, sent, Served } from "./served.ts";
-import { ask, call, chat, says, talk, user } from "./shapes.ts";
+import { ask, chat, says, talk, user } from "./shapes.ts";
 
 const FLAGS = ["--rules", "none"];
 const tool = (name: string, description = "A tool") => ({ type: "function", name, description });
-const system = (content: string) => ({ role: "system", content });
 const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "input_text", text })));
 
 const listed = ({ events: [{ differences = [] }] }: Answer) =>
@@ -42,13 +41,6 @@ rows("all differences are listed, with both values", {
       [lettered("xbcef"), ['input[0].content: "a" / "x"', `input[3]: ${item("d")} / nothing`]],
     ],
   },
-  "an item is paired with one of its kind": {
-    recorded: [talk({ type: "reasoning", summary: [] }, call("c"))],
-    asked: [[talk(call("c", { name: "b" })), [
-      'input[0]: {"type":"reasoning","summary":[]} / nothing',
-      'input[0].name: "shell" / "b"',
-    ]]],
-  },
   "places are those of the received body, also where rules leave elements out": {
     header: { match: { ignore: ["$.tools[1]", "$.include[0]", "$.input[0].content[0]"] } },
     recorded: [ask(["x", "a"], { tools: [tool("c", "1"), tool("b"), tool("a", "1")], include: ["x", "a"] })],
@@ -73,12 +65,7 @@ rows("all differences are listed, with both values", {
     form("a", "--ab\r\none"),
     form("openai=_'()+,-./:=?", "--ab\r\none"),
   ),
-  "the content of a part is never its boundary": upload(
-    form("a", "x\r\n--c\r\ny"),
-    form("c-1", "x\r\n--c\r\ny"),
-  ),
   "the content of a part": upload(form("a", "one"), form("b", "two"), 'part "file": "one" / "two"'),
-  "another end": upload(form("a", "one"), form("b", "one", undefined, "--"), 'body: "--\\r\\n" / "--"'),
   "a body that only looks like multipart": upload(
     form("a", "one", undefined, "--\r\nmore"),
     form("b", "one", undefined, "--\r\nmore"),
@@ -86,7 +73,61 @@ rows("all differences are listed, with both values", {
   ),
 }, { flags: FLAGS, outcome: listed });
 
-/** The cure of a miss; as `--flags` it makes the same request match, which the next row shows. */
+const page = (first: string, last: string) =>
+  `${first} ${"The long report continues. ".repeat(2000)} ${last}`;
+const near = (recorded: readonly Json[], asked: Json, outcome: string, path?: string): Row => ({
+  ...{ recorded, asked: [[asked, `miss ${outcome}`]] },
+  ...(path === undefined ? {} : { path }),
+});
+
+rows("the nearest recording, and the difference that is named first", {
+  "another animal, not the first unused question": near(
+    [ask("What is the capital of France?"), ask("Summarise the article about whales")],
+    ask("Summarise the article about sharks"),
+    "2 input[0].content",
+  ),
+  "the same text once played, nearer than an unused one": {
+    recorded: [ask("Summarise the article about whales"), ask("What is the capital of France?")],
+    asked: [
+      [ask("Summarise the article about whales"), "1 exact"],
+      [ask("Summarise the article about sharks"), "miss 1 input[0].content"],
+    ],
+  },
+  "a question at the end of a long common text": near(
+    ["Who wrote it?", "How many whales are named?", "Is it true?"].map((last) =>
+      ask(page("Read this:", last))
+    ),
+    ask(page("Read this:", "How many sharks are named?")),
+    "2 input[0].content",
+  ),
+  "the prompt before the instructions and settings that stand before it": near(
+    [{ top_p: 1, instructions: "Be brief", tools: [tool("a")], ...ask("Name a river") }],
+    { top_p: 0.5, instructions: "Be very brief", tools: [tool("b")], ...ask("Name a lake") },
+    "1 input[0].content",
+  ),
+  "a whole conversation with one changed message, not a short one with an equal beginning": near(
+    [
+      talk(user("Hello"), says("Hi")),
+      talk(user("Hello!"), says("Hi"), user("Add a test"), says("Done"), user("Thanks")),
+    ],
+    talk(user("Hello"), says("Hi"), user("Add a test"), says("Done"), user("Thanks")),
+    "2 input[0].content",
+  ),
+  "the history that an item is missing from": near(
+    [ask("One"), talk(user("One"), says("Two"), user("Three"), user("Four"))],
+    talk(user("One"), user("Three"), user("Four")),
+    "2 input[1]",
+  ),
+  "of two that are equally near, the unused one": {
+    recorded: [ask("Name three rivers"), ask("Name three rivers")],
+    asked: [
+      [ask("Name three lakes"), "miss 1 input[0].content"],
+      [ask("Name three rivers"), "1 exact"],
+      [ask("Name three lakes"), "miss 2 input[0].content"],
+    ],
+  },
+}, { flags: FLAGS });
+
 const cured = ({ events: [event], text }: Answer) => {
   if (event.type !== "miss") return event.type;
   const { message } = JSON.parse(text).error;
@@ -108,13 +149,11 @@ const text = (text: string) => ({ type: "text", text });
 const reminder = (branch: string) => text(`<system-reminder>\nBranch: ${branch}\n</system-reminder>`);
 const described = (name: string, description: string) =>
   asks("Hi", { tools: [{ type: "function", function: { name, description } }] });
-const days = (day: string, question: string) => chat([user(`Today's date is ${day}.`), user(question)]);
 const places = (cwd: string, day: string) =>
   chat([user(`<cwd>${cwd}</cwd>\nToday's date is ${day}.`), user(`Fix ${cwd}/x.ts`)]);
 
 /** Recorded requests, the received one, and the flags that make it match; `null` if it has to be recorded. */
 type Cure = readonly [recorded: readonly Json[], asked: Json, cure: string | null];
-/** Two requests of one form. */
 const two = <T>(form: (value: T) => Json, recorded: T, asked: T, cure: string | null): Cure => [
   ...[[form(recorded)], form(asked), cure] as const,
 ];
@@ -122,11 +161,6 @@ const member = (more: Json) => asks("Hi", more);
 const whole = (text: string) => asks(`Sum up ${text}`);
 const branch = (name: string) => chat([user([text("Be kind"), reminder(name), text("Fix the test")])]);
 const last = (name: string) => chat([user([text("Fix the test"), reminder(name)])]);
-const dated = (day: string) => asks(`Today's date is ${day}.\nName a river`);
-const asked = (day: string) => days(day, `What happened on ${day}?`);
-const river = (name: string) => chat([user(`Name a ${name}`), says("Nile"), user("Thanks")]);
-const document = (about: string) => chat([user([text(`<document>${about}</document>`), text("Sum up")])]);
-const passed = ([count, id]: readonly [number, string]) => tested(`${count} passed`, `Test ${id}`);
 
 const CURES: Readonly<Record<string, Cure>> = {
   "a UUID that is new each time": two(whole, ONE, TWO, "--normalize uuid"),
@@ -135,49 +169,19 @@ const CURES: Readonly<Record<string, Cure>> = {
     places("/srv/b", "2026-11-22"),
     "--normalize cwd,date",
   ],
-  "the day after a label, in the text with the question": two(
-    dated,
-    "2026-11-21",
-    "2026-11-22",
-    "--normalize date",
-  ),
-  "the day that a person asks about": two(asked, "2026-11-21", "2026-11-22", null),
   "another prompt": two(asks, "Name a river", "Name a lake", null),
-  "another earlier prompt": two(river, "river", "lake", null),
-  "another system text": two((text) => chat([system(text), user("Hi")]), "A pirate", "A lawyer", null),
   "another model": two(member, {}, { model: "n" }, null),
-  "another format of the answer": two(
-    ...[
-      member,
-      { response_format: { type: "text" } },
-      { response_format: { type: "json_object" } },
-      null,
-    ] as const,
-  ),
   "a setting": two(member, { temperature: 0 }, { temperature: 1 }, "--ignore '$.temperature'"),
-  "a setting that the recording lacks, beside a UUID": [
-    [whole(ONE)],
-    { ...whole(TWO), seed: 7 },
-    "--normalize uuid --ignore '$.seed'",
-  ],
   "a text in which a client writes about itself": two(
     ...[branch, "main", "feature", "--ignore '$.messages[0].content[1].text'"] as const,
   ),
   "such a text in the place of the question": two(last, "main", "feature", null),
-  "a document before the question": two(document, "Whales", "Sharks", null),
   "a description of a tool": two(
     (description: string) => described("sh", description),
     ...["Runs", "Runs it", "--ignore '$.tools[0].function.description'"] as const,
   ),
   "another tool": two((name: string) => described(name, "Runs"), "sh", "rm", null),
   "the output of a tool": two(tested, "3 passed", "4 passed", "--match conversation"),
-  "the output of a tool, beside a UUID": two(
-    passed,
-    [3, ONE],
-    [4, TWO],
-    "--normalize uuid --match conversation",
-  ),
-  "the output of a tool and another prompt": two(passed, [3, "all"], [4, "it"], null),
   "a rule that would hide the difference between two recordings": [
     [member({ seed: 1 }), member({ seed: 2 })],
     member({ seed: 3 }),
@@ -192,9 +196,14 @@ const cureRow = ([recorded, asked]: (typeof CURES)[string], outcome: Json, flags
 });
 
 rows(
-  "the cure of a miss",
+  "the cure of a miss makes the same request match",
   {
-    ...Object.fromEntries(Object.entries(CURES).map(([what, row]) => [what, cureRow(row, row[2])])),
+    ...Object.fromEntries(
+      Object.entries(CURES).flatMap(([what, row]) => [
+        [what, cureRow(row, row[2])],
+        ...row[2] === null ? [] : [[`${what}: the request matches with it`, cureRow(row, "played", row[2])]],
+      ]),
+    ),
     "JSON that is written in another way": {
       ...cureRow([[asks("Hi")], asks("Hi", { user: "ann" }), null], "--match semantic"),
       flags: ["--match", "exact"],
@@ -207,16 +216,6 @@ rows(
       ]],
     },
   },
-  { flags: FLAGS, outcome: cured },
-);
-
-rows(
-  "the cure of a miss makes the request match",
-  Object.fromEntries(
-    Object.entries(CURES).flatMap(([what, row]) =>
-      row[2] === null ? [] : [[what, cureRow(row, "played", row[2])]]
-    ),
-  ),
   { flags: FLAGS, outcome: cured },
 );
 
@@ -313,7 +312,6 @@ const command = (header: Json, path: string, variable: string, asked = path): Ro
 const OF_OPENAI = "OPENAI_BASE_URL=https://gateway.example/openai/v1 reprise";
 const OF_ANTHROPIC = "ANTHROPIC_BASE_URL=https://gateway.example/claude reprise";
 rows("the command that records a missed request names the API of its gateway", {
-  "OpenAI": command(gateway("/openai/v1"), "/openai/v1/responses", OF_OPENAI),
   "OpenAI, at another path": command(
     gateway("/openai/v1"),
     "/openai/v1/responses",

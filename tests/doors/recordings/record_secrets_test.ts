@@ -90,25 +90,6 @@ withHome(
   },
 );
 
-recording(
-  "an answer that repeated the key is clean for lint, and nothing is left to redact",
-  answering(
-    "200 OK\r\ncontent-type: application/json",
-    JSON.stringify({ headers: { authorization: `Bearer ${SENT}` }, url: `https://me:${KEY}@host/` }),
-  ),
-  async ({ home, recorder }) => {
-    await recorder.ask("/v1/echo", { model: "m", input: `Authorization: Bearer ${KEY}` }, { headers });
-    assert.match((await recorder.fixture()).exchanges[0]?.text ?? "", /"Bearer REDACTED/);
-    // The environment of lint is another than that of the recording.
-    for (const known of [env, {}]) {
-      const lines = await home.findings("recorded", { env: known });
-      assert.deepEqual(lines.filter((line) => / secret /.test(line)), []);
-      assert.deepEqual((await home.json(["redact", "recorded"], { env: known })).files, []);
-    }
-  },
-  { env },
-);
-
 withHome("a key that comes with a later request is found in an earlier one that still runs", async (home) => {
   const go = Promise.withResolvers<void>();
   await using upstream = new RawUpstream(async (connection, request) => {
@@ -132,10 +113,8 @@ const REQUESTS: readonly (readonly [string, string, Readonly<Record<string, stri
   ["/v1/responses", '{"input":"hi"}', {}, false],
   ["/v1/responses", '{"input":"hi"}', { authorization: `Bearer ${ALTERED}`, "openai-beta": ALTERED }, false],
   ["/v1/responses", `{"input":"${ALTERED}"}`, {}, true],
-  ["/v1/responses", '{"input":"token=abcdef12"}', {}, true],
   ["/v1/responses", `${" ".repeat(300_000)}${ALTERED}`, {}, true],
   [`/v1/${ALTERED}/responses`, "{}", {}, true],
-  ["/v1/responses?key=ab", "{}", {}, true],
   // Replaced already when it was sent.
   ["/v1/responses?key=RE", '{"input":"Authorization: Bearer REDACTEDRED"}', {}, false],
 ];

@@ -33,7 +33,6 @@ export const RESPONSES: RuledApi = {
   broken: {
     reasoning_following: [
       [input(user, thought), FOLLOWING],
-      [input(thought, user), FOLLOWING],
       // Captured, where responses are stored: the reply was rewritten manually and lost its id.
       [{ ...input(user, thought, { role: "assistant", content: "hi" }, user), store: true }, FOLLOWING],
     ],
@@ -143,9 +142,6 @@ export const RESPONSES: RuledApi = {
     "reasoning for two calls, answered after both": input(
       ...[user, thought, call, second(call), result, second(result)],
     ),
-    "reasoning for two calls, answered one by one": input(
-      ...[user, thought, call, result, second(call), second(result)],
-    ),
     "a message with its id after reasoning": input(user, thought, reply, user),
     "ids and status of calls": { "input.2.id": "fc_1", "input.2.status": null },
     "a field of Codex CLI": { "input.0.internal_chat_message_metadata_passthrough": { turn_id: "t" } },
@@ -164,9 +160,7 @@ export const RESPONSES: RuledApi = {
       input(user, { type: "custom_tool_call", name: "x", input: "" }),
       input(user, { type: "shell_call", action: {} }),
     ],
-    [{ include: ["message.mood"] }, { include: ["message.tone"] }],
     [input(user, { ...call, id: "call-1" }, result), input(user, { ...reply, id: "x-1" })],
-    [{ ...input(user), temperature: 0.5 }, { ...input(user), top_p: 0.5 }],
   ],
   ignored: "user2",
 };

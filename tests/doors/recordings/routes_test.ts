@@ -25,13 +25,11 @@ const AZURE = "https://res.openai.azure.com/openai/v1";
 
 /** Fixtures, the path of each variable's URL, and the fixtures that no variable leads to. */
 const ROWS: readonly (readonly [readonly Place[], Readonly<Record<string, string>>, ...string[]])[] = [
-  [[["openai", OPENAI]], at("/v1")],
   [[["azure", `${AZURE}/`]], at("/openai/v1")],
   [[["compatible", "https://api.deepseek.com", ["/chat/completions"]]], at("")],
   [[["anthropic", "https://api.anthropic.com", ["/v1/messages"]]], at("/v1")],
   [[["anthropic", "https://gw.example/anthropic", ["/anthropic/v1/messages"]]], at("/v1", "/anthropic")],
   [[["openai", OPENAI, ["/v1/responses", "/claude/v1/messages?beta=true"]]], at("/v1", "/claude")],
-  [[["openai", ""]], at("/v1")],
   [[["openai", OPENAI], ["azure", AZURE, ["/openai/v1/responses"]], ["openai", EU]], at("/v1"), "1"],
   [
     [["openai", OPENAI, ["/v1/responses"], UPSTREAMS]],

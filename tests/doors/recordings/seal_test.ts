@@ -118,16 +118,6 @@ const REFUSED: Readonly<Record<string, readonly [GivenExchange, Sealed["edits"],
     { [RAW_FILE]: goodBye, [REQUEST]: (text) => text.replace('"hello"', '"welcome"') },
     /it was edited, and so was the body in request\.json/,
   ],
-  "a status that no fixture can hold": [
-    ASKED,
-    { [REQUEST]: goodBye, [RESPONSE]: (text) => text.replace("200", "2000") },
-    /status: must be from 200 to 599/,
-  ],
-  "a request that is not JSON": [
-    ASKED,
-    { [REQUEST]: (text) => text.slice(0, -5) },
-    /request\.json": it is not JSON/,
-  ],
   "line ends that alone have changed": [ASKED, { [ANSWER]: crlf }, /only its line ends .* CRLF now/, /-text/],
 };
 

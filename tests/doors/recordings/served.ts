@@ -9,27 +9,18 @@ import { type GivenExchange } from "./recording_files.ts";
 /** A request as a test sends it, or as it was recorded. */
 export class Sent {
   readonly body: Json;
-  readonly method: string | undefined;
-  readonly path: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly method?: string | undefined;
+  readonly path?: string;
+  readonly headers: Readonly<Record<string, string>> = {};
   /** API that `request.json` names. */
-  readonly api: string | undefined;
+  readonly api?: string;
   /** Answer of a recorded request: an event stream, or JSON. */
-  readonly answer: Json;
+  readonly answer: Json = {};
   /** Members of `response.json` of a recorded request. */
-  readonly response: Readonly<Record<string, Json>>;
+  readonly response: Readonly<Record<string, Json>> = {};
 
-  constructor(
-    body: Json,
-    { method, path, headers = {}, api, answer = {}, response = {} }: Partial<Sent> = {},
-  ) {
-    this.body = body;
-    this.method = method;
-    this.path = path;
-    this.headers = headers;
-    this.api = api;
-    this.answer = answer;
-    this.response = response;
+  constructor(body: Json, more: Partial<Sent> = {}) {
+    Object.assign(this, more, { body });
   }
 }
 

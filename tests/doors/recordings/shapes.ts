@@ -1,5 +1,6 @@
 /** Parts of requests and answers of the three APIs. */
 import type { Json } from "../../support/files.ts";
+import { framed } from "./answers.ts";
 
 /** A message of the user. */
 export const user = (content: Json, more: Json = {}): Json => ({ role: "user", content, ...more });
@@ -31,11 +32,6 @@ export const claude = (messages: readonly Json[], more: Json = {}): Json => ({
 /** A request of Chat Completions. */
 export const chat = (messages: readonly Json[], more: Json = {}): Json => ({ model: "m", messages, ...more });
 
-/** An event stream; each event has its type on a line of its own. */
-export function stream(events: readonly Json[]): string {
-  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
-}
-
 /** Copies of an item, as it is added, as it is done, and in the whole response. */
 export interface Copies {
   readonly added: Json;
@@ -48,7 +44,7 @@ export function responseStream(...items: readonly (Json | Copies)[]): string {
   const all = items.map((item): Copies =>
     "done" in item ? item : { added: item, done: item, completed: item }
   );
-  return stream([
+  return framed([
     { type: "response.created", response: { id: "resp_1", output: [] } },
     ...all.flatMap(({ added, done }, output_index) => [
       { type: "response.output_item.added", output_index, item: added },

@@ -1,7 +1,7 @@
 /** The output of `fixture show` and `fixture ls`. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { agentLoop, PROMPT, responseEvents, socketExchange } from "../../support/socket_fixture.ts";
+import { agentLoop, PROMPT, socketExchange } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange, framed, message } from "./answers.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import type { GivenExchange } from "./recording_files.ts";
@@ -9,7 +9,6 @@ import type { GivenExchange } from "./recording_files.ts";
 const json = { "content-type": "application/json" };
 const WHOLE = exchange(ASKED, answerEvents("one"));
 
-/** A call with its output. */
 const CALLED = (call_id: string): Json[] => [
   { type: "function_call", call_id, name: "weather", arguments: '{"city":"Oslo"}' },
   { type: "function_call_output", call_id, output: "4 degrees" },
@@ -27,22 +26,6 @@ async function timelines(home: RecordingHome, ...exchanges: readonly GivenExchan
   home.fixture("f", exchanges);
   return (await home.json(["show", "f"])).exchanges;
 }
-
-withHome(
-  "a timeline gives the arrival time of each event: that of the chunk with its last byte",
-  async (home) => {
-    const body = ["one", "two", "six"].map((type) => `data: {"type":"${type}"}\n\n`).join("");
-    const length = body.length / 3;
-    // The first event ends in the second chunk, the others in the third.
-    const chunks = [[0, 5], [length - 1, 70], [length + 1, 900]];
-    const [{ events }] = await timelines(home, { body, response: { chunks } });
-    assert.deepEqual(events.map(({ kind, at_ms, offset }: Json) => [kind, at_ms, offset]), [
-      ["one", 70, 0],
-      ["two", 900, length],
-      ["six", 900, 2 * length],
-    ]);
-  },
-);
 
 withHome("show joins the deltas of an item, and reads well", async (home) => {
   const input = [...ASKED.input, ...CALLED("call_1")];
@@ -133,31 +116,17 @@ const content = [
   { type: "text", text: "Let me see." },
   { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Oslo" } },
 ];
-const CALL = { type: "function_call", id: "fc_1", call_id: "call_1", name: "weather", arguments: "{}" };
 const start = { id: "msg_1", type: "message", model: "claude-opus-5", content, stop_reason: "tool_use" };
 
-/** An exchange, and what `show` prints of it. */
 const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
   "the fault that an answer is played with": [
     { ...WHOLE, response: { fault: "429 retry-after 2" } },
     /it is played with the fault "429 retry-after 2"\)$/m,
   ],
-  "an error, and a request that is not recorded": [
-    {
-      response: { status: 429, headers: json },
-      body: '{"error":{"message":"Slow down","code":"rate_limit_exceeded"}}',
-    },
-    /^── exchange 1 · POST \/v1\/responses · 429 · at 0\.000 s\n {2}\(no body recorded\)\n/,
-    /\n {2}\(answer: 429 application\/json, .*\n {2}\(Slow down\)\n/,
-  ],
   "a cut stream": [
     { response: { ended: "cut", terminal: false }, body: framed([{ type: "error", message: "Overloaded" }]) },
     /error "Overloaded"/,
     /ended: cut, without its terminal event\)$/m,
-  ],
-  "a page": [
-    { response: { status: 502, headers: { "content-type": "text/html" } }, body: "<html>Bad gateway</html>" },
-    /\(answer: 502 text\/html, .*\n {4}<html>Bad gateway<\/html>\n/,
   ],
   "a message that holds its items at its start": [
     {
@@ -168,10 +137,6 @@ const SHOWN: Readonly<Record<string, readonly [GivenExchange, ...RegExp[]]>> = {
     /message_start claude-opus-5 tool_use\n/,
   ],
   "a stream of Messages": [message("Oslo"), /\n {4}It is Oslo\.\n {2}In Oslo\n {2}→ weather Oslo\n/],
-  "an item that its event calls output_item": [
-    { body: framed([{ type: "response.output_item.done", output_index: 0, output_item: CALL }]) },
-    /response\.output_item\.done \[0\] function_call weather fc_1\n/,
-  ],
 };
 
 for (const [name, [given, ...says]] of Object.entries(SHOWN)) {
@@ -199,23 +164,6 @@ withHome("show names connection, lane, warm-up, continuation and close of a WebS
     '  (WebSocket: connection 2, lane "side", continues "resp_9", no response of the connection, ' +
     'response.create of N bytes, 0 answering messages, closed with 1011 "no more")',
   ]);
-});
-
-withHome("a response can be continued only on its own connection and in its own recording", async (home) => {
-  const create = { type: "response.create", model: "m" };
-  const again = { message: { ...create, previous_response_id: "resp_1", input: [] }, events: [] };
-  const given = [
-    socketExchange({ message: { ...create, input: [PROMPT] }, events: responseEvents("resp_1", []) }),
-    socketExchange(again),
-    socketExchange({ ...again, request: { connection: 2 } }),
-    socketExchange(again),
-  ];
-  const created = "2026-11-21T20:18:00.000Z";
-  for (const [split, last] of [[[[1, 4]], 1], [[[1, 3], [4, 4]], null]] as const) {
-    home.fixture("f", given, { recordings: split.map((exchanges) => ({ created, exchanges })) });
-    const { exchanges } = await home.json(["show", "f"]);
-    assert.deepEqual(exchanges.map(({ socket }: Json) => socket.continues), [null, 1, null, last]);
-  }
 });
 
 withHome("a continued request over a WebSocket has the items of its HTTP equivalent", async (home) => {

@@ -1,4 +1,4 @@
-/** Fixtures over a WebSocket, asked with the runtime's own client; and the same conversations over HTTP. */
+/** Fixtures over a WebSocket, and the same conversations over HTTP; continued responses, lanes and limits. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { SocketClient } from "../../support/socket_client.ts";
@@ -12,10 +12,13 @@ import {
   SHELL_OUTPUT,
   socketExchange,
 } from "../../support/socket_fixture.ts";
+import { framed } from "./answers.ts";
 import { withHome } from "./home.ts";
 import type { GivenExchange } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, sent, Served } from "./served.ts";
-import { stream } from "./shapes.ts";
+
+import { Dice } from "../../support/dice.ts";
+import { test } from "../../support/test.ts";
 
 const CREATE = { type: "response.create", ...AGENT_FIELDS };
 const request = (...input: Json[]) => ({ ...AGENT_FIELDS, stream: true, input });
@@ -23,9 +26,9 @@ const { id: _id, status: _status, ...bare } = SHELL_CALL as Json;
 
 /** The agent's exchanges over HTTP, without the warm-up. */
 const OVER_HTTP: readonly GivenExchange[] = [
-  exchangeOf(sent(request(PROMPT), { answer: stream(responseEvents("resp_1", [SHELL_CALL])) })),
+  exchangeOf(sent(request(PROMPT), { answer: framed(responseEvents("resp_1", [SHELL_CALL])) })),
   exchangeOf(
-    sent(request(PROMPT, bare, SHELL_OUTPUT), { answer: stream(responseEvents("resp_2", [LAST_MESSAGE])) }),
+    sent(request(PROMPT, bare, SHELL_OUTPUT), { answer: framed(responseEvents("resp_2", [LAST_MESSAGE])) }),
   ),
 ];
 
@@ -79,35 +82,25 @@ served(
   },
 );
 
-/** Forms in which clients send back a call of a tool. */
-const CALLS: Readonly<Record<string, Json>> = {
-  "as the server wrote it": SHELL_CALL,
-  "without id and status": bare,
-  "with members without a value": { ...SHELL_CALL, namespace: null, caller: null, status: null },
-};
-for (const [form, call] of Object.entries(CALLS)) {
-  served(
-    `a client over HTTP that sends a call back ${form} plays a recording over WebSocket, and needs no warm-up`,
-    agentLoop(),
-    async (server) => {
-      const first = await server.ask(request(PROMPT));
-      assert.match(outcomeOf(first), /^2 /);
-      assert.match(first.headers.get("content-type") ?? "", /^text\/event-stream/);
-      assert.match(outcomeOf(await server.ask(request(PROMPT, call, SHELL_OUTPUT))), /^3 /);
-      assert.deepEqual((await server.end()).unused, []);
-    },
-  );
-}
+served(
+  "a client over HTTP that sends a call back with members without a value plays a recording over WebSocket, and needs no warm-up",
+  agentLoop(),
+  async (server) => {
+    const first = await server.ask(request(PROMPT));
+    assert.match(outcomeOf(first), /^2 /);
+    assert.match(first.headers.get("content-type") ?? "", /^text\/event-stream/);
+    const call = { ...SHELL_CALL, namespace: null, caller: null, status: null };
+    assert.match(outcomeOf(await server.ask(request(PROMPT, call, SHELL_OUTPUT))), /^3 /);
+    assert.deepEqual((await server.end()).unused, []);
+  },
+);
 
 /** Histories that mean something else. */
 const OTHERS: readonly Json[] = [
   request(PROMPT, SHELL_CALL),
   request(PROMPT, { ...SHELL_CALL, arguments: "{}" }, SHELL_OUTPUT),
   request(PROMPT, SHELL_CALL, { ...SHELL_OUTPUT, output: "b.txt" }),
-  request(PROMPT, SHELL_CALL, { ...SHELL_OUTPUT, status: "incomplete" }),
-  request({ ...PROMPT, status: "incomplete" }, SHELL_CALL, SHELL_OUTPUT),
   { ...request(PROMPT, SHELL_CALL, SHELL_OUTPUT), generate: false },
-  { ...request(PROMPT, SHELL_CALL, SHELL_OUTPUT), stream: false },
 ];
 served("a history that means something else does not match", agentLoop(), async (server) => {
   for (const [index, body] of OTHERS.entries()) {
@@ -128,7 +121,6 @@ const HISTORIES: readonly (readonly [readonly Json[], boolean])[] = [
   [[message], false],
   [[reasoning, { ...message, phase: "commentary" }], false],
   [[reasoning, { ...message, content: [cited] }], false],
-  [[{ ...reasoning, content: [{ type: "reasoning_text", text: "hm" }] }, message], false],
 ];
 served("messages and reasoning match in each form in which clients send them back", [
   socketExchange({
@@ -195,11 +187,9 @@ served(
 /** Faults, the events that a client gets, and the code with which the connection closes. */
 const ENDS: readonly (readonly [fault: string, events: readonly string[], code: number | null])[] = [
   ["close 1011 after 1 event", ["response.created"], 1011],
-  ["cut after 1 event", ["response.created"], 1000],
   ["websocket_connection_limit_reached", ["error"], 1000],
   ["previous_response_not_found", ["error"], null],
   ["429 retry-after 2", ["error"], null],
-  ["failed after 1 event", ["response.created", "response.failed"], null],
 ];
 for (const [fault, expected, code] of ENDS) {
   served(`the fault "${fault}" over a WebSocket`, OVER_HTTP, async (_server, baseUrl) => {
@@ -217,3 +207,78 @@ for (const [fault, expected, code] of ENDS) {
 served("without WebSockets an upgrade is refused", OVER_HTTP, async (_server, baseUrl) => {
   await assert.rejects(SocketClient.open(baseUrl), /426/);
 }, ["--no-websocket"]);
+
+const recorded = (input: readonly Json[], events: readonly Json[]) =>
+  exchangeOf(sent({ ...AGENT_FIELDS, stream: true, input }, { answer: framed(events) }));
+const user = (content: string): Json => ({ role: "user", content });
+const continues = (previous: string | undefined) =>
+  previous === undefined ? {} : { previous_response_id: previous };
+
+withHome("any tree of continuations plays, and after an error its response is unknown", async (home) => {
+  for (let seed = 0; seed < 5; seed++) {
+    const dice = new Dice(seed);
+    const histories = new Map<string, readonly Json[]>();
+    const exchanges = [];
+    const asked: Json[] = [];
+    for (let step = 0; step < 20; step++) {
+      const previous = dice.chance(0.2) ? undefined : [...histories.keys()][dice.count(0, histories.size)];
+      const input = Array.from({ length: dice.count(1, 2) }, (_, at) => user(`${step}.${at}`));
+      const whole = [...histories.get(previous ?? "") ?? [], ...input];
+      const items = Array.from({ length: dice.count(0, 2) }, (_, at) => ({
+        ...{ type: "reasoning", id: `rs_${step}_${at}`, summary: [], encrypted_content: `${step} ${at}` },
+      }));
+      const events = responseEvents(`resp_${step}`, items);
+      // The last event may lack the items, which then count in the order of their places.
+      if (dice.chance(0.5)) {
+        events.at(-1).response.output = [];
+        events.splice(1, items.length, ...events.slice(1, -1).reverse());
+      }
+      exchanges.push(recorded(whole, events));
+      asked.push({ ...CREATE, ...continues(previous), input });
+      histories.set(`resp_${step}`, [...whole, ...items]);
+    }
+    home.fixture(`f${seed}`, exchanges);
+    await using server = await Served.start(home, [`f${seed}`], {
+      ...{ cwd: home.directory, flags: ["--rules", "none"] },
+    });
+    await using client = await SocketClient.open(`${server.origin}/v1`);
+    for (const [step, message] of asked.entries()) {
+      const last = (await client.ask(message)).at(-1) as Json;
+      assert.equal(last.response?.id, `resp_${step}`, `seed ${seed}: ${JSON.stringify(last)}`);
+    }
+    const other = { ...CREATE, previous_response_id: "resp_9", input: [user("other")] };
+    for (const code of ["fixture_miss", "previous_response_not_found"]) {
+      assert.equal(((await client.ask(other))[0] as Json).error.code, code);
+    }
+  }
+}, test.long);
+
+withHome("a connection takes 32 named lanes, also one after the other", async (home) => {
+  home.fixture("a", [recorded([user("a")], responseEvents("resp_1", []))]);
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--repeat"] });
+  await using client = await SocketClient.open(`${server.origin}/v1`);
+  const outcome = async (lane: string | null) => {
+    const last: Json =
+      (await client.ask({ ...CREATE, ...(lane === null ? {} : { stream_id: lane }), input: [user("a")] }))
+        .at(-1);
+    return last.error?.code ?? last.type;
+  };
+  for (let lane = 0; lane < 32; lane++) assert.equal(await outcome(`A-z_0.${lane}`), "response.completed");
+  assert.equal(await outcome("one-more"), "websocket_stream_limit_reached");
+  for (const lane of ["A-z_0.7", null]) assert.equal(await outcome(lane), "response.completed");
+  for (const lane of ["", "a b", "é", "x".repeat(257)]) {
+    assert.equal(await outcome(lane), "invalid_stream_id", lane);
+  }
+});
+
+withHome("a connection takes 16 responses in flight", async (home) => {
+  home.fixture("a", [recorded([user("a")], responseEvents("resp_1", []))]);
+  const flags = ["--repeat", "--fault", "stall after 1 event"];
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+  await using client = await SocketClient.open(`${server.origin}/v1`);
+  for (let number = 0; number < 17; number++) client.send({ ...CREATE, input: [user("a")] });
+  client.send({ ...CREATE, stream_id: "?", input: [] });
+  await client.until((events) => events.some(({ error }) => (error as Json)?.code === "invalid_stream_id"));
+  const codes = client.events.flatMap(({ error }) => error === undefined ? [] : [(error as Json).code]);
+  assert.deepEqual(codes, ["websocket_stream_limit_reached", "invalid_stream_id"]);
+});

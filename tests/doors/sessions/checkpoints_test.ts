@@ -10,7 +10,6 @@ import {
   FIVE_TURNS,
   type GivenTurn,
   sealed,
-  type SessionFiles,
   user,
   withdrawal,
   write,
@@ -25,11 +24,7 @@ const TO_FIRST = { turn: 21, seq: 41, to_turn: 10, to_seq: 20, opening_turn: nul
 /** Sessions with checkpoints, and the turns that the next request needs. */
 const OPENED: Record<string, { turns: readonly GivenTurn[]; needed: readonly number[] }> = {
   "a checkpoint at the end of a run": {
-    turns: [
-      ...RUNS,
-      { ...SECOND, events: [{ ...SECOND.events[0], previous_checkpoint: null }] },
-      ...again(5, 42),
-    ],
+    turns: [...RUNS, checkpoint({ turn: 15, seq: 30 }, null, { run: 4 }), ...again(5, 42)],
     needed: numbers(16, 26),
   },
   "a checkpoint inside a run": { turns: KINDS["cut-inside"] ?? [], needed: [6, 8, 9] },
@@ -84,33 +79,13 @@ async function bodyOf(home: SessionHome, turns: readonly GivenTurn[]): Promise<J
   return body;
 }
 
-withHome("a withdrawn checkpoint gives back what the request was before it", async (home) => {
-  const [none, first, second] = [
-    await bodyOf(home, RUNS),
-    await bodyOf(home, [...RUNS, FIRST]),
-    await bodyOf(home, [...RUNS, FIRST, SECOND]),
-  ];
-  assert.equal(new Set([none, first, second].map((body) => JSON.stringify(body))).size, 3);
-  const withdrawn = [...RUNS, FIRST, SECOND, withdrawal(42, TO_FIRST, 4)];
-  assert.deepEqual(await bodyOf(home, withdrawn), first);
-  assert.deepEqual(await bodyOf(home, [...withdrawn, withdrawal(41, null, 4)]), none);
-});
-
-/** A session with the manifest that it had after each of its last turns. */
-function withManifests(home: SessionHome, more: readonly GivenTurn[]): [SessionFiles, string[]] {
+withHome("a manifest older than a checkpoint or a withdrawal hides no turn", async (home) => {
   const session = home.session(RUNS);
   const manifests = [Deno.readTextFileSync(session.manifest)];
-  for (const turn of more) {
+  for (const turn of [FIRST, SECOND, withdrawal(42, TO_FIRST, 4), withdrawal(41, null, 4), FIRST]) {
     session.add(turn).writeManifest();
     manifests.push(Deno.readTextFileSync(session.manifest));
   }
-  return [session, manifests];
-}
-
-withHome("a manifest older than a checkpoint or a withdrawal hides no turn", async (home) => {
-  const third = checkpoint({ turn: 10, seq: 20 }, null, { run: 4 });
-  const changes = [FIRST, SECOND, withdrawal(42, TO_FIRST, 4), withdrawal(41, null, 4), third];
-  const [session, manifests] = withManifests(home, changes);
   const body = await home.nextBody();
   for (const manifest of manifests) {
     write(session.manifest, manifest);
@@ -119,10 +94,7 @@ withHome("a manifest older than a checkpoint or a withdrawal hides no turn", asy
 });
 
 withHome("a manifest that speaks of a checkpoint which is not there is not believed", async (home) => {
-  const [session] = withManifests(home, [{
-    ...SECOND,
-    events: [{ ...SECOND.events[0], previous_checkpoint: null }],
-  }]);
+  const session = home.session([...RUNS, checkpoint({ turn: 15, seq: 30 }, null, { run: 4 })]);
   const body = await home.nextBody();
   const { sum: _, ...manifest } = JSON.parse(Deno.readTextFileSync(session.manifest));
   for (const change of [{ to_turn: 16, to_seq: 31 }, { seq: 42 }, { turn: 20 }, { to_seq: 29 }]) {

@@ -1,6 +1,6 @@
 /** Damage of a sound session of five turns, and what `fsck` finds. */
 import { sha256 } from "../../support/files.ts";
-import { PINS, results, type SessionFiles } from "./session_files.ts";
+import { checkpoint, PINS, results, type SessionFiles, user, write } from "./session_files.ts";
 
 /** Damage, and its findings. */
 export interface Damage {
@@ -8,8 +8,11 @@ export interface Damage {
   readonly damage: (session: SessionFiles) => void;
   /** `severity code path`, in order. */
   readonly found: readonly string[];
-  /** True if no run continues the session before it is repaired. */
-  readonly refused: boolean;
+  /**
+   * True if no run continues the session before it is repaired.
+   * @default {a finding is an error}
+   */
+  readonly refused?: boolean;
 }
 
 const BLOB = PINS.instructions;
@@ -25,17 +28,14 @@ export const DAMAGE: Record<string, Damage> = {
     },
     // The results of turn 3 may answer calls that turn 2 held, so only turn 2 is blamed.
     found: ["error bad_sum turns/000002.json"],
-    refused: true,
   },
   "a turn edited and sealed again": {
     damage: (session) => session.edit(session.turn(2), (text) => text.replace("rs_1", "rs_2")),
     found: ["error wrong_prev turns/000003.json"],
-    refused: true,
   },
   "a missing turn": {
     damage: (session) => Deno.removeSync(session.turn(3)),
     found: ["error missing_turn turns/000003.json"],
-    refused: true,
   },
   "a missing turn, and no manifest": {
     damage: (session) => {
@@ -43,12 +43,10 @@ export const DAMAGE: Record<string, Damage> = {
       Deno.removeSync(session.turn(1));
     },
     found: ["error missing_turn turns/000001.json", "warning manifest_missing manifest.json"],
-    refused: true,
   },
   "a missing newest turn, which the manifest names": {
     damage: (session) => Deno.removeSync(session.turn(5)),
     found: ["error manifest_leads manifest.json", "info open_run turns/000004.json"],
-    refused: true,
   },
   "two turns swapped": {
     damage: (session) => {
@@ -66,7 +64,6 @@ export const DAMAGE: Record<string, Damage> = {
       "error wrong_prev turns/000005.json",
       "error wrong_seq turns/000005.json",
     ],
-    refused: true,
   },
   "a duplicate of the last turn under the next number": {
     damage: (session) => Deno.copyFileSync(session.turn(5), session.turn(6)),
@@ -77,7 +74,6 @@ export const DAMAGE: Record<string, Damage> = {
       "error wrong_run turns/000006.json",
       "info manifest_lags manifest.json",
     ],
-    refused: true,
   },
   "a turn number far beyond the end": {
     damage: (session) => Deno.copyFileSync(session.turn(5), `${session.path}/turns/999999999.json`),
@@ -92,7 +88,7 @@ export const DAMAGE: Record<string, Damage> = {
   "foreign names": {
     damage: (session) => {
       for (const name of ["turns/0000003.json", "turns/notes.txt", "blobs/readme", "extra"]) {
-        Deno.writeTextFileSync(`${session.path}/${name}`, "", { mode: 0o600 });
+        write(`${session.path}/${name}`, "");
       }
     },
     found: [
@@ -101,29 +97,24 @@ export const DAMAGE: Record<string, Damage> = {
       "warning foreign_file turns/notes.txt",
       "warning foreign_file blobs/readme",
     ],
-    refused: false,
   },
   "a turn of another session": {
     damage: (session) =>
       session.edit(session.turn(5), (text) => text.replace(`"session":"${session.id}"`, '"session":"other"')),
     found: ["error foreign_turn turns/000005.json"],
-    refused: true,
   },
   "a turn of the wrong shape": {
     damage: (session) =>
       session.edit(session.turn(5), (text) => text.replace('"exit_code":0', '"exit_code":"none"')),
     found: ["error bad_shape turns/000005.json"],
-    refused: true,
   },
   "a turn that names no format of ours": {
     damage: (session) => session.edit(session.turn(5), (text) => text.replace("reprise.turn/1", "other/1")),
     found: ["error bad_format turns/000005.json"],
-    refused: true,
   },
   "a turn that is not JSON": {
     damage: (session) => session.edit(session.turn(5), (text) => text.replace("{", "[")),
     found: ["error bad_json turns/000005.json"],
-    refused: true,
   },
   "a result whose call is another's": {
     damage: (session) =>
@@ -132,7 +123,6 @@ export const DAMAGE: Record<string, Damage> = {
       "error result_without_call turns/000003.json",
       "error wrong_prev turns/000004.json",
     ],
-    refused: true,
   },
   "a second result for a call": {
     damage: (session) =>
@@ -145,12 +135,10 @@ export const DAMAGE: Record<string, Damage> = {
       "error wrong_prev turns/000004.json",
       "warning orphan_call turns/000002.json",
     ],
-    refused: true,
   },
   "a temporary file of a killed writer": {
-    damage: (session) => Deno.writeTextFileSync(`${session.path}/.tmp-77-00ff`, "{", { mode: 0o600 }),
+    damage: (session) => write(`${session.path}/.tmp-77-00ff`, "{"),
     found: ["info leftover .tmp-77-00ff"],
-    refused: false,
   },
   "a directory with the name of a temporary file": {
     damage: (session) => {
@@ -158,31 +146,35 @@ export const DAMAGE: Record<string, Damage> = {
       Deno.writeTextFileSync(`${session.path}/.tmp-77-00ff/mine`, "mine");
     },
     found: ["warning foreign_file .tmp-77-00ff"],
-    refused: false,
   },
   "a second result for a call, in a later turn": {
     damage: (session) => session.replaceLast(results({ call_a: 3 })),
     found: ["error second_result turns/000005.json", "info open_run turns/000005.json"],
-    refused: true,
   },
   "a checkpoint that keeps the message of a turn after its end": {
-    damage: (session) =>
-      session.replaceLast({
-        kind: "compaction",
-        pins: PINS,
-        events: [{
-          ...{
-            type: "history_compaction",
-            to_seq: 1,
-            to_turn: 1,
-            previous_checkpoint: null,
-            opening_turn: 999,
-          },
-          ...{ strategy: "deterministic", summary: "x", limitations: [] },
-        }],
-      }),
+    damage: (session) => session.replaceLast(checkpoint({ turn: 1, seq: 1 }, 999, { run: 1 })),
     found: ["error wrong_checkpoint turns/000005.json", "info open_run turns/000005.json"],
-    refused: true,
+  },
+  "a fork turn that names another place than its own": {
+    damage: (session) => {
+      const event = {
+        type: "session_fork",
+        parent: "p",
+        to_seq: 3,
+        to_turn: 2,
+        sum: UNNAMED,
+        lineage: ["p"],
+      };
+      session.replaceLast({ kind: "fork", events: [event] });
+    },
+    found: ["error wrong_fork turns/000005.json", "info open_run turns/000005.json"],
+  },
+  "a run that begins before the one before it ended": {
+    damage: (session) => {
+      session.replaceLast(user("Again", 2));
+      session.writeManifest();
+    },
+    found: ["warning run_not_ended turns/000005.json", "info open_run turns/000005.json"],
   },
   "open modes": {
     damage: (session) => {
@@ -199,35 +191,26 @@ export const DAMAGE: Record<string, Damage> = {
       "warning wrong_mode turns/000001.json",
       `warning wrong_mode blobs/${BLOB}`,
     ],
-    refused: false,
   },
   "a missing blob that pins name": {
     damage: (session) => Deno.removeSync(`${session.path}/blobs/${BLOB}`),
     found: [`error missing_blob blobs/${BLOB}`],
-    refused: true,
   },
   "a blob with another content of the same size": {
     damage: (session) => Deno.writeTextFileSync(`${session.path}/blobs/${BLOB}`, "You are a careful Agent."),
     found: [`error damaged_blob blobs/${BLOB}`],
-    refused: true,
   },
-  "a blob that no turn names": {
-    damage: (session) => Deno.writeTextFileSync(`${session.path}/blobs/${UNNAMED}`, "x", { mode: 0o600 }),
-    found: [`info unreferenced_blob blobs/${UNNAMED}`],
-    refused: false,
-  },
-  "a blob that no turn names, with another content": {
+  "blobs that no turn names, two of them with another content": {
     damage: (session) => {
       for (const name of ["0", "1"]) {
-        Deno.writeTextFileSync(`${session.path}/blobs/${name.repeat(64)}`, "x", { mode: 0o600 });
+        write(`${session.path}/blobs/${name.repeat(64)}`, "x");
       }
-      Deno.writeTextFileSync(`${session.path}/blobs/${UNNAMED}`, "x", { mode: 0o600 });
+      write(`${session.path}/blobs/${UNNAMED}`, "x");
     },
     found: [
       ...["0", "1"].map((name) => `warning damaged_blob blobs/${name.repeat(64)}`),
       `info unreferenced_blob blobs/${UNNAMED}`,
     ],
-    refused: false,
   },
   "waiting turns that others may read, a link and a note among them": {
     damage: (session) => {
@@ -252,7 +235,6 @@ export const DAMAGE: Record<string, Damage> = {
       Deno.mkdirSync(session.turn(4), { mode: 0o700 });
     },
     found: ["error not_a_file turns/000004.json"],
-    refused: true,
   },
   "a session that lost all its turns, of which its manifest tells": {
     damage: (session) => Deno.removeSync(`${session.path}/turns`, { recursive: true }),
@@ -261,6 +243,5 @@ export const DAMAGE: Record<string, Damage> = {
       `info unreferenced_blob blobs/${PINS.tools}`,
       `info unreferenced_blob blobs/${BLOB}`,
     ],
-    refused: true,
   },
 };

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { bytesBelow, type Json } from "../../support/files.ts";
 import { DAMAGE } from "./damage.ts";
 import { withHome } from "./home.ts";
-import { call, ended, model, user } from "./session_files.ts";
+import { call, ended, model, user, write } from "./session_files.ts";
 
-for (const [name, { damage, found, refused }] of Object.entries(DAMAGE)) {
+const isError = (line: string) => line.startsWith("error");
+
+for (const [name, { damage, found, refused = found.some(isError) }] of Object.entries(DAMAGE)) {
   withHome(
     `fsck finds ${name}${refused ? ", and readers refuse it" : ""}; repair mends that alone`,
     async (home) => {
@@ -42,21 +44,29 @@ for (const [name, { damage, found, refused }] of Object.entries(DAMAGE)) {
   );
 }
 
-withHome(
-  "a turn of a later format is a warning that a run stops at and that repair leaves alone",
-  async (home) => {
-    const session = home.session();
-    session.edit(session.turn(5), (text) => text.replace("reprise.turn/1", "reprise.turn/7"));
-    const before = bytesBelow(session.path, "lock");
-    assert.deepEqual(await home.findings(), ["warning newer_format turns/000005.json"]);
-    assert.equal(
-      (await home.json(["run", "--dry-run", "-s", session.id, "Go on"], 2)).code,
-      "format_too_new",
-    );
-    assert.equal((await home.json(["repair", session.id], 2)).code, "format_too_new");
-    assert.deepEqual(bytesBelow(session.path, "lock"), before);
-  },
-);
+/** What a later version may write, and the finding. */
+const LATER: Record<string, [was: string, is: string]> = {
+  newer_format: ["reprise.turn/1", "reprise.turn/7"],
+  newer_kind: ['"kind":"harness"', '"kind":"later"'],
+};
+
+for (const [code, [was, is]] of Object.entries(LATER)) {
+  withHome(
+    `a turn of a ${code} is a warning that a run stops at and that repair leaves alone`,
+    async (home) => {
+      const session = home.session();
+      session.edit(session.turn(5), (text) => text.replace(was, is));
+      assert.deepEqual(await home.findings(), [`warning ${code} turns/000005.json`]);
+      const run = await home.json(["run", "--dry-run", "-s", session.id, "Go on"], 2);
+      // Nothing beside it is repaired either.
+      write(session.turn(2), "");
+      const before = bytesBelow(session.path, "lock");
+      const repair = await home.json(["repair", session.id], 2);
+      assert.deepEqual([run.code, repair.code], ["format_too_new", "format_too_new"]);
+      assert.deepEqual(bytesBelow(session.path, "lock"), before);
+    },
+  );
+}
 
 withHome("calls of a response that failed are never run, so nothing is missing there", async (home) => {
   const failed = model([call("call_x")], 1, { response: { id: null, status: "failed" } });

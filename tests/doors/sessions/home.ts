@@ -33,6 +33,11 @@ export class SessionHome extends Sandbox {
     return findings.map(({ severity, code, path }: Json) => `${severity} ${code} ${path}`);
   }
 
+  /** Names in the directory of the sessions, sorted. */
+  names(): string[] {
+    return [...Deno.readDirSync(`${this.home}/sessions`)].map(({ name }) => name).sort();
+  }
+
   /** Returns the row of `ls` for a session. */
   async listed(id = ID): Promise<Json> {
     return (await this.json(["ls"])).sessions.find((session: Json) => session.id === id);

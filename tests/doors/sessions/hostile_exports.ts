@@ -3,7 +3,7 @@ import { sha256 } from "../../support/files.ts";
 import { sealed } from "./session_files.ts";
 
 /** Lines as a file, with an end that fits them, so that only what a row changed is wrong. */
-export function sealedLines(lines: readonly string[]): string {
+function sealedLines(lines: readonly string[]): string {
   const body = lines.map((line) => `${line}\n`).join("");
   return `${body}${JSON.stringify({ end: true, sha256: sha256(body) })}\n`;
 }
@@ -37,21 +37,17 @@ export const HOSTILE: Record<string, Row> = {
   "nothing": [() => "", /line 1 is missing/],
   "no newline": [(lines) => lines.join("\n"), /cut short/],
   "garbage": [([head]) => `${head}\n\u0000\u0001\n`, /is not JSON/],
-  "an array": [([head]) => `${head}\n[]\n`, /not a JSON object/],
   "deep nesting": [([head]) => `${head}\n${"[".repeat(100_000)}\n`, /nests too deep/],
   "another format": [edited(0, { format: "tar" }), /neither an export of reprise nor/],
+  "a later version": [edited(0, { format: "reprise.export/2" }), /reprise\.export\/2/],
   "a line without end": [([head]) => `${head}\n${"x".repeat(3 * 2 ** 20)}`, /has more than/],
   "a path as session id": [edited(0, { session: "../../etc" }), /no session id/],
   "the id of another session": [edited(0, { session: "other" }), /was written by session/],
   "more turns than there are": [edited(0, { turns: 6 }), /000006\.json", which comes next/],
   "fewer turns": [edited(0, { turns: 4 }), /neither a blob nor the end/],
-  "no turns": [edited(0, { turns: 0 }), /has no "turns"/],
   "a huge number of turns": [edited(0, { turns: 1e300 }), /has no "turns"/],
-  "a fraction of a turn": [edited(0, { turns: 1.5 }), /has no "turns"/],
   "a path that leaves the session": [edited(1, { path: "turns/../../../x" }), /comes next/],
-  "an absolute path": [edited(1, { path: "/etc/passwd" }), /comes next/],
   "a huge size": [edited(1, { bytes: 2 ** 40 }), /has no "bytes"/],
-  "a negative size": [edited(1, { bytes: -1 }), /has no "bytes"/],
   "a size too small": [edited(1, { bytes: 10 }), /more than its file has left/],
   "a size too large": [edited(1, { bytes: 60_000_000 }), /is not content/],
   "another hash": [edited(1, { sha256: "0".repeat(64) }), /does not fit its sha256/],
@@ -78,7 +74,6 @@ export const HOSTILE: Record<string, Row> = {
   "no blobs": [(lines) => sealedLines(lines.slice(0, 11)), /comes before the blob/],
   "a blob twice": [(lines) => sealedLines([...lines.slice(0, -1), ...lines.slice(-3, -1)]), /out of order/],
   "a path that leaves the blobs": [edited(11, { path: "blobs/../../x" }), /neither a blob nor the end/],
-  "a manifest": [edited(11, { path: "manifest.json" }), /neither a blob nor the end/],
   "a blob that no turn names": [
     (lines) => sealedLines([...lines.slice(0, -1), STRANGER]),
     /no turn names/,

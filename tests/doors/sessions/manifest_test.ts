@@ -29,7 +29,6 @@ const SPOILT: Record<string, [finding: string, spoil: (session: SessionFiles) =>
   "missing": ["warning manifest_missing", ({ manifest }) => Deno.removeSync(manifest)],
   "empty": ["warning manifest_garbled", ({ manifest }) => Deno.truncateSync(manifest)],
   "cut short": ["warning manifest_garbled", (session) => cut(session, 10)],
-  "without its last newline": ["warning manifest_garbled", (session) => cut(session, 1)],
   "edited manually": [
     "warning manifest_garbled",
     ({ manifest }) => write(manifest, Deno.readTextFileSync(manifest).replace("completed", "failed")),
@@ -41,11 +40,6 @@ const SPOILT: Record<string, [finding: string, spoil: (session: SessionFiles) =>
   "padded to more than 1 MiB": [
     "warning manifest_garbled",
     (session) => session.edit(session.manifest, (text) => text.replace("\n ", " ".repeat(2 ** 20))),
-  ],
-  "without a member": ["warning manifest_garbled", (session) => spoil(session, () => ({ usage: undefined }))],
-  "of a member with another type": [
-    "warning manifest_garbled",
-    (session) => spoil(session, () => ({ title: 7 })),
   ],
   "one whose head has another sum": [
     "warning manifest_wrong",
@@ -59,10 +53,6 @@ const SPOILT: Record<string, [finding: string, spoil: (session: SessionFiles) =>
   "one that counts too few bytes": [
     "warning manifest_wrong",
     (session) => spoil(session, () => ({ bytes: { turns: 0, blobs: 0 } })),
-  ],
-  "one that counts too many bytes": [
-    "warning manifest_wrong",
-    (session) => spoil(session, () => ({ bytes: { turns: 1e9, blobs: 0 } })),
   ],
 };
 
@@ -103,17 +93,7 @@ withHome("the manifest that each verb writes is the one that its turns and blobs
     for (const { name: id } of Deno.readDirSync(`${home.home}/sessions`)) {
       const path = `${home.home}/sessions/${id}/manifest.json`;
       const written = Deno.readTextFileSync(path);
-      const sizeOf = (directory: string) =>
-        [...Deno.readDirSync(`${home.home}/sessions/${id}/${directory}`)]
-          .reduce(
-            (sum, { name }) => sum + Deno.statSync(`${home.home}/sessions/${id}/${directory}/${name}`).size,
-            0,
-          );
-      assert.deepEqual(
-        JSON.parse(written).bytes,
-        { turns: sizeOf("turns"), blobs: sizeOf("blobs") },
-        verb.join(" "),
-      );
+      assert.deepEqual((await home.findings(id)).filter((line) => line.includes("manifest")), [], verb[0]);
       Deno.removeSync(path);
       await home.json(["repair", id]);
       assert.equal(Deno.readTextFileSync(path), written, verb.join(" "));

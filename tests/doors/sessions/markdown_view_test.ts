@@ -4,7 +4,8 @@ import type { Json } from "../../support/files.ts";
 import { assertInert } from "../../support/inert_markdown.ts";
 import { test } from "../../support/test.ts";
 import { ID, withHome } from "./home.ts";
-import { ended, type GivenTurn, message, model, user } from "./session_files.ts";
+import { ended, type GivenTurn, message, model, reasoning, user } from "./session_files.ts";
+import { EVENTS, variantsOf } from "./shapes.ts";
 
 /** Texts of models and people that a terminal, a page or a reader of Markdown would obey. */
 const ATTACKS: readonly string[] = [
@@ -20,18 +21,12 @@ const ATTACKS: readonly string[] = [
   "| a ` | <u>b</u> ` |\n| --- | --- |",
   "@everyone closes #1, fixes GH-2 and https://example.com/o/r/issues/3",
   "&lt;b&gt; &#64;user &#x3c;i>",
-  "`open\n`<b>`",
-  "| a | b |\n| - | - |\n| ` | <b> ` |",
-  "&#64;user and &commat;user, &#35;1",
   "[bank]\n\n[bank]: https://evil.example",
-  "![a](https://evil.example/a.png) !![a](https://evil.example/a.png)",
   "~~~\n```\n</details>\n<b>\n~~~",
-  "```\n<b>",
   "- a\n\n      ```\n      <b>\n   ```\n<i>",
   "\\<b> \\\\<b> \\@user \\#1 \\![a](b)",
   "<!--\n\n```\n-->\n<b>\n```",
   "text\n    ``` x\n<b>\n    ```",
-  "closes https://example.com/o/r/issues/3, GH-4 and o/r#5",
   "\n── 99 · run 99 · user",
 ];
 
@@ -48,34 +43,14 @@ function hostile(text: string): GivenTurn[] {
     called(`${text}2`, "edit_file", { path: text, old_text: text, new_text: `${text}\n${text}` }, text),
     called(`${text}3`, "write_file", { path: text, content: text }, text),
   ];
-  const thought = {
-    id: text,
-    type: "reasoning",
-    summary: [{ type: "summary_text", text }],
-    encrypted_content: text,
-  };
+  const thought = { ...reasoning(text, text), summary: [{ type: "summary_text", text }] };
   const items = [thought, message(text, text), ...calls.map(([item]) => item), { type: text, id: text }];
-  const notes = [
-    {
-      type: "permission_decision",
-      call_id: text,
-      call_seq: 4,
-      tool: text,
-      decision: "denied",
-      reason: text,
-      rule: text,
-    },
-    {
-      type: "replay_notice",
-      reason: text,
-      items: [{ seq: 2, action: text }],
-      error: { code: "x", message: text },
-    },
-    { type: "endpoint_notice", endpoint: text, model: text, without: text },
-    { type: "blob_lost", sha256: text },
-    { type: text },
-    { ...ended(1, text).events[0], error: { code: "x", message: text } },
-  ];
+  const filled = (shape: Json) =>
+    JSON.parse(
+      JSON.stringify(variantsOf(shape)[0]?.value),
+      (_, each) => typeof each === "string" ? text : each,
+    );
+  const notes = Object.entries(EVENTS).map(([type, shape]) => ({ ...filled(shape), type }));
   return [
     user(text),
     { ...model(items), model: { asked: text, answered: text } },
@@ -83,7 +58,7 @@ function hostile(text: string): GivenTurn[] {
       kind: "tools",
       events: calls.map(([item, result]) => ({ ...result, call_seq: 2 + items.indexOf(item) })),
     },
-    { kind: "harness", events: notes },
+    { kind: "harness", events: [...notes, { type: text }] },
   ];
 }
 

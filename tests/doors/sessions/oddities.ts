@@ -4,6 +4,7 @@
  */
 import type { Json } from "../../support/files.ts";
 import type { Dice } from "../../support/dice.ts";
+import { spoilt } from "../../support/hostile_json.ts";
 import { sealed, write } from "./session_files.ts";
 
 /** Copies a session's directory, under the same name, into another home. */
@@ -34,24 +35,9 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
       bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
       return bytes;
     }),
-  "zero bytes": (root, dice) => rewrite(root, dice, (bytes) => bytes.fill(0)),
-  "bytes after the end": (root, dice) =>
-    rewrite(root, dice, (bytes) => {
-      const longer = new Uint8Array(bytes.length + dice.count(1, 9)).fill(10);
-      longer.set(bytes);
-      return longer;
-    }),
   "a file missing": (root, dice) => remove(dice.pick(filesIn(root))),
   "two files swapped": (root, dice) => {
     const [a, b] = [dice.pick(filesIn(root)), dice.pick(filesIn(root))];
-    const [inA, inB] = [Deno.readFileSync(a), Deno.readFileSync(b)];
-    Deno.writeFileSync(a, inB);
-    Deno.writeFileSync(b, inA);
-  },
-  "two blobs swapped": (root, dice) => {
-    const blobs = filesIn(root).filter((path) => path.includes("/blobs/"));
-    if (blobs.length < 2) return;
-    const [a, b] = [dice.pick(blobs), dice.pick(blobs)];
     const [inA, inB] = [Deno.readFileSync(a), Deno.readFileSync(b)];
     Deno.writeFileSync(a, inB);
     Deno.writeFileSync(b, inA);
@@ -63,33 +49,16 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
     if (dice.chance(0.5)) Deno.copyFileSync(from, to);
     else Deno.renameSync(from, to);
   },
-  "the manifest padded": (root, dice) => {
-    const { sum: _, ...manifest } = manifestOf(root);
-    const padding = " ".repeat(dice.pick([1, 4000, 1024 * 1024, 2 * 1024 * 1024]));
-    writeManifest(root, `${JSON.stringify(manifest).slice(0, -1)},${padding}`);
-  },
   "the manifest edited and sealed again": (root, dice) => {
     const { sum: _, ...manifest } = manifestOf(root);
-    const edited = dice.chance(0.5) ? editedValue(manifest, dice) : editedManifest(manifest, dice);
-    writeManifest(root, `${JSON.stringify(edited).slice(0, -1)},\n `);
+    const path = `${root}/manifest.json`;
+    if (!exists(path) || Deno.lstatSync(path).isFile) writeSealed(path, editedValue(manifest, dice));
   },
-  "the manifest of another session": (root) => {
-    const { sum: _, ...manifest } = manifestOf(root);
-    writeManifest(root, `${JSON.stringify({ ...manifest, session: "another" }).slice(0, -1)},\n `);
-  },
-  "a manifest of a later version": (root) => {
-    const { sum: _, ...manifest } = manifestOf(root);
-    writeManifest(root, `${JSON.stringify({ ...manifest, format: "reprise.manifest/2" }).slice(0, -1)},\n `);
-  },
-  "a turn edited and sealed again": (root, dice) => {
-    const path = anyTurn(root, dice);
-    if (path !== null) editTurn(path, (turn) => editedValue(turn, dice));
-  },
-  "a turn edited, and every turn after it sealed again to fit": (root, dice) => {
+  "a turn edited and sealed again, perhaps with every turn after it to fit": (root, dice) => {
     const path = anyTurn(root, dice);
     if (path === null) return;
-    editTurn(path, (turn) => editedValue(turn, dice));
-    rechain(root);
+    editTurn(path, (turn) => editedTurn(turn, dice));
+    if (dice.chance(0.5)) rechain(root);
   },
   "a checkpoint edited, and every turn after it sealed again to fit": (root, dice) => {
     for (const path of turnsOf(root)) {
@@ -116,10 +85,6 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
     const name = dice.pick(["notes.txt", "0000003.json", ".tmp-12-00ff", "000099.json.bak", "a".repeat(64)]);
     plant(`${root}${directory}/${name}`, dice);
   },
-  "a turn of another session": (root, dice) => {
-    const path = anyTurn(root, dice);
-    if (path !== null) editTurn(path, (turn) => ({ ...turn, session: "another" }));
-  },
   "something else instead of a file": (root, dice) => {
     const path = dice.pick(filesIn(root));
     remove(path);
@@ -132,103 +97,45 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
     if (dice.chance(0.7)) plant(path, dice);
     if (dice.chance(0.5) && exists(away)) remove(away);
   },
-  "no lock, or something in its place": (root, dice) => {
-    if (exists(`${root}/lock`)) remove(`${root}/lock`);
-    if (dice.chance(0.6)) plant(`${root}/lock`, dice);
-  },
-  "other modes": (root, dice) => {
-    const path = dice.pick([...filesIn(root), root, `${root}/turns`, `${root}/blobs`]);
-    if (!exists(path)) return;
-    const { isSymlink, isDirectory } = Deno.lstatSync(path);
-    // Everybody but root must be able to search a directory.
-    const search = isDirectory ? 0o100 : 0;
-    if (!isSymlink) Deno.chmodSync(path, dice.pick([0o777, 0o644, 0o755]) | search);
-  },
 };
 
 /** Puts something at a free path: a file, an empty or a full directory, a symbolic link. */
 function plant(path: string, dice: Dice): void {
   if (exists(path)) return;
-  switch (dice.pick(["empty", "file", "directory", "full", "dangling", "link"])) {
-    case "empty":
-      return Deno.writeTextFileSync(path, "", { mode: 0o600 });
-    case "file":
-      return Deno.writeTextFileSync(path, "something else", { mode: 0o600 });
-    case "directory":
-      return Deno.mkdirSync(path, { mode: 0o700 });
-    case "full":
-      Deno.mkdirSync(path, { mode: 0o700 });
-      return Deno.writeTextFileSync(`${path}/inside`, "x", { mode: 0o600 });
-    case "dangling":
-      return Deno.symlinkSync("nowhere", path);
-    case "link":
-      return Deno.symlinkSync("/etc/hostname", path);
-  }
+  const what = dice.pick(["file", "directory", "link"]);
+  if (what === "file") write(path, dice.pick(["", "something else"]));
+  if (what === "link") Deno.symlinkSync(dice.pick(["nowhere", "/etc/hostname"]), path);
+  if (what !== "directory") return;
+  Deno.mkdirSync(path, { mode: 0o700 });
+  if (dice.chance(0.5)) write(`${path}/inside`, "x");
 }
 
-/** Something in a parsed file that is another now: a number, a text, a member that is gone, an event twice. */
+/** Values that something in a parsed file becomes; `undefined` takes a member out. */
+const OTHERS: readonly Json[] = [
+  ...[undefined, null, true, 0, 1, 2, 3, 5, 7, 999, -1, 1.5, "", "text", "0".repeat(64), {}, []],
+];
+
+/** A parsed file with another value at some place. */
 function editedValue(value: JsonObject, dice: Dice): JsonObject {
-  const copy = structuredClone(value) as JsonObject;
-  const places: (() => void)[] = [];
-  const visit = (at: JsonObject | Json[]) => {
-    for (const [key, inside] of Object.entries(at)) {
-      if (Array.isArray(at)) {
-        const index = Number(key);
-        places.push(
-          () => at.splice(index, 1),
-          () => at.splice(index, 0, structuredClone(at[index]) as Json),
-        );
-      } else places.push(() => delete at[key]);
-      const put = (now: Json) => places.push(() => (at as JsonObject)[key] = now);
-      if (typeof inside === "number") {
-        put(dice.pick([0, 1, inside + 1, Math.max(0, inside - 1), 999, -1, 1.5]));
-      }
-      if (typeof inside === "string") put(dice.pick(["", "other", "0".repeat(64), `${inside}x`]));
-      if (inside === null) put(dice.pick([1, "other", 3]));
-      put(dice.pick([null, {}, [], "text", true, 7]));
-      if (typeof inside === "object" && inside !== null) visit(inside as JsonObject | Json[]);
-    }
-  };
-  visit(copy);
-  places[dice.count(0, places.length - 1)]?.();
-  return copy;
+  const other = dice.pick(OTHERS);
+  const changed = [...spoilt(value, other)].slice(other === undefined ? 0 : 1);
+  return changed.length === 0 ? value : dice.pick(changed);
 }
 
-/** A manifest that has its shape and says something else. */
-function editedManifest(manifest: JsonObject, dice: Dice): JsonObject {
-  const { head, pins } = { head: {}, pins: {}, ...manifest } as Record<"head" | "pins", JsonObject>;
-  const [turn, seq] = [Number(head.turn ?? 1), Number(head.seq ?? 1)];
+/** A turn with another value at some place, or with an event twice or gone. */
+function editedTurn(turn: JsonObject, dice: Dice): JsonObject {
+  if (!Array.isArray(turn.events) || dice.chance(0.7)) return editedValue(turn, dice);
+  const at = dice.count(0, turn.events.length - 1);
   return {
-    ...manifest,
-    ...dice.pick<JsonObject>([
-      { head: { ...head, turn: turn + dice.pick([1, 2, 5_000_000]) } },
-      { head: { ...head, turn: Math.max(1, turn - 1) } },
-      { head: { ...head, seq: seq + 1 } },
-      { head: { ...head, sum: "0".repeat(64) } },
-      { pins: { ...pins, instructions: "1".repeat(64) } },
-      { pins: { ...pins, tools: "2".repeat(64) } },
-      { pins: { ...pins, model: "another" } },
-      { state: dice.pick(["open", "completed", "failed"]) },
-      { run: dice.count(1, 9) },
-      { checkpoint: null },
-      {
-        checkpoint: {
-          turn: dice.count(1, 12),
-          seq: dice.count(1, 30),
-          to_turn: 1,
-          to_seq: 1,
-          opening_turn: null,
-        },
-      },
-      { title: "another", family: "another" },
-    ]),
+    ...turn,
+    events: turn.events.toSpliced(at, dice.count(0, 1), ...turn.events.slice(at, at + dice.count(0, 1))),
   };
 }
 
 function editTurn(path: string, change: (turn: JsonObject) => JsonObject): void {
   try {
     const { sum: _, ...turn } = JSON.parse(Deno.readTextFileSync(path));
-    writeSealed(path, `${JSON.stringify(change(turn)).slice(0, -1)},\n `);
+    writeSealed(path, change(turn));
   } catch (error) {
     // A turn that was damaged before stays damaged.
     if (!(error instanceof SyntaxError)) throw error;
@@ -301,13 +208,8 @@ function manifestOf(root: string): JsonObject {
   }
 }
 
-function writeManifest(root: string, unsealed: string): void {
-  const path = `${root}/manifest.json`;
-  if (!exists(path) || Deno.lstatSync(path).isFile) writeSealed(path, unsealed);
-}
-
-function writeSealed(path: string, unsealed: string): void {
-  write(path, sealed(unsealed));
+function writeSealed(path: string, value: JsonObject): void {
+  write(path, sealed(`${JSON.stringify(value).slice(0, -1)},\n `));
 }
 
 function exists(path: string): boolean {

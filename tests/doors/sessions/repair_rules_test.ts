@@ -46,37 +46,18 @@ withHome(
   },
 );
 
-/** Lost turns, and the types of the items that the next request then sends, with the text of each output. */
+/** Items that the next request sends, with the beginning of each output. */
+const CALLS = ["reasoning", "call_a", "call_b"];
+const OUTPUTS = ["call_a: output of call_a", "call_b: output of call_b"];
+
+/** Lost turns, and the items of the next request. */
 const LOST: Record<string, { lost: readonly number[]; input: readonly string[] }> = {
-  "nothing": {
-    lost: [],
-    input: [
-      "user",
-      "reasoning",
-      "call_a",
-      "call_b",
-      "call_a: output of call_a",
-      "call_b: output of call_b",
-      "assistant",
-    ],
-  },
   "results: the calls are answered at their place": {
     lost: [3],
-    input: ["user", "reasoning", "call_a", "call_b", "call_a: No result", "call_b: No result", "assistant"],
+    input: ["user", ...CALLS, "call_a: No result", "call_b: No result", "assistant"],
   },
   "calls: their results stay on disk": { lost: [2], input: ["user", "assistant"] },
-  "calls and results": { lost: [2, 3], input: ["user", "assistant"] },
-  "the prompt": {
-    lost: [1],
-    input: [
-      "reasoning",
-      "call_a",
-      "call_b",
-      "call_a: output of call_a",
-      "call_b: output of call_b",
-      "assistant",
-    ],
-  },
+  "the prompt": { lost: [1], input: [...CALLS, ...OUTPUTS, "assistant"] },
 };
 
 for (const [name, { lost, input }] of Object.entries(LOST)) {
@@ -218,20 +199,21 @@ withHome("links and directories in place of turns are put aside, and never follo
   assert.equal(Deno.lstatSync(outside).isFile, true);
 });
 
-withHome("a link in place of turns/ is left to the user", async (home) => {
+withHome("a link or a file in place of turns/ is left to the user", async (home) => {
   const session = home.session();
-  Deno.renameSync(`${session.path}/turns`, `${session.path}/away`);
-  Deno.symlinkSync("away", `${session.path}/turns`);
-  assert.equal((await home.json(["repair", ID], 12)).code, "session_damaged");
-  assert.equal(Deno.readLinkSync(`${session.path}/turns`), "away");
-});
-
-withHome("a turn of a later version is never judged, so nothing beside it is repaired", async (home) => {
-  const session = home.session();
-  session.edit(session.turn(4), (text) => text.replace("reprise.turn/1", "reprise.turn/2"));
-  write(session.turn(2), "");
-  assert.equal((await home.json(["repair", ID], 2)).code, "format_too_new");
-  assert.equal(Deno.readTextFileSync(session.turn(2)), "");
+  const turns = `${session.path}/turns`;
+  const refused = async (finding: string) => {
+    assert.ok((await home.findings()).includes(`error ${finding} turns`));
+    assert.equal((await home.json(["repair", ID], 12)).code, "session_damaged");
+  };
+  Deno.renameSync(turns, `${session.path}/away`);
+  write(turns, "mine");
+  await refused("not_a_directory");
+  assert.equal(Deno.readTextFileSync(turns), "mine");
+  Deno.removeSync(turns);
+  Deno.symlinkSync("away", turns);
+  await refused("symlink");
+  assert.equal(Deno.readLinkSync(turns), "away");
 });
 
 withHome("--dry-run foresees the same actions, and changes nothing", async (home) => {

@@ -9,6 +9,7 @@ const SHA = "0123456789abcdef".repeat(4);
 const ITEM = { type: "message" };
 const BLOB = { sha256: SHA, bytes: 0, "lossy?!": true };
 const USAGE = { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 };
+const CALL = { call_id: "call_1", call_seq: 3, tool: "shell" };
 const SCOPE = { endpoint: "d9617135", "portless?": "x", "account~": "x", "key?": "x" };
 const ORIGIN = { provider: "openai", ...SCOPE };
 const ERROR = { "error?": { code: "rate_limit", message: "Wait" } };
@@ -23,19 +24,10 @@ export const EVENTS: Record<string, Json> = {
   assistant_message: { item: ITEM },
   reasoning: { item: ITEM },
   tool_call: { item: { type: "function_call", call_id: "call_1" } },
-  tool_result: { call_id: "call_1", call_seq: 3, tool: "shell", status: "ok", output: "", "blob?": BLOB },
+  tool_result: { ...CALL, status: "ok", output: "", "blob?": BLOB },
   provider_item: { item: ITEM },
   provider_usage: { usage: {} },
-  permission_decision: {
-    ...{
-      call_id: "call_1",
-      call_seq: 3,
-      tool: "shell",
-      "decision!": "denied",
-      reason: "rule",
-      "rule?": "shell",
-    },
-  },
+  permission_decision: { ...CALL, "decision!": "denied", reason: "rule", "rule?": "shell" },
   replay_notice: {
     reason: "reasoning_refused",
     items: [{ seq: 2, "action!": "stripped", "field?": "id" }],
@@ -45,20 +37,14 @@ export const EVENTS: Record<string, Json> = {
   },
   endpoint_notice: { ...NOTICE, ...ERROR },
   history_compaction: {
+    ...{ to_seq: 1, to_turn: 1, "previous_checkpoint~": 3, "opening_turn~": 1, "strategy!": "model" },
     ...{
-      to_seq: 1,
-      to_turn: 1,
-      "previous_checkpoint~": 3,
-      "opening_turn~": 1,
-      "strategy!": "model",
       summary: "x",
-    },
-    ...{
       limitations: ["none"],
       "dropped?": { "reasoning?": 0 },
       "endpoint_notices?": [NOTICE],
-      "run_usage?": USAGE,
     },
+    "run_usage?": USAGE,
     "accounts?": [{ provider: "openai", endpoint: "x", account: "x", key: "x" }],
     ...{ "verification?": {}, "request?": {} },
   },
@@ -101,15 +87,10 @@ export const TURNS: Record<string, Json> = {
 
 /** Members of a manifest. */
 export const MANIFEST = {
-  ...{
-    "parent?": "p",
-    title: "x",
-    created_at: "2026-11-21T20:18:01.000Z",
-    updated_at: "2026-11-21T20:18:01.000Z",
-  },
-  ...{ family: "f", head: { turn: 1, seq: 1, sum: SHA }, run: 1, state: "open", pins: PINNED, usage: USAGE },
-  "checkpoint~": CHECKPOINT,
-  "bytes?": { turns: 0, blobs: 0 },
+  ...{ "parent?": "p", title: "x", family: "f", head: { turn: 1, seq: 1, sum: SHA }, run: 1, state: "open" },
+  created_at: "2026-11-21T20:18:01.000Z",
+  updated_at: "2026-11-21T20:18:01.000Z",
+  ...{ pins: PINNED, usage: USAGE, "checkpoint~": CHECKPOINT, "bytes?": { turns: 0, blobs: 0 } },
 };
 
 /** A value of a shape, and whether a reader takes it. */

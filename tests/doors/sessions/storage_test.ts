@@ -43,8 +43,6 @@ function runOn(home: SessionHome, ...flags: readonly string[]): string[] {
 }
 
 const pathOf = (home: SessionHome, id = ID) => `${home.home}/sessions/${id}`;
-const names = (home: SessionHome) =>
-  [...Deno.readDirSync(`${home.home}/sessions`)].map(({ name }) => name).sort();
 const move = Deno.renameSync;
 
 /** Ways to displace an open session; the other one has its id and the same turns. */
@@ -106,7 +104,7 @@ for (const code of ["EPERM", "ENOTSUP", "ENOSYS", "EXDEV", "EMLINK"]) {
         const called = await onDisk(home, withoutLinks, ...args);
         assert.equal(called.code, 0, called.stdout);
       }
-      const child = names(home).find((id) => id !== ID) ?? assert.fail("no fork");
+      const child = home.names().find((id) => id !== ID) ?? assert.fail("no fork");
       assert.deepEqual([await home.damage(), await home.damage(child)], [[], []]);
       const [mine, theirs] = [ID, child].map((id) => Deno.lstatSync(`${pathOf(home, id)}/turns/000001.json`));
       assert.notEqual(mine?.ino, theirs?.ino);
@@ -214,7 +212,7 @@ test.long("where its directory cannot be renamed, rm removes a session in its pl
       "--yes",
     );
     isOver = code === 0;
-    if (names(home).includes(ID)) {
+    if (home.names().includes(ID)) {
       const { error } = await onDisk(home, () => {}, ...runOn(home, "--dry-run"));
       if (error !== null) {
         refused++;
@@ -226,7 +224,7 @@ test.long("where its directory cannot be renamed, rm removes a session in its pl
       }
       assert.equal((await onDisk(home, () => {}, "rm", ID, "--yes")).code, 0);
     }
-    assert.deepEqual(names(home), [], `before operation ${at}`);
+    assert.deepEqual(home.names(), [], `before operation ${at}`);
   }
   assert.ok(refused >= 3, `${refused} were half removed`);
 });
@@ -247,7 +245,7 @@ withHome("a parent whose turn is replaced while it is forked leaves no fork", as
   );
   assert.deepEqual([code, error.code], [5, "session_diverged"]);
   assert.match(error.message, /turns\/000003\.json was replaced or removed/);
-  assert.deepEqual(names(home), [ID]);
+  assert.deepEqual(home.names(), [ID]);
 });
 
 withHome("a session that takes the name while a fork is made keeps it", async (home) => {
@@ -291,7 +289,7 @@ withHome("with no byte left, rm works, and a run and a fork say so and leave not
       assert.equal((await onDisk(home, needsRoom, ...args)).code, 0, args.join(" "));
     }
   });
-  assert.deepEqual(names(home), []);
+  assert.deepEqual(home.names(), []);
 });
 
 withHome(

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { lacksRoot, needing } from "../../support/needs.ts";
 import { test } from "../../support/test.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
-import { PINS, sealed, type SessionFiles, write } from "./session_files.ts";
+import type { SessionFiles } from "./session_files.ts";
 
 /** Places of a session where something else may be planted. */
 const FILES = ["turns/000001.json", "turns/000005.json", "manifest.json"];
@@ -13,27 +13,20 @@ const DIRECTORIES = [".", "turns", "blobs"];
 const inside = (session: SessionFiles, place: string) =>
   place === "." ? session.path : `${session.path}/${place}`;
 
+/** Calls that read or write a session. */
+const VERBS = [
+  ["export", ID, "file"],
+  ["rename", ID, "New"],
+  ["run", "--dry-run", "-s", ID, "-m", "m", "Go on"],
+];
+
 /** Readers and writers refuse the session with that finding, and `fsck` reports it. */
 async function refused(home: SessionHome, finding: string): Promise<void> {
-  const env = { OPENAI_API_KEY: "sk-test-1" };
-  for (
-    const verb of [["export", ID, "file"], ["rename", ID, "New"], [
-      "run",
-      "--dry-run",
-      "-s",
-      ID,
-      "-m",
-      "m",
-      "Go on",
-    ]]
-  ) {
-    const called = await home.call([...verb, "--json"], { env });
-    const { code, details } = JSON.parse(called.stdout.trimEnd().split("\n").at(-1) as string);
-    assert.deepEqual(
-      [called.code, code, details.finding ?? finding],
-      [12, "session_damaged", finding],
-      verb[0],
-    );
+  for (const verb of VERBS) {
+    const called = await home.call([...verb, "--json"], { env: { OPENAI_API_KEY: "sk-test-1" } });
+    const { code, details } = JSON.parse(called.stdout.trimEnd().split("\n").at(-1) ?? "");
+    assert.deepEqual([called.code, code], [12, "session_damaged"], verb[0]);
+    assert.equal(details.finding ?? finding, finding, verb[0]);
   }
   assert.ok((await home.findings()).some((line) => line.startsWith(`error ${finding} `)));
 }
@@ -74,22 +67,13 @@ withHome("a link at lock is refused by a writer, and leads nowhere", async (home
   assert.deepEqual(await home.findings(), ["error symlink lock"]);
 });
 
-withHome("a second name of a file is no damage: forks share files", async (home) => {
-  Deno.linkSync(home.session().turn(1), `${home.directory}/second`);
-  assert.deepEqual(await home.findings(), []);
-});
-
 /** Turns that no reader takes, whatever their seal. */
 const EXCESSIVE: Record<string, [finding: string, change: (session: SessionFiles) => void]> = {
   "of more than 64 MiB": ["too_large", (session) => Deno.truncateSync(session.turn(2), 64 * 1024 * 1024 + 1)],
-  "of 600 levels": [
-    "too_deep",
-    (session) =>
-      session.edit(
-        session.turn(2),
-        (text) => text.replace('"turn":2', `"turn":2,"x":${"[".repeat(600)}${"]".repeat(600)}`),
-      ),
-  ],
+  "of 600 levels": ["too_deep", (session) => {
+    const deep = `"turn":2,"x":${"[".repeat(600)}${"]".repeat(600)}`;
+    session.edit(session.turn(2), (text) => text.replace('"turn":2', deep));
+  }],
 };
 
 for (const [what, [finding, change]] of Object.entries(EXCESSIVE)) {
@@ -102,19 +86,6 @@ for (const [what, [finding, change]] of Object.entries(EXCESSIVE)) {
   });
 }
 
-withHome("a blob is checked against its name when it is used", async (home) => {
-  const session = home.session();
-  write(`${session.path}/blobs/${PINS.instructions}`, "You are a careless agent");
-  assert.equal(await home.refuses(), true);
-  write(
-    session.turn(1),
-    sealed(
-      Deno.readTextFileSync(session.turn(1)).split('"sum"')[0]!.replaceAll(PINS.tools, "../manifest.json"),
-    ),
-  );
-  assert.ok((await home.findings()).includes("error bad_shape turns/000001.json"));
-});
-
 /** Each file and directory below a path, as `kind mode path`. */
 function modesBelow(path: string): string[] {
   const { isDirectory, mode } = Deno.lstatSync(path);
@@ -124,7 +95,7 @@ function modesBelow(path: string): string[] {
     : [line];
 }
 
-for (const umask of [0o000, 0o022, 0o077, 0o277, 0o777]) {
+for (const umask of [0o000, 0o277]) {
   withHome(`under umask ${umask.toString(8)} directories are 0700 and files 0600`, async (home) => {
     home.session();
     const { stdout } = await home.call(["export", ID]);

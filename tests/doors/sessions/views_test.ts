@@ -1,6 +1,7 @@
 /** Views of sessions on disk: words for each event, whatever its members are, and pages that texts do not change. */
 import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
+import { spoilt } from "../../support/hostile_json.ts";
 import { test } from "../../support/test.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
 import { checkpoint, ended, type GivenTurn, model, reasoning, user, withdrawal } from "./session_files.ts";
@@ -57,7 +58,6 @@ const WORDS: readonly (readonly [event: Json, words: string, turn?: Json])[] = [
     "(run 2 continues without a prompt; turn 9 is lost, with event 5: its file was not JSON. Repair put this turn in its place)",
     { replaces: { sum: null, seq: [5, 5], reason: "bad_json" } },
   ],
-  [{ type: "turn_replaced" }, "(turn 10 is lost: ?. Repair put this turn in its place)"],
   [
     { type: "permission_decision", tool: "shell", decision: "denied", reason: "asked_no" },
     "(shell denied: answered no)",
@@ -81,14 +81,6 @@ const WORDS: readonly (readonly [event: Json, words: string, turn?: Json])[] = [
     "→ shell ls -l",
   ],
   [
-    {
-      type: "tool_call",
-      item: { type: "custom_tool_call", call_id: "c", name: "apply", input: "*** Begin\nend" },
-    },
-    "→ apply *** Begin end",
-  ],
-  [{ type: "assistant_message", item: { type: "text", text: "Hello" } }, "Hello"],
-  [
     { type: "later_kind", secret: { a: 1 } },
     "(event of the kind later_kind, which this version does not know)",
   ],
@@ -107,17 +99,6 @@ withHome("each event has words", async (home) => {
   const lines = stdout.trimEnd().split("\n").slice(1).map((line) => line.replace(/^ +\d+ +\w+ +/, ""));
   assert.deepEqual(lines, WORDS.map(([, words]) => words));
 });
-
-/** Copies of a value, each with `hostile` at another place. */
-function* spoilt(value: Json, hostile: Json): Generator<Json> {
-  yield hostile;
-  if (typeof value !== "object" || value === null) return;
-  for (const [name, each] of Object.entries(value)) {
-    for (const one of spoilt(each, hostile)) {
-      yield Array.isArray(value) ? value.with(Number(name), one) : { ...value, [name]: one };
-    }
-  }
-}
 
 /** All that a shape may turn into: members that are absent or of another type, or that `String` cannot show. */
 function* spoiltShapes(shape: Json): Generator<Json> {

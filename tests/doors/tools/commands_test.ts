@@ -18,7 +18,6 @@ const RESULTS: Readonly<
   Record<string, readonly [Call, "ok" | "error" | "invalid_arguments", string | RegExp]>
 > = {
   "output follows the exit code": [line("echo hi"), "ok", "[Exit code 0; 3 bytes of output follow]\nhi\n"],
-  "no output is said": [line("true"), "ok", "[Exit code 0; no output]"],
   "stderr is output": [line("echo no >&2; exit 3"), "error", "[Exit code 3; 3 bytes of output follow]\nno\n"],
   "a signal is named": [line("kill -9 $$"), "error", "[Ended by SIGKILL; no output]"],
   "a command cannot pretend an exit code": [
@@ -32,19 +31,13 @@ const RESULTS: Readonly<
     "ok",
     /<a b><\$HOME><\*><; touch ran><`touch ran`><><\n><a'b"c><-n>$/,
   ],
-  "a simple line starts no shell": [line("./list.sh 'a b' \"c\""), "ok", /<a b><c>$/],
   "another line is a shell's": [line("./list.sh *.txt"), "ok", /<a b\.txt>$/],
   "a shell may leave the workspace": [line("cd / && pwd"), "ok", /\n\/\n$/],
   "no program": [argv("no-such-program"), "error", 'Cannot start "no-such-program": no such program'],
   "a file that is no program": [argv("./a b.txt"), "error", 'Cannot start "./a b.txt": it is not executable'],
   "arguments too long for the system": [argv("ls", "x".repeat(900_000)), "error", /^Cannot (start|finish)/],
-  "a wait over 600 s": [line("true", 601), "error", "Cannot wait 601 seconds: give 1 to 600"],
   "neither line nor argv": [["shell", {}], "error", /empty command/],
-  "a blank line": [line("  "), "error", /empty command/],
-  "no words": [argv(), "error", /first element is the program/],
-  "an empty program": [argv(""), "error", /first element is the program/],
   "line and argv": [["shell", { command: "a", argv: ["b"] }], "error", /one of them must be null/],
-  "NUL in a line": [line("a\0b"), "error", /NUL/],
   "NUL in argv": [argv("a", "b\0"), "error", /NUL/],
   "bytes that are no UTF-8": [
     line("printf 'a\\377\\000b\\303'"),
@@ -56,7 +49,6 @@ const RESULTS: Readonly<
     "ok",
     "[Exit code 0; 2 bytes of output follow]\né",
   ],
-  "closed pipes are no end": [line("exec >&- 2>&-; sleep 0.3; exit 7"), "error", "[Exit code 7; no output]"],
   "no input": [line("read line; echo got:$line"), "ok", /\ngot:\n$/],
   "no terminal": [line("tty; : < /dev/tty"), "error", /not a tty[^]*\/dev\/tty/],
 };
@@ -153,23 +145,21 @@ test.long("git takes no configuration from a workspace that poses as a git direc
   assert.match(status?.output ?? "", /\?\? a\.txt/);
 });
 
+const TIMED_OUT = "[Timed out after 1 s and was ended; no output]";
+const left = (text: string) =>
+  `[Exit code 0; processes that it left behind were ended; ${text.length} bytes of output follow]\n${text}`;
+
 /** Commands that leave or become processes that do not end: each writes the id of its group. */
 const HELD: Readonly<Record<string, readonly [string, number | null, string | RegExp]>> = {
   "one that forks": [
     "(sleep 60 & sleep 60 & sleep 60) & (setsid true; sleep 60 | sleep 60) & sleep 60",
     1,
-    TIMED_OUT(),
+    TIMED_OUT,
   ],
-  "one that ignores signals": [
-    "trap '' TERM INT HUP; (trap '' TERM; sleep 60; sleep 60) & sleep 60; sleep 60",
-    1,
-    TIMED_OUT(),
-  ],
-  "one that closes its pipes": ["exec >&- 2>&-; sleep 60", 1, TIMED_OUT()],
-  "one that is stopped": ["kill -STOP $$", 1, TIMED_OUT()],
+  "one that closes its pipes": ["exec >&- 2>&-; sleep 60", 1, TIMED_OUT],
+  "one that is stopped": ["kill -STOP $$", 1, TIMED_OUT],
   "a process left with its pipes open": ["sleep 60 & echo hi", null, left("hi\n")],
   "processes left that ignore signals": ["(trap '' TERM; sleep 60; sleep 60) & echo hi", null, left("hi\n")],
-  "a process left without pipes": ["sleep 60 > /dev/null 2>&1 & echo hi", null, left("hi\n")],
   "output of a process left, within the grace": [
     "(while kill -0 $$; do :; done 2> /dev/null; echo late; sleep 60) & echo hi",
     null,
@@ -180,19 +170,12 @@ const HELD: Readonly<Record<string, readonly [string, number | null, string | Re
     2,
     /^\[Timed out after 2 s and was ended; \d+ bytes of output follow\]\nx\nx\n/,
   ],
-  "a flood": ["exec yes", 30, FLOOD()],
-  "a flood on both outputs": ["yes >&2 & exec cat /dev/zero", 30, FLOOD()],
+  "a flood on both outputs": [
+    "yes >&2 & exec cat /dev/zero",
+    30,
+    /^\[Ended because it wrote more than 256 MiB; .*dropped; 1677\d+ bytes of output follow\][^]*\n\[… \d+ bytes left out here; the session keeps them …\]\n/,
+  ],
 };
-
-function TIMED_OUT(): string {
-  return "[Timed out after 1 s and was ended; no output]";
-}
-function left(text: string): string {
-  return `[Exit code 0; processes that it left behind were ended; ${text.length} bytes of output follow]\n${text}`;
-}
-function FLOOD(): RegExp {
-  return /^\[Ended because it wrote more than 256 MiB; .*dropped; 1677\d+ bytes of output follow\][^]*\n\[… \d+ bytes left out here; the session keeps them …\]\n/;
-}
 
 for (const [name, [command, seconds, says]] of Object.entries(HELD)) {
   test.long(`a command is ended with all that it started: ${name}`, async () => {

@@ -14,12 +14,14 @@ export interface Row {
 }
 type Rows = Readonly<Record<string, Row>>;
 
-const read = (content: Content, args: Json, says: string | RegExp, status?: "error"): Row => ({
-  files: { f: content },
-  args: { path: "f", ...args },
+const on = (files: Row["files"], args: Json, says: string | RegExp, status: "ok" | "error" = "ok"): Row => ({
+  files,
+  args,
   says,
-  ...status === undefined ? {} : { status },
+  status,
 });
+const read = (content: Content, args: Json, says: string | RegExp, status?: "error"): Row =>
+  on({ f: content }, { path: "f", ...args }, says, status);
 
 /** Rows of read_file. */
 export const READS: Rows = {
@@ -29,9 +31,7 @@ export const READS: Rows = {
     { limit: 2 },
     "1\tone\n2\ttwo\n[Lines 1 to 2 of 3; continue with offset 3]",
   ),
-  "a window may end after the file": read("one\ntwo\nthree\n", { offset: 3, limit: 9 }, "3\tthree"),
   "an empty file is said to be empty": read("", {}, "[The file is empty]"),
-  "a newline is an empty line": read("\n", {}, "1\t"),
   "CR LF stays": read("a\r\nb\r\n", {}, "1\ta\r\n2\tb\r"),
   "a window after the end is an error": read(
     "one\ntwo",
@@ -39,7 +39,6 @@ export const READS: Rows = {
     "Cannot read from line 3: the file has 2 lines",
     "error",
   ),
-  "lines count from 1": read("a", { offset: 0 }, /lines count from 1/, "error"),
   "a limit is 1 or more": read("a", { limit: 0 }, /must be 1 or more/, "error"),
   "a directory is no file": read("a", { path: "." }, /it is a directory/, "error"),
   "a missing file is an error": read("a", { path: "gone" }, /no such file/, "error"),
@@ -49,7 +48,6 @@ export const READS: Rows = {
     "Cannot read f: it is a binary file of 4 bytes",
     "error",
   ),
-  "a NUL late in a file does not make it binary": read(`${"x\n".repeat(4500)}\0`, { limit: 1 }, /^1\tx\n/),
 };
 
 const TREE = {
@@ -63,12 +61,7 @@ const TREE = {
   "link": { link: "a" },
   "out": { link: "/etc" },
 };
-const list = (args: Json, says: string | RegExp, status?: "error"): Row => ({
-  files: TREE,
-  args,
-  says,
-  ...status === undefined ? {} : { status },
-});
+const list = (args: Json, says: string | RegExp, status?: "error") => on(TREE, args, says, status);
 
 /** Rows of list_files. */
 export const LISTS: Rows = {
@@ -79,7 +72,6 @@ export const LISTS: Rows = {
   ),
   "depth ends the walk": list({ path: "a", depth: 1 }, "a/inner/\na/node_modules/ [not entered]\na/z.ts"),
   "a pattern without a slash is about the last name": list({ pattern: "*.ts" }, "a/z.ts\nb.ts"),
-  "a pattern with slashes is about the path": list({ pattern: "a/**/*.md" }, "a/inner/deep.md"),
   "no match is said": list({ pattern: "*.py" }, "[Nothing fits the pattern]"),
   "a directory that is not entered can be listed itself": list({ path: ".git" }, ".git/config"),
   "a link inside leads to its directory": list({ path: "link", depth: 1, pattern: "*.ts" }, "a/z.ts"),
@@ -97,42 +89,33 @@ const SOURCES = {
   "bin": new Uint8Array([0x66, 0x6f, 0x6f, 0]),
   "loop": { link: "." },
 };
-const search = (files: Row["files"], args: Json, says: string | RegExp, status?: "error"): Row => ({
-  files,
-  args,
-  says,
-  ...status === undefined ? {} : { status },
-});
-
 /** Rows of search_text. */
 export const SEARCHES: Rows = {
-  "each line that holds the text once, by path and line": search(
+  "each line that holds the text once, by path and line": on(
     SOURCES,
     { pattern: "foo" },
     "a.txt:1:foo\nsrc/b.ts:2:foo(x);\nsrc/b.ts:3:// Foo again: foo foo\n[Not searched: 1 binary]",
   ),
-  "a path and no case": search(
+  "a path and no case": on(
     SOURCES,
     { pattern: "FOO", path: "src/b.ts", ignore_case: true },
     "src/b.ts:2:foo(x);\nsrc/b.ts:3:// Foo again: foo foo",
   ),
-  "a glob": search(SOURCES, { pattern: "foo", glob: "*.md" }, "[No line holds the text; 1 file searched]"),
-  "case counts": search(SOURCES, { pattern: "FOO", path: "src" }, /No line holds the text; 2 files/),
-  "a pattern is literal": search({ a: "a.c\nabc\n" }, { pattern: "a.c" }, "a:1:a.c"),
-  "a pattern is no expression": search({ a: "x\n(x+)*$\n" }, { pattern: "(x+)*$" }, "a:2:(x+)*$"),
-  "an empty pattern is refused": search(SOURCES, { pattern: "" }, /^Cannot/, "error"),
-  "a pattern of two lines is refused": search(SOURCES, { pattern: "a\nb" }, /^Cannot/, "error"),
-  "a file that is not UTF-8 is searched, and said to be": search(
+  "a glob": on(SOURCES, { pattern: "foo", glob: "*.md" }, "[No line holds the text; 1 file searched]"),
+  "a pattern is no expression": on({ a: "x\n(x+)*$\n" }, { pattern: "(x+)*$" }, "a:2:(x+)*$"),
+  "an empty pattern is refused": on(SOURCES, { pattern: "" }, /^Cannot/, "error"),
+  "a pattern of two lines is refused": on(SOURCES, { pattern: "a\nb" }, /^Cannot/, "error"),
+  "a file that is not UTF-8 is searched, and said to be": on(
     { latin: new Uint8Array([0xe9, 0x20, 0x66, 0x6f, 0x6f]) },
     { pattern: "foo" },
     "latin:1:\ufffd foo\n[1 file with matches not UTF-8: shown with U+FFFD]",
   ),
-  "the mark that replaces bytes can be found": search(
+  "the mark that replaces bytes can be found": on(
     { latin: new Uint8Array([0x61, 0xe9, 0x62]) },
     { pattern: "a\ufffdb" },
     /^latin:1:a\ufffdb\n/,
   ),
-  "a match in a long line is shown with its neighbourhood": search(
+  "a match in a long line is shown with its neighbourhood": on(
     { "min.js": `${"😀".repeat(500)}needle${"😀".repeat(500)}` },
     { pattern: "needle" },
     /^min\.js:1:…(😀){20,}needle(😀){20,200}…$/u,
@@ -170,7 +153,6 @@ export const EDITS: Rows = {
     ["x = 1", "x = 3"],
     /^Cannot edit "a\.txt": old_text occurs 2 times, at lines 1, 3: take in more/,
   ),
-  "places that overlap are two": edit("aaa", ["aa", "b"], /2 times, at lines 1, 1/),
   "of many places the first lines are named": edit(
     "a\n".repeat(50),
     ["a", "b"],
@@ -191,7 +173,6 @@ export const EDITS: Rows = {
     ["a\nb", "x"],
     /lines end in LF, those of the file in CR LF/,
   ),
-  "empty lines are like no line": edit("abc\n", ["\n\n\n", "x"], /nor does a line like its first/),
   "an empty text is refused": edit("a", ["", "b"], /old_text is empty/),
   "equal texts are refused": edit("a", ["a", "a"], /are the same/),
   "a file that is not UTF-8 would lose bytes": edit(
@@ -199,7 +180,6 @@ export const EDITS: Rows = {
     ["a", "b"],
     /not UTF-8: an edit would lose bytes/,
   ),
-  "a binary file is refused": edit(new Uint8Array([97, 0]), ["a", "b"], /binary file/),
   "a missing file is created by another tool": {
     files: {},
     args: { path: "b.txt", old_text: "a", new_text: "b" },

@@ -39,14 +39,11 @@ const BAD_ARGUMENTS: readonly (readonly [string, RegExp])[] = [
     /^Cannot call read_file: the arguments are not valid JSON; send one object with "path" \(string\), "offset"/,
   ],
   ["[]", /must be one JSON object/],
-  ["null", /must be one JSON object/],
   ["{}", /"path": .*expected string/],
   ['{"path":7}', /"path": .*expected string/],
   ['{"path":"a","offset":"2"}', /"offset": .*expected/],
-  ['{"path":"a","offset":1.5}', /"offset": .*expected/],
   ['{"path":"a","lines":3}', /"lines"/],
   ['{"path":"a","cwd":"/","env":{}}', /"cwd"/],
-  ['{"path":"a","constructor":1}', /constructor/],
   [`{"path":"${"x".repeat(1_100_000)}"}`, /characters long/],
 ];
 

@@ -7,19 +7,12 @@ export const POLICY_TABLE = `
 # No flags: reading only, with or without a terminal.
 $
 read_file a.txt                          allow reading
-read_file src/a.ts                       allow reading
-read_file secret/key.txt                 allow reading
 read_file .env                           allow reading
 list_files .                             allow reading
-list_files src                           allow reading
 search_text .                            allow reading
-search_text secret                       allow reading
 write_file a.txt                         deny not_allowed
-write_file new.txt                       deny not_allowed
 edit_file a.txt                          deny not_allowed
 sh ls                                    deny not_allowed
-sh git status                            deny not_allowed
-sh rm -rf x                              deny not_allowed
 argv ["ls"]                              deny not_allowed
 
 # --ask asks at a terminal, and denies without one.
@@ -29,7 +22,6 @@ list_files .                             allow reading
 write_file a.txt                         deny no_terminal
 edit_file a.txt                          deny no_terminal
 sh ls                                    deny no_terminal
-sh ls; true                              deny no_terminal
 argv ["ls"]                              deny no_terminal
 
 # A group.
@@ -46,14 +38,6 @@ sh echo $HOME                            allow allowed_by_rule shell
 argv ["anything","at","all"]             allow allowed_by_rule shell
 write_file a.txt                         deny not_allowed
 edit_file a.txt                          deny not_allowed
-$ --allow write,shell
-write_file a.txt                         allow allowed_by_rule write
-sh ls                                    allow allowed_by_rule shell
-edit_file a.txt                          allow allowed_by_rule write
-$ --allow read
-read_file a.txt                          allow reading
-write_file a.txt                         deny not_allowed
-sh ls                                    deny not_allowed
 
 # One tool of a group.
 $ --allow edit_file
@@ -73,9 +57,6 @@ read_file a.txt                          deny denied_by_rule read
 list_files .                             deny denied_by_rule read
 search_text src                          deny denied_by_rule read
 sh ls                                    deny not_allowed
-$ --deny read_file
-read_file a.txt                          deny denied_by_rule read_file
-search_text .                            allow reading
 
 # Commands are compared word by word, whole.
 $ --allow 'shell:git status'
@@ -85,40 +66,25 @@ sh 'git' "status"                        allow allowed_by_rule shell:git status
 argv ["git","status"]                    allow allowed_by_rule shell:git status
 sh git status --short                    deny not_allowed
 sh git                                   deny not_allowed
-sh git statusx                           deny not_allowed
 sh GIT status                            deny not_allowed
-sh gitstatus                             deny not_allowed
 argv ["git status"]                      deny not_allowed
-argv ["git","status",""]                 deny not_allowed
 argv ["/tmp/git","status"]               deny not_allowed
-argv ["./git","status"]                  deny not_allowed
 sh git -c alias.status=!sh status        deny not_allowed
 sh PATH=. git status                     deny not_allowed
-sh GIT_SSH_COMMAND=evil git status       deny not_allowed
 # A line that a shell would read as more than these words matches no pattern (CVE-2026-12537).
 sh git status; rm -rf .                  deny not_allowed
-sh git status && id                      deny not_allowed
-sh git status || id                      deny not_allowed
 sh git status | sh                       deny not_allowed
 sh git status &                          deny not_allowed
 sh git status > .git/config              deny not_allowed
-sh git status < a.txt                    deny not_allowed
 sh git status $(id)                      deny not_allowed
-sh git status ${"`id`"}                  deny not_allowed
-sh git $IFS status                       deny not_allowed
 sh git status # comment                  deny not_allowed
 sh git statu?                            deny not_allowed
-sh git st*                               deny not_allowed
 sh git {status,log}                      deny not_allowed
 sh git status \\                          deny not_allowed
-sh g\\it status                           deny not_allowed
 sh (git status)                          deny not_allowed
-sh ! git status                          deny not_allowed
 sh "git status                           deny not_allowed
-sh 'git' 'status                         deny not_allowed
 sh ~/git status                          deny not_allowed
 sh eval git status                       deny not_allowed
-sh exec git status                       deny not_allowed
 sh git "st$(id)atus"                     deny not_allowed
 
 # * is one argument, whatever it holds.
@@ -128,7 +94,6 @@ argv ["git","log","a b; c"]              allow allowed_by_rule shell:git log *
 argv ["git","log",""]                    allow allowed_by_rule shell:git log *
 sh git log                               deny not_allowed
 sh git log a b                           deny not_allowed
-sh git logs x                            deny not_allowed
 sh git log -3 | cat                      deny not_allowed
 sh git log --output=.bashrc              allow allowed_by_rule shell:git log *
 
@@ -140,7 +105,6 @@ sh git log --output=.bashrc -- src       deny not_allowed
 $ --allow 'shell:* --version'
 sh node --version                        allow allowed_by_rule shell:* --version
 argv ["/bin/sh","--version"]             allow allowed_by_rule shell:* --version
-sh node --version x                      deny not_allowed
 sh --version                             deny not_allowed
 sh PATH=. --version                      deny not_allowed
 # ** is any rest, none too.
@@ -149,7 +113,6 @@ sh npm test                              allow allowed_by_rule shell:npm test **
 sh npm test -- --watch                   allow allowed_by_rule shell:npm test **
 argv ["npm","test","a","b","c"]          allow allowed_by_rule shell:npm test **
 sh npm                                   deny not_allowed
-sh npm run test                          deny not_allowed
 sh npm test; id                          deny not_allowed
 # Quotes in a pattern as in a shell; a quoted star is a letter.
 $ --allow "shell:echo 'a b' '*'"
@@ -158,48 +121,28 @@ argv ["echo","a b","x"]                  deny not_allowed
 argv ["echo","a","b","*"]                deny not_allowed
 sh echo 'a b' '*'                        allow allowed_by_rule shell:echo 'a b' '*'
 sh echo 'a b' *                          deny not_allowed
-# A value with a colon is one pattern, commas and all.
-$ --allow 'shell:cut -d, -f1,2 a.txt'
-sh cut -d, -f1,2 a.txt                   allow allowed_by_rule shell:cut -d, -f1,2 a.txt
-sh cut -d, -f1                           deny not_allowed
-write_file a.txt                         deny not_allowed
-$ --allow 'shell:ls' --allow 'shell:pwd'
-sh ls                                    allow allowed_by_rule shell:ls
-sh pwd                                   allow allowed_by_rule shell:pwd
-sh ls pwd                                deny not_allowed
 
 # Denied commands: the doubt is a denial too.
 $ --allow shell --deny 'shell:git push **'
-sh git push                              deny denied_by_rule shell:git push **
 sh git push --force                      deny denied_by_rule shell:git push **
 sh /usr/bin/git push                     deny denied_by_rule shell:git push **
 argv ["git","push","x"]                  deny denied_by_rule shell:git push **
 sh git status                            allow allowed_by_rule shell
 sh git status && git push                deny unclear_command shell:git push **
 sh g=git; $g push                        deny unclear_command shell:git push **
-sh ls | wc -l                            deny unclear_command shell:git push **
 argv ["sh","-c","git push"]              deny unclear_command shell:git push **
 argv ["/usr/bin/env","git","push"]       deny unclear_command shell:git push **
 sh sudo git push                         deny unclear_command shell:git push **
-sh timeout 5 git push                    deny unclear_command shell:git push **
-sh xargs git push                        deny unclear_command shell:git push **
 sh echo git push                         allow allowed_by_rule shell
 write_file a.txt                         deny not_allowed
-$ --allow shell --deny 'shell:rm **' --deny 'shell:dd **'
-sh rm -rf x                              deny denied_by_rule shell:rm **
-sh dd if=/dev/zero                       deny denied_by_rule shell:dd **
-sh rmdir x                               allow allowed_by_rule shell
 
 # Paths: globs over the resolved path.
 $ --allow 'write:src/**'
 write_file src/a.ts                      allow allowed_by_rule write:src/**
-write_file src/deep/er/b.ts              allow allowed_by_rule write:src/**
 edit_file src/a.ts                       allow allowed_by_rule write:src/**
-write_file ./src//a.ts                   allow allowed_by_rule write:src/**
 write_file docs/../src/a.ts              allow allowed_by_rule write:src/**
 write_file a.txt                         deny not_allowed
 write_file srcs/a.ts                     deny not_allowed
-write_file docs/src/a.ts                 deny not_allowed
 write_file src/../a.txt                  deny not_allowed
 # A link in src leads to secret: what counts is where it leads.
 write_file src/link/x.txt                deny not_allowed
@@ -207,10 +150,6 @@ write_file way-to-src/a.ts               allow allowed_by_rule write:src/**
 # An allowed pattern is compared letter by letter.
 write_file SRC/a.ts                      deny not_allowed
 sh touch src/a.ts                        deny not_allowed
-$ --allow 'write:*.md'
-write_file README.md                     allow allowed_by_rule write:*.md
-write_file docs/deep/page.md             allow allowed_by_rule write:*.md
-write_file page.mdx                      deny not_allowed
 $ --allow 'write:src/*.ts'
 write_file src/a.ts                      allow allowed_by_rule write:src/*.ts
 write_file src/deep/a.ts                 deny not_allowed
@@ -222,13 +161,10 @@ write_file lib/a.ts                      deny not_allowed
 # Denied paths cover all below, in any case, by any way.
 $ --allow write --deny 'write:secret/**'
 write_file secret/x.txt                  deny denied_by_rule write:secret/**
-write_file secret/a/b/c                  deny denied_by_rule write:secret/**
 edit_file secret/key.txt                 deny denied_by_rule write:secret/**
 write_file Secret/x.txt                  deny denied_by_rule write:secret/**
-write_file SECRET/x.txt                  deny denied_by_rule write:secret/**
 write_file src/link/x.txt                deny denied_by_rule write:secret/**
 write_file docs/../secret/x.txt          deny denied_by_rule write:secret/**
-write_file src/../secret/../secret/x     deny denied_by_rule write:secret/**
 write_file secrets/x.txt                 allow allowed_by_rule write
 write_file src/secret/x.txt              allow allowed_by_rule write
 read_file secret/key.txt                 allow reading
@@ -245,14 +181,9 @@ read_file secret/key.txt                 deny denied_by_rule read:secret/**
 read_file src/link/key.txt               deny denied_by_rule read:secret/**
 list_files secret                        deny denied_by_rule read:secret/**
 search_text secret                       deny denied_by_rule read:secret/**
-list_files src/link                      deny denied_by_rule read:secret/**
 read_file a.txt                          allow reading
 list_files .                             allow reading
 search_text .                            allow reading
-$ --deny 'read_file:*.txt'
-read_file a.txt                          deny denied_by_rule read_file:*.txt
-search_text a.txt                        allow reading
-read_file src/a.ts                       allow reading
 # A rule for paths is about paths, a rule for commands about commands.
 $ --allow 'write:**' --deny 'read:**'
 write_file a.txt                         allow allowed_by_rule write:**

@@ -119,18 +119,14 @@ const UNUSABLE: readonly (readonly [string, RegExp])[] = [
   ["", /"" is neither a tool nor a group/],
   ["Shell", /"Shell" is neither a tool nor a group/],
   ["shell,git status", /"git status" is neither/],
-  ["shell:  ", /pattern is empty/],
-  ["write:", /pattern is empty/],
   ["shell:**", /names no program/],
   ["shell:ls ** -l", /"\*\*" is allowed only at the end/],
   ["shell:ls *.ts", /"\*" matches one whole argument/],
   ["shell:ls | wc", /shell operators/],
-  ["shell:echo $HOME", /shell operators/],
   ["shell:echo 'open", /shell operators/],
   ["write:/etc/**", /relative to the workspace/],
   ["write:src/../../x", /do not leave it/],
   ["write:src/", /ends with a slash/],
-  ["write:src//a", /empty or "." segment/],
   ["write:{a", /braces/],
   [`write:${"a".repeat(2000)}`, /at most/],
 ];
@@ -150,16 +146,8 @@ test.long("a rule that cannot mean anything is refused before the run, with the 
 
 Deno.test("the rules of a run are pinned in one spelling, in order and without repetition", async () => {
   await using place = new Workplace();
-  const flags = [
-    "--allow",
-    "write,write",
-    "--allow",
-    "shell:git status",
-    "--deny",
-    "write:secret/**",
-    "--ask",
-  ];
-  await place.run([["list_files", {}]], flags);
+  const flags = "--allow write,write --allow 'shell:git status' --deny write:secret/** --ask";
+  await place.run([["list_files", {}]], wordsOf(flags));
   const pinned = ["read", "allow shell:git status", "allow write", "deny write:secret/**", "ask"];
   assert.deepEqual(place.turns("s1")[0].pins.permissions, pinned);
 });

@@ -127,10 +127,6 @@ export const CODEX: Rows = {
       "response  message",
     ],
   },
-  "the prompt stays if it has no answer yet": {
-    lines: [user("One"), compacted("So far")],
-    turns: ["user One", "compaction of turns 1 to 1, keeps the prompt of turn 1: So far"],
-  },
   "a rollout of September 2025, whose items have no envelope, is read as a later one": {
     lines: [
       { id: "one", timestamp: "2025-09-10T18:58:38.331Z", instructions: null, git: {} },

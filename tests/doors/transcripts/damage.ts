@@ -1,11 +1,27 @@
 /** Random damage of transcripts, the same for the same seed. */
-import { Dice } from "../../support/dice.ts";
+import type { Dice } from "../../support/dice.ts";
+import type { Json } from "../../support/files.ts";
+import { spoilt } from "../../support/hostile_json.ts";
 
-export { Dice };
-
-/** Values that members get. */
-const ODD: readonly unknown[] = [
-  ...[null, 0, -1, 1e300, true, "", " ", [], {}, [[]], "../../escape", "a/b\0c", "\ud800", "x".repeat(70)],
+/** Values that members get; `undefined` takes one out. */
+const ODD: readonly Json[] = [
+  ...[
+    undefined,
+    null,
+    0,
+    -1,
+    1e300,
+    true,
+    "",
+    " ",
+    [],
+    {},
+    [[]],
+    "../../escape",
+    "a/b\0c",
+    "\ud800",
+    "x".repeat(70),
+  ],
   ...["user", "assistant", "function_call", "tool_use", "tool_result", "compaction", "reasoning"],
   ...[[{ type: "text", text: "T" }], [{ type: "tool_use", id: "t", name: "n", input: "{" }], [
     null,
@@ -16,35 +32,27 @@ const ODD: readonly unknown[] = [
 
 type Step = (lines: string[], dice: Dice, others: readonly string[]) => void;
 
+/** Puts a line anywhere. */
+const put = (lines: string[], dice: Dice, line: string) =>
+  void lines.splice(dice.count(0, lines.length), 0, line);
+/** Takes any line out. */
+const take = (lines: string[], dice: Dice) => lines.splice(dice.count(0, lines.length - 1), 1)[0] ?? "";
+
 const STEPS: readonly Step[] = [
-  (lines, dice) => void lines.splice(dice.count(0, lines.length - 1), 1),
+  (lines, dice) => void take(lines, dice),
+  (lines, dice) => put(lines, dice, dice.pick(lines)),
+  (lines, dice) => put(lines, dice, take(lines, dice)),
+  (lines, dice, others) => put(lines, dice, dice.pick(others)),
   (lines, dice) => {
     const at = dice.count(0, lines.length - 1);
-    lines.splice(dice.count(0, lines.length), 0, lines[at] ?? "");
+    const [line = "", next = ""] = lines.slice(at, at + 2);
+    const cut = line.slice(0, dice.count(0, 200));
+    lines.splice(at, dice.count(1, 2), dice.pick([cut, `${cut}${next}`, `${line}\0\0`, `\0${line}`]));
   },
-  (lines, dice) => {
-    const [line = ""] = lines.splice(dice.count(0, lines.length - 1), 1);
-    lines.splice(dice.count(0, lines.length), 0, line);
-  },
-  (lines, dice) => {
-    const at = dice.count(0, lines.length - 1);
-    lines[at] = (lines[at] ?? "").slice(0, dice.count(0, 200));
-  },
-  (lines, dice, others) => void lines.splice(dice.count(0, lines.length), 0, dice.pick(others)),
-  (lines, dice) => {
-    const at = dice.count(0, lines.length - 1);
-    const [line = "", next = ""] = lines.splice(at, 2);
-    lines.splice(
-      at,
-      0,
-      dice.pick([`${line}\0\0`, `\0${line}`, `${line.slice(0, dice.count(0, 200))}${next}`]),
-    );
-  },
-  changeMember,
-  changeMember,
-  changeMember,
-  swapTexts,
-  swapTexts,
+  (lines, dice) => change(lines, dice, dice.pick(ODD)),
+  (lines, dice) => change(lines, dice, dice.pick(ODD)),
+  copyText,
+  copyText,
 ];
 
 /** The bytes of a transcript after a few changes; `others` are lines of all agents. */
@@ -58,53 +66,23 @@ export function damaged(transcript: string, dice: Dice, others: readonly string[
   return dice.chance(0.3) ? bytes.subarray(0, dice.count(0, bytes.length)) : bytes;
 }
 
-interface Spot {
-  readonly holder: Record<string, unknown>;
-  readonly name: string;
-}
-
-/** The members of a value at every depth. */
-function spotsIn(value: unknown): Spot[] {
-  if (typeof value !== "object" || value === null) return [];
-  const holder = value as Record<string, unknown>;
-  return Object.keys(holder).flatMap((name) => [{ holder, name }, ...spotsIn(holder[name])]);
-}
-
-function changeMember(lines: string[], dice: Dice): void {
-  changeLine(lines, dice, (spots) => {
-    const { holder, name } = dice.pick(spots);
-    if (dice.chance(0.2)) delete holder[name];
-    else holder[name] = dice.pick(ODD);
-  });
-}
-
-/** Gives a text of one line to another member: ids of other lines among them, so that circles and repeated ids occur. */
-function swapTexts(lines: string[], dice: Dice): void {
-  const texts = spotsIn(parsed(dice.pick(lines))).flatMap(({ holder, name }) =>
-    typeof holder[name] === "string" ? [holder[name]] : []
-  );
-  if (texts.length === 0) return;
-  changeLine(lines, dice, (spots) => {
-    const strings = spots.filter(({ holder, name }) => typeof holder[name] === "string");
-    if (strings.length === 0) return;
-    const { holder, name } = dice.pick(strings);
-    holder[name] = dice.pick(texts);
-  });
-}
-
-function changeLine(lines: string[], dice: Dice, change: (spots: readonly Spot[]) => void): void {
-  const at = dice.count(0, lines.length - 1);
-  const json = parsed(lines[at] ?? "");
-  const spots = spotsIn(json);
-  if (spots.length === 0) return;
-  change(spots);
-  lines[at] = JSON.stringify(json);
-}
-
-function parsed(line: string): unknown {
+function parsed(line: string): Json {
   try {
     return JSON.parse(line);
   } catch {
     return null;
   }
+}
+
+/** Replaces or removes a value of a line, at any depth. */
+function change(lines: string[], dice: Dice, other: Json): void {
+  const at = dice.count(0, lines.length - 1);
+  const changed = [...spoilt(parsed(lines[at] ?? ""), other)];
+  if (changed.length > 1) lines[at] = JSON.stringify(dice.pick(changed));
+}
+
+/** Gives a text of one line to another: ids of other lines among them, so that circles and repeated ids occur. */
+function copyText(lines: string[], dice: Dice): void {
+  const texts = dice.pick(lines).match(/"(?:[^"\\]|\\.)*"(?!:)/g) ?? [];
+  if (texts.length > 0) change(lines, dice, parsed(dice.pick(texts)));
 }

@@ -146,8 +146,4 @@ export const PI: Rows = {
       ...['6 type "message"', '7 part "text"', '7 message of "user"'],
     ],
   },
-  "a file without its beginning begins with its summary": {
-    lines: [HEADER, { type: "compaction", id: "a", parentId: null, summary: "So far" }],
-    turns: ["user This is a summary of the conversation so far:\n\nSo far"],
-  },
 };

@@ -1,12 +1,13 @@
 /** Transcripts of other agents become sessions: rows for each agent, and transcripts that are damaged. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { Dice } from "../../support/dice.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { brokenMessagesRules, brokenResponsesRules } from "../../support/scripted_api/judge.ts";
 import { CLAUDE } from "./claude_rows.ts";
 import { CODEX, ROLLOUT } from "./codex_rows.ts";
-import { damaged, Dice } from "./damage.ts";
+import { damaged } from "./damage.ts";
 import { MESSAGES, PI, REASONING, RESPONSES } from "./pi_rows.ts";
 import { ID, withHome } from "../sessions/home.ts";
 import { ended, message, model, user } from "../sessions/session_files.ts";
@@ -88,19 +89,9 @@ const SOURCES: readonly (readonly [agent: string | null, ...lines: Json[]])[] = 
   ["codex", { record_type: "state" }, ROLLOUT[4]],
   ["pi", { type: "message", id: "a", parentId: null, message: { role: "user", content: "One" } }],
   ["pi", {}, 5, { type: "message" }, ...RESPONSES],
-  [
-    "claude",
-    { type: "summary", summary: "Text", leafUuid: "a" },
-    ...CLAUDE["a circle of lines ends"]?.lines ?? [],
-  ],
-  [
-    "claude",
-    { type: "file-history-snapshot", messageId: "a", snapshot: {} },
-    ...CLAUDE["a circle of lines ends"]?.lines ?? [],
-  ],
+  ["claude", { type: "summary", leafUuid: "a" }, ...CLAUDE["a circle of lines ends"]?.lines ?? []],
   [null],
   [null, { type: "message" }, { type: "summary" }, { type: "event_msg" }, { id: "a" }],
-  [null, ...Array.from({ length: 20 }, () => ({})), { type: "user", sessionId: "a" }],
 ];
 
 Deno.test("the first line that an agent writes names the agent; lines before it may be anything", async () => {
@@ -132,47 +123,30 @@ const SPOKEN: readonly Json[] = [
   ]),
   ...ROLLOUT.slice(16),
 ];
-/** The items of a file of each agent, in order. */
-const PARTS: Readonly<Record<string, (line: Json) => Json[]>> = {
-  codex: ({ payload: { type, content, call_id, output, arguments: args } }) =>
-    type === "message"
-      ? content.map(({ text }: Json) => text)
-      : call_id === undefined
-      ? []
-      : [[call_id, output ?? args]],
-  claude: ({ message: { content } }) =>
-    (typeof content === "string" ? [{ text: content }] : content).map((part: Json) =>
-      part.text ?? [part.id ?? part.tool_use_id, part.content ?? JSON.stringify(part.input)]
-    ),
-  pi: ({ message: { content = [], toolCallId } = {} }: Json) =>
-    toolCallId !== undefined
-      ? [[toolCallId, content[0].text]]
-      : content.map((part: Json) => part.text ?? [part.id, JSON.stringify(part.arguments)]),
-};
+/** What an import of the export makes of it. */
+const TOLD = [
+  "user This is a summary of the conversation so far:\n\nThe test is fixed.",
+  ...["user Look", "response", "result c 0", "response", "user Look", "response", "result c-2 1", "response"],
+  ...["user And now?", "response", "no result c3"],
+];
 
 Deno.test("export --to begins with the summary of the checkpoint, numbers repeated call ids, and answers every call", async () => {
   await using home = new ImportHome();
   const { session } = await home.import(bytesOf(SPOKEN));
-  for (const [to, partsOf] of Object.entries(PARTS)) {
+  for (const to of ["codex", "claude", "pi"]) {
     const path = `${home.directory}/${to}.jsonl`;
-    const { code, stdout } = await home.call(["export", session, "--to", to, "-o", path, "--json"]);
-    assert.equal(code, 0, stdout);
-    const lines = Deno.readTextFileSync(path).trim().split("\n").map((line) => JSON.parse(line));
-    const parts = lines.flatMap(partsOf).map((part) => typeof part === "string" ? part : part.join(" "));
+    await home.call(["export", session, "--to", to, "-o", path]);
+    const text = Deno.readTextFileSync(path);
+    const again = await home.import(Deno.readFileSync(path));
+    assert.deepEqual(home.told(again.session).map((turn) => turn.replace(/^(response) .*/, "$1")), TOLD, to);
+    assert.deepEqual([again.from.lost, again.from.forks], [[], []], to);
     const args = to === "codex"
-      ? ["[1]", "{torn", "{}"]
-      : ['{"arguments":[1]}', '{"arguments":"{torn"}', "{}"];
-    assert.deepEqual(parts.slice(0, -1), [
-      "This is a summary of the conversation so far:\n\nThe test is fixed.",
-      ...["Look", `c ${args[0]}`, "c 0", "Done", "Look", `c-2 ${args[1]}`, "c-2 1", "Done", "And now?"],
-      `c3 ${args[2]}`,
-    ], to);
-    assert.match(parts.at(-1) ?? "", /^c3 .*no result/);
-    assert.doesNotMatch(JSON.stringify(lines), /gAAAA/);
-    const parents = lines.map(({ parentUuid, parentId }) => parentUuid ?? parentId);
-    const ids = lines.map(({ uuid, id }) => uuid ?? id);
-    const first = parents.findIndex((parent) => typeof parent === "string");
-    if (to !== "codex") assert.deepEqual(parents.slice(first), ids.slice(first - 1, -1), to);
+      ? ['"arguments":"[1]"', '"arguments":"{torn"', '"arguments":"{}"']
+      : ['{"arguments":[1]}', '{"arguments":"{torn"}', ":{}"];
+    for (const each of [...args, "has no result of this call"]) {
+      assert.ok(text.includes(each), `${to}: ${each}`);
+    }
+    assert.doesNotMatch(text, /gAAAA/);
   }
 });
 
@@ -206,9 +180,7 @@ test.long("long chains end, and of many branches the first hundred are kept", as
 /** Damage of the line at `at` that changes no record. */
 const DAMAGE: Readonly<Record<string, (lines: readonly string[], at: number) => readonly string[]>> = {
   "NULs after it": (lines, at) => lines.with(at, `${lines[at]}${"\0".repeat(600)}`),
-  "NULs before it": (lines, at) => lines.with(at, `\0\0${lines[at]}`),
   "a torn record before it": (lines, at) => lines.with(at, `${lines[0]?.slice(0, 60)}${lines[at]}`),
-  "a torn record with an open string before it": (lines, at) => lines.with(at, `{"a\\\\${lines[at]}`),
   "a torn record after it": (lines, at) => lines.with(at, `${lines[at]}{"type":"user","message":{"a":"b"}`),
   "no line end after it": (lines, at) => lines.toSpliced(at, 2, lines.slice(at, at + 2).join("")),
   "NULs for its line end": (lines, at) => lines.toSpliced(at, 2, lines.slice(at, at + 2).join("\0\0")),
@@ -263,18 +235,7 @@ for (const { name, text } of TRANSCRIPTS) {
 async function refusals(home: ImportHome, session: string): Promise<string[]> {
   const found: string[] = [];
   for (const [provider, model] of [["openai", "gpt-5.6"], ["anthropic", "claude-opus-4-8"]] as const) {
-    const args = [
-      "run",
-      "--dry-run",
-      "--body",
-      "-s",
-      session,
-      "--provider",
-      provider,
-      "-m",
-      model,
-      "And now?",
-    ];
+    const args = ["run", "--dry-run", "--body", "-s", session, "--provider", provider, "-m", model, "Go on"];
     const { code, stdout, stderr } = await home.call(args, {
       env: { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "k" },
     });

@@ -277,7 +277,10 @@ export function messagesViolations(
     }
     if (role === "assistant") {
       for (const words of unansweredUses(index, blocks, turns[position + 1])) refuse(words);
-    } else for (const words of unaskedResults(blocks, turns[position - 1])) refuse(words);
+    } else if (position > 0 || body.thread?.type !== "continue") {
+      // A continued thread has the calls of the first results.
+      for (const words of unaskedResults(blocks, turns[position - 1])) refuse(words);
+    }
   });
   for (const { path, block: { type }, verdict } of judged) {
     if (verdict === "ok" || verdict === "bound" && asksToDrop(body)) continue;

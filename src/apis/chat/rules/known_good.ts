@@ -27,7 +27,7 @@ export const chatRules: ApiRules = {
  * Returns every violation in a request, in the order of {@linkcode CHAT_RULES}. Azure has paths that name the model,
  * and fields of its own.
  */
-export function chatViolations(body: JsonValue, set: RuleSet): ChatViolation[] {
+function chatViolations(body: JsonValue, set: RuleSet): ChatViolation[] {
   if (!isJsonObject(body)) {
     return [{
       rule: "field_type",

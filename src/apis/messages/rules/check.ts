@@ -1,5 +1,5 @@
 /** Finds the refusals that a Messages request would get, for replay servers. A run sends its requests unchecked. */
-import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { isWellFormedBody } from "../../rule.ts";
 import {
   cacheBreakpoints,
@@ -17,16 +17,16 @@ import { missingMembers, shapedObjects, unknownMembers, wrongMemberTypes } from 
 import { serverPairs, toolPairs, toolUseIds } from "./pairing.ts";
 import { messagesRequest } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
-import { type SignatureJudge, unfitSignatures } from "./signatures.ts";
+import { unfitSignatures } from "./signatures.ts";
 
 /**
  * Returns every violation in a request, in the order of the validators; names of `headers` in lower case. Without a
- * `judge`, thinking blocks are not checked.
+ * `isIssued`, thinking blocks are not checked.
  */
 export function messagesViolations(
   body: JsonValue,
   headers: Readonly<Record<string, string>>,
-  judge?: SignatureJudge,
+  isIssued?: (block: JsonObject) => boolean,
 ): MessagesViolation[] {
   if (!isJsonObject(body)) {
     return [{ rule: "body_object", message: "Input should be a valid dictionary" }];
@@ -57,7 +57,7 @@ export function messagesViolations(
     ...toolUseIds(blocks),
     ...toolPairs(request),
     ...serverPairs(request),
-    ...(judge === undefined ? [] : unfitSignatures(request, judge)),
+    ...(isIssued === undefined ? [] : unfitSignatures(blocks, isIssued)),
     ...prefill(request),
   ];
 }

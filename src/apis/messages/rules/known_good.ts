@@ -47,8 +47,7 @@ class KnownGoodBlocks implements KnownGood {
     set: RuleSet,
   ): readonly RuleViolation[] {
     // No recording shows whether an account's blocks are bound to their prefix.
-    const judge = (block: JsonObject) => this.#thinking.has(thinkingKey(block)) ? "ok" : "forged";
-    const found = messagesViolations(json, headers, judge);
+    const found = messagesViolations(json, headers, (block) => this.#thinking.has(thinkingKey(block)));
     return this.#accepted.judge(found, set);
   }
 }

@@ -2,7 +2,7 @@
 import type { ClientMessage, Lanes, ServerMessage } from "../../socket.ts";
 import { errorMessage } from "./messages.ts";
 
-export const MAX_IN_FLIGHT = 16;
+const MAX_IN_FLIGHT = 16;
 const MAX_NAMED_LANES = 32;
 
 const LANE = /^[A-Za-z0-9_.-]{1,256}$/;

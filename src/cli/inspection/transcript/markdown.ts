@@ -12,7 +12,7 @@ import {
   paired,
   type ResultBlock,
 } from "./blocks.ts";
-import { codeBlock, codeSpan, htmlText, literalText, quotedMarkdown } from "./markdown_text.ts";
+import { codeBlock, codeSpan, htmlText, inertLineOf, literalText, quotedMarkdown } from "./markdown_text.ts";
 import type { Fact, Transcript } from "./transcript.ts";
 
 /** The longest description and comment that GitHub accepts, in characters. */
@@ -146,10 +146,8 @@ function callSection(
   },
 ): string {
   const called = block ?? result as ResultBlock;
-  const what = `<code>${htmlText(`${called.name} ${called.subject}`)}</code>`;
-  const status = block?.key === null
-    ? ""
-    : `: ${result === undefined ? "no result" : htmlText(result.status)}`;
+  const what = `${called.name} ${called.subject}`;
+  const status = block?.key === null ? "" : `: ${result === undefined ? "no result" : result.status}`;
   const isDone = result?.isOk === true || block?.key === null;
   const edit = block?.edit ?? null;
   const isEdit = edit !== null;
@@ -161,9 +159,10 @@ function callSection(
     ...(edit !== null ? [foldedBlock(diffText(edit.before, edit.after), detail.edit, "diff")] : []),
     ...(output.trim() === "" || lines === 0 || isDone && isEdit ? [] : [foldedBlock(output, lines)]),
   ];
-  return parts.length === 0
-    ? `→ ${what}${status}`
-    : details(`→ ${what}${status}`, parts.join("\n\n"), isEdit || !isDone);
+  // Outside of a block of HTML, the text would be Markdown.
+  if (parts.length === 0) return `→ ${codeSpan(what)}${literalText(status)}`;
+  const summary = `→ <code>${htmlText(what)}</code>${inertLineOf(status)}`;
+  return details(summary, parts.join("\n\n"), isEdit || !isDone);
 }
 
 /** Notes about the run itself: what failed, was denied or lost, and checkpoints. */

@@ -16,6 +16,11 @@ export function htmlText(text: string): string {
   );
 }
 
+/** A text in one line for use inside HTML but outside of code: no mention, and no reference. */
+export function inertLineOf(text: string): string {
+  return inert(oneLine(text));
+}
+
 /** A text in one line in which no character means anything. */
 export function literalText(text: string): string {
   return inert(oneLine(text).replace(/[\\`*_{}[\]|~>]|^#/g, "\\$&"));

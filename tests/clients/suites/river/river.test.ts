@@ -6,7 +6,7 @@ import OpenAI from "openai";
 import { expect, test } from "vitest";
 
 const system = `Working directory: ${process.cwd()}\nToday's date is ${new Date().toDateString()}`;
-const prompt = "Which river runs through Paris?";
+const prompt = "Does the Seine run through Paris?";
 
 test("openai", async () => {
   const client = new OpenAI();

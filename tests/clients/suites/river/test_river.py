@@ -22,4 +22,4 @@ def ask(question, directory):
 
 
 def test_river(tmp_path):
-    assert "Seine" in ask("Which river runs through Paris?", tmp_path)
+    assert "Seine" in ask("Does the Seine run through Paris?", tmp_path)

@@ -40,3 +40,10 @@ Deno.test("only the verb schema loads the schemas: other code imports types", ()
     .flatMap(([path, text]) => (text.match(value) ?? []).map((found) => `${path}: ${found}`));
   assert.deepEqual(loading, ['cli/completion/command.ts: import("../schemas/schema.ts")']);
 });
+
+Deno.test("no script but its own includes the price list", () => {
+  const importing = SOURCES.filter(([, text]) =>
+    /["']@pydantic\/genai-prices|\/prices\/table\.ts["']/.test(text)
+  );
+  assert.deepEqual(importing.map(([path]) => path).sort(), ["cli/start/prices.ts", "prices/table.ts"]);
+});
