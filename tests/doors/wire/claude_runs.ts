@@ -18,7 +18,8 @@ import {
   unfinished,
 } from "../../support/scripted_api/messages.ts";
 import { historyOf } from "./next_request.ts";
-import type { GivenRun, Row } from "./runs.ts";
+import { sends } from "./refusals.ts";
+import type { Row } from "./runs.ts";
 import { asks, ends, gets, says as recorded, tell } from "./story.ts";
 import { call } from "../sessions/session_files.ts";
 
@@ -55,7 +56,6 @@ const results = (body: Json) => blocksOf(body).filter(({ type }: Json) => type =
 const oneLine = (body: Json) =>
   historyOf(body).replaceAll(/ (toolu|srvtoolu)_\w+/g, "").replaceAll(/[ \n]/g, "_");
 const LOUD = ["--instructions", "Be thorough."];
-const sends = (...sent: readonly string[]): GivenRun[] => sent.map((each) => ({ sent: each }));
 
 /** An id that the API does not take, and the one that it gets instead. */
 const [ODD_ID, WIRE_ID] = ["functions.ls:0", "call_dd50e5a0d88a2b9758e1a5f1"];

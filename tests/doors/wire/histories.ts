@@ -159,10 +159,6 @@ const RESPONSES: Readonly<Record<string, History>> = {
     ),
     sent: "user: x | rs_1 | says msg_1 (commentary): a | says: b",
   },
-  "several reasoning items before one item all stay": {
-    turns: tell(asks("x"), says(["rs_1", "rs_2", "msg_1: a"])),
-    sent: "user: x | rs_1 | rs_2 | says msg_1: a",
-  },
   "reasoning that nothing follows stays out": {
     turns: tell(asks("x"), says(["rs_1", "msg_1: a", "rs_2"])),
     sent: WHOLE,

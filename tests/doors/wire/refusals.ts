@@ -94,7 +94,8 @@ const mapRows = (
       row(refusal, name.includes("inside") ? 10 : 13),
     ]),
   );
-const sends = (...sent: readonly string[]): GivenRun[] => sent.map((each) => ({ sent: each }));
+/** Runs that complete, by their requests. */
+export const sends = (...sent: readonly string[]): GivenRun[] => sent.map((each) => ({ sent: each }));
 const QUARANTINED = "reasoning_refused: quarantined quarantined";
 const [HELPS, FAILS] = [/--replay none/, { exit: 13 }] as const;
 

@@ -16,11 +16,6 @@ import type { Row } from "./runs.ts";
 
 type Request = Parameters<Exclude<Script, readonly unknown[]>>[0];
 const DONE = answer([message("Done.")]);
-const rows = <T>(
-  table: Readonly<Record<string, T>>,
-  row: (value: T, name: string) => readonly [string, Row<ServerOptions>],
-) => Object.fromEntries(Object.entries(table).map(([name, value]) => row(value, name)));
-const SHAPES = Object.fromEntries(REFUSAL_SHAPES.map((shape) => [shape, shape]));
 
 /** Refuses the first message that is sent with a phase, by its place. */
 function refusedPhase({ input }: Request, shape: RefusalShape): ScriptedResponse | null {
@@ -61,24 +56,28 @@ const RAW_REFUSALS: Readonly<Record<string, ScriptedResponse>> = {
 
 /** By a sentence. */
 export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
-  ...rows(
-    SHAPES,
-    (shape) => [`a refused phase costs the phase, and another endpoint still gets it (${shape})`, {
-      server: () => ({
-        script: (request) =>
-          (request.path.startsWith("/other") ? null : refusedPhase(request, shape)) ??
-            answer([message("Done.", { phase: "final_answer" })]),
-      }),
-      show: phases,
-      runs: [
-        { sent: "user" },
-        { sent: "user,assistant+phase,user user,assistant,user" },
-        { sent: "user,assistant,user,assistant,user" },
-        // The item itself that was refused stays stripped; those after it are another endpoint's to judge.
-        { sent: "user,assistant,user,assistant+phase,user,assistant+phase,user", path: "/other" },
-      ],
-      notices: "unknown_field: stripped phase",
-    }],
+  ...Object.fromEntries(
+    REFUSAL_SHAPES.map((
+      shape,
+    ): [string, Row<ServerOptions>] => [
+      `a refused phase costs the phase, and another endpoint still gets it (${shape})`,
+      {
+        server: () => ({
+          script: (request) =>
+            (request.path.startsWith("/other") ? null : refusedPhase(request, shape)) ??
+              answer([message("Done.", { phase: "final_answer" })]),
+        }),
+        show: phases,
+        runs: [
+          { sent: "user" },
+          { sent: "user,assistant+phase,user user,assistant,user" },
+          { sent: "user,assistant,user,assistant,user" },
+          // The item itself that was refused stays stripped; those after it are another endpoint's to judge.
+          { sent: "user,assistant,user,assistant+phase,user,assistant+phase,user", path: "/other" },
+        ],
+        notices: "unknown_field: stripped phase",
+      },
+    ]),
   ),
   "a field that was refused inside a run stays off the later items of that run": {
     server: () => ({
@@ -115,16 +114,20 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
       },
     },
   ])),
-  ...rows(
-    RAW_REFUSALS,
-    (refusal, name) => [`OpenAI gets raw arguments, and once it refuses them an object (${name})`, {
-      server: () => calling('["a"]', refusal),
-      show: sentArguments,
-      runs: [
-        { isOpenAi: true, sent: ' ["a"] {"INVALID_JSON":"[\\"a\\"]"}' },
-        { isOpenAi: true, sent: '{"INVALID_JSON":"[\\"a\\"]"}' },
-      ],
-    }],
+  ...Object.fromEntries(
+    Object.entries(RAW_REFUSALS).map((
+      [name, refusal],
+    ): [string, Row<ServerOptions>] => [
+      `OpenAI gets raw arguments, and once it refuses them an object (${name})`,
+      {
+        server: () => calling('["a"]', refusal),
+        show: sentArguments,
+        runs: [
+          { isOpenAi: true, sent: ' ["a"] {"INVALID_JSON":"[\\"a\\"]"}' },
+          { isOpenAi: true, sent: '{"INVALID_JSON":"[\\"a\\"]"}' },
+        ],
+      },
+    ]),
   ),
   "refused include stays out for that endpoint and model": {
     server: () => ({

@@ -90,6 +90,8 @@ export function tell(...beats: readonly Beat[]): GivenTurn[] {
 
 export const asks = (text: string): Beat => (story) => void story.add(user(text), true);
 export const ends = (state?: string, exit?: number): Beat => (story) => story.end(state, exit);
+export const resumes: Beat = (story) =>
+  void story.add({ kind: "harness", pins: PINS, events: [{ type: "run_continued", run: 0 }] }, true);
 
 /** An item: of reasoning `rs_ID`, of a message `ID: TEXT`, of a call its id, or the item itself. */
 const itemOf = (given: Json): Json => {
