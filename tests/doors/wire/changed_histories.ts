@@ -66,11 +66,6 @@ export const SHORTER: Readonly<Record<string, History>> = {
     sent: `${WHOLE} | says: b`,
     left: "other_model",
   },
-  "a shortened result is sent as the kept text": {
-    turns: tell(...TWO, ends(), shortens("call_1", "kept")),
-    sent: `${FIRST_RUN.replace("got call_1", "kept")} | ${SECOND_RUN}`,
-    left: "result_elided",
-  },
   "the newest shortening counts, unless it was withdrawn": {
     turns: tell(...TWO, ends(), shortens("call_1", "first"), shortens("call_1", "second"), undoes()),
     sent: `${FIRST_RUN.replace("got call_1", "first")} | ${SECOND_RUN}`,

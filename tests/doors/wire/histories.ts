@@ -116,11 +116,6 @@ const ORIGINS: Readonly<Record<string, History>> = {
     ),
     sent: `${WHOLE} | user: y | rs_2 | says msg_2: b`,
   },
-  "calls and results go to every endpoint": {
-    turns: tell(asks("x"), says(["rs_1", "call_1"], { at: { endpoint: "ffffffff" } }), gets("call_1")),
-    sent: `user: x | ${CALLS}`,
-    left: "other_endpoint",
-  },
   "a hosted item of another endpoint stays out": {
     turns: tell(asks("x"), says([SEARCH, "msg_1: a"], { at: { endpoint: "ffffffff" } })),
     sent: BARE,
@@ -157,20 +152,12 @@ const repeated = (blob: string) => reasoning("rs_1", blob);
 
 /** By what one response holds. */
 const RESPONSES: Readonly<Record<string, History>> = {
-  "reasoning of the same origin goes back in its place": {
-    turns: tell(...TWO),
-    sent: `${FIRST_RUN} | ${SECOND_RUN}`,
-  },
   "a message has its id directly after reasoning only, and keeps its phase": {
     turns: tell(
       asks("x"),
       says(["rs_1", { ...message("msg_1", "a"), phase: "commentary", status: "completed" }, "msg_2: b"]),
     ),
     sent: "user: x | rs_1 | says msg_1 (commentary): a | says: b",
-  },
-  "several reasoning items before one item all stay": {
-    turns: tell(asks("x"), says(["rs_1", "rs_2", "msg_1: a"])),
-    sent: "user: x | rs_1 | rs_2 | says msg_1: a",
   },
   "reasoning that nothing follows stays out": {
     turns: tell(asks("x"), says(["rs_1", "msg_1: a", "rs_2"])),

@@ -1,11 +1,10 @@
 /** Histories of sessions with the Messages API, and of sessions that change providers. */
-import { type Json, sha256 } from "../../support/files.ts";
+import type { Json } from "../../support/files.ts";
 import { call, message, reasoning } from "../sessions/session_files.ts";
 import type { History } from "./histories.ts";
 import {
   asks,
   type Beat,
-  CLAUDE,
   claude,
   compacts,
   ends,
@@ -27,7 +26,6 @@ const TO = { provider: "anthropic" };
 /** A model whose thinking is bound to what precedes it. */
 const BOUND = { provider: "anthropic", model: "claude-fable-5-1" };
 const of = (model: string): Facts => ({ asked: model });
-const OWN_KEY = sha256("fix-ci-7k2m\nsk-1").slice(0, 16);
 const one = (
   facts: Facts = {},
   block: Json = thinking("t1"),
@@ -65,22 +63,6 @@ const LATER: readonly Beat[] = [asks("z"), claude([thinking("t3"), text("c")], o
 /** By a sentence that a request must fit. */
 export const CLAUDE_HISTORIES: Readonly<Record<string, History>> = {
   ...ANY_MODEL,
-  "thinking of another endpoint stays out": {
-    turns: tell(...one({ at: { ...CLAUDE, endpoint: "ffffffff" } })),
-    to: TO,
-    sent: BARE,
-    left: "other_endpoint",
-  },
-  "thinking of another workspace stays out once that of the key is known": {
-    turns: tell(
-      ...one({ at: { ...CLAUDE, account: "a".repeat(16) } }),
-      asks("y"),
-      claude([text("b")], { at: { ...CLAUDE, account: "b".repeat(16), key: OWN_KEY } }),
-    ),
-    to: TO,
-    sent: `${BARE} | user: y | says: b`,
-    left: "other_account",
-  },
   "thinking without a signature, and redacted thinking without data, stay out": {
     turns: tell(
       ...one({}, thinking("")),

@@ -1,4 +1,5 @@
 /** Loops against the Responses API: tools, ends, budgets, checkpoints on the way, and answers that are checked. */
+import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
 import { httpError, type ServerOptions } from "../../support/scripted_api/responses.ts";
 import { shellLine as shell, write } from "../../support/calls.ts";
@@ -16,11 +17,6 @@ import { historyOf } from "./next_request.ts";
 import type { Row } from "./runs.ts";
 
 const DONE = answer([message("Done.")]);
-export const fail = (what: unknown) => {
-  throw new Error(JSON.stringify(what));
-};
-export const expect = (found: unknown, wanted: unknown) =>
-  JSON.stringify(found) === JSON.stringify(wanted) || fail(found);
 const line = (body: Json) => historyOf(body).replaceAll(/ (msg|call)_\w+/g, "").replaceAll(/[ \n]/g, "_");
 const kinds = (turns: readonly Json[]) =>
   turns.map(({ kind, events }) => kind === "tools" ? `tools(${events.map(({ tool }: Json) => tool)})` : kind)
@@ -60,7 +56,7 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
     }),
     runs: [{ sent: "0 1" }],
     also: (runs) =>
-      void expect(runs.written("tool_result").map(({ call_id }) => call_id), ["call_b", "call_a"]),
+      assert.deepEqual(runs.written("tool_result").map(({ call_id }) => call_id), ["call_b", "call_a"]),
   },
   "a call of an unknown tool, and one with wrong arguments, get an error as their result": {
     server: () => ({
@@ -68,7 +64,7 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
     }),
     runs: [{}],
     also: (runs) =>
-      void expect(runs.written("tool_result").map(({ status }) => status), [
+      assert.deepEqual(runs.written("tool_result").map(({ status }) => status), [
         "unknown_tool",
         "invalid_arguments",
       ]),
@@ -82,18 +78,21 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
     }),
     runs: [{ flags: ["--allow", "shell"] }],
     also: (runs) => {
-      expect(
+      assert.deepEqual(
         kinds(runs.turns("fix-ci-7k2m")),
         "user model harness tools(shell) tools(read_file) tools(shell) tools(shell) model harness",
       );
-      expect(/1\n2/.test(runs.written("tool_result").at(-1)?.output), true);
+      assert.deepEqual(/1\n2/.test(runs.written("tool_result").at(-1)?.output), true);
     },
   },
   "a call that cannot be done is an error whatever the rules say, and needs no decision": {
     server: () => ({ script: [answer([write("../out.txt", "x")]), DONE] }),
     runs: [{ flags: ["--allow", "write"] }],
     also: (runs) => {
-      expect([runs.written("tool_result")[0].status, runs.written("permission_decision")], ["error", []]);
+      assert.deepEqual([runs.written("tool_result")[0].status, runs.written("permission_decision")], [
+        "error",
+        [],
+      ]);
     },
   },
   "--max-steps and --max-tokens end a run before the request that would break them, with every call answered":
@@ -105,7 +104,7 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
         // One scripted answer uses 160 tokens: after it fewer are left than a request may ask for.
         { flags: ["--max-tokens", "175"], exit: 4, sent: "175" },
       ],
-      also: (runs) => void expect(runs.written("tool_result").length, runs.written("tool_call").length),
+      also: (runs) => assert.deepEqual(runs.written("tool_result").length, runs.written("tool_call").length),
     },
   "a stream that breaks keeps its finished items, and continuing sends them back once": {
     server: () => ({
@@ -120,7 +119,7 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
       prompt: null,
       sent: "user:_Go_|_rs_000000000000000000000002_|_says_(commentary):_Half",
     }],
-    also: (runs) => void expect(runs.turns("fix-ci-7k2m")[1].response.status, "cut"),
+    also: (runs) => assert.deepEqual(runs.turns("fix-ci-7k2m")[1].response.status, "cut"),
   },
   "a turn of another writer ends the run as diverged, and is not touched": {
     server: () => ({
@@ -131,7 +130,7 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
     also: (runs, [ran]) => {
       const path = `${runs.home}/sessions/fix-ci-7k2m`;
       const theirs = Deno.readTextFileSync(`${path}/turns/000004.json`);
-      expect([ran?.ended.state, theirs, [...Deno.readDirSync(`${path}/quarantine`)].length], [
+      assert.deepEqual([ran?.ended.state, theirs, [...Deno.readDirSync(`${path}/quarantine`)].length], [
         "diverged",
         "theirs\n",
         1,
@@ -153,10 +152,10 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
     also: (runs, ran) => {
       const most = Number.MAX_SAFE_INTEGER;
       for (const { ended } of ran) {
-        expect([ended.usage.input_tokens, ended.usage.cached_tokens], [most, most]);
+        assert.deepEqual([ended.usage.input_tokens, ended.usage.cached_tokens], [most, most]);
       }
       const manifest = JSON.parse(Deno.readTextFileSync(`${runs.home}/sessions/fix-ci-7k2m/manifest.json`));
-      expect([manifest.usage.input_tokens, manifest.usage.output_tokens], [most, 6]);
+      assert.deepEqual([manifest.usage.input_tokens, manifest.usage.output_tokens], [most, 6]);
     },
   },
   "results that would make a turn too large go to blobs, and nothing is lost": {
@@ -168,9 +167,9 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
     runs: [{}],
     also: (runs) => {
       const [first, ...others] = runs.written("tool_result");
-      expect([first.blob, others.every(({ blob }) => blob?.bytes > 1_000_000)], [undefined, true]);
+      assert.deepEqual([first.blob, others.every(({ blob }) => blob?.bytes > 1_000_000)], [undefined, true]);
       const { size } = Deno.statSync(`${runs.home}/sessions/fix-ci-7k2m/turns/000003.json`);
-      if (size > 8 << 20) fail(size);
+      assert.ok(size <= 8 << 20, `${size}`);
     },
   },
   "the next run writes down the result that an older call never got, and sends what it would have sent": {
@@ -188,7 +187,10 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
       const notices = [first, second].map((ran) =>
         ran?.events.filter(({ kind }) => kind === "orphan_repaired").length
       );
-      expect([notices, runs.written("tool_result").filter(({ status }) => status === "orphaned").length], [[
+      assert.deepEqual([
+        notices,
+        runs.written("tool_result").filter(({ status }) => status === "orphaned").length,
+      ], [[
         1,
         0,
       ], 1]);
@@ -202,10 +204,9 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
       runs: [{ flags: ["--output-schema", "schema.json"], exit: errors === null ? 0 : 6 }],
       also: (_, [ran]) => {
         const sentBack = ran?.requests[1]?.input.at(-1).content[0].text;
-        if (errors === null ? sentBack !== undefined : !errors.test(sentBack) || !sentBack.isWellFormed()) {
-          fail(sentBack);
-        }
-        expect(ran?.requests[0]?.text.format.schema, schema);
+        const isRight = errors === null ? sentBack === undefined : errors.test(sentBack);
+        assert.ok(isRight && sentBack?.isWellFormed() !== false, sentBack);
+        assert.deepEqual(ran?.requests[0]?.text.format.schema, schema);
       },
     },
   ])),
@@ -223,7 +224,7 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
       "-",
     runs: [{ sent: "-" }, { sent: "02 08" }],
     also: (runs) =>
-      void expect(runs.turns("fix-ci-7k2m").at(-2).request.guard.dropped, [{
+      assert.deepEqual(runs.turns("fix-ci-7k2m").at(-2).request.guard.dropped, [{
         seq: 2,
         reason: "other_account",
       }]),

@@ -5,7 +5,6 @@ import { says, text } from "../../support/scripted_api/messages_script.ts";
 import { startMessagesServer } from "../../support/scripted_api/messages.ts";
 import { startResponsesServer } from "../../support/scripted_api/responses.ts";
 import { answer, message } from "../../support/scripted_api/responses_script.ts";
-import { Sandbox } from "../../support/reprise.ts";
 import { Runs } from "./runs.ts";
 
 const usage = (input: number, output: number, cached = 0, written = 0) => ({
@@ -67,26 +66,7 @@ for (const [asked, counts, cost, answered = asked, own = {}] of COSTS) {
   });
 }
 
-/** Own prices that are none, and the reason. */
-const WRONG: readonly (readonly [Json, RegExp])[] = [
-  ["cheap", /not an object of prices/],
-  [{ m: 3 }, /"m" is not an object/],
-  [{ m: { input: 1 } }, /"m" lacks "output"/],
-  [{ m: { input: 1, output: -1 } }, /"output" that is not a number/],
-  [{ m: { input: 1, output: 2, reasoning: 3 } }, /"reasoning", which is not a price/],
-];
-
-Deno.test("own prices that mean nothing are refused, with their place", async () => {
-  await using home = new Sandbox();
-  for (const [prices, says] of WRONG) {
-    configure(home, prices);
-    const { code, stderr } = await home.call(["run", "-m", "m", "--base-url", "http://127.0.0.1:1/v1", "Hi"]);
-    assert.equal(code, 2);
-    assert.match(stderr, says);
-  }
-});
-
-function configure({ directory }: Sandbox, prices: Json): void {
+function configure({ directory }: Runs, prices: Json): void {
   Deno.mkdirSync(`${directory}/.config/reprise`, { recursive: true });
   Deno.writeTextFileSync(`${directory}/.config/reprise/config.json`, JSON.stringify({ prices }));
 }

@@ -134,13 +134,6 @@ class Maker {
     if (dice.chance(0.1)) {
       items.push({ id: this.#id("ws"), type: "web_search_call", status: "completed", action: {} });
     }
-    if (dice.chance(0.1)) {
-      const call_id = this.#id("call");
-      items.push({ id: this.#id("sh"), type: "shell_call", call_id, action: {} });
-      if (dice.chance(0.6)) {
-        items.push({ id: this.#id("sho"), type: "shell_call_output", call_id, output: [] });
-      }
-    }
     for (let calls = pick([0, 1, 1, 2]); calls > 0; calls--) {
       const call_id = pick([this.#id("call"), `${this.#id("odd")}.7|x`, `${this.#id("c")}${"c".repeat(70)}`]);
       const name = pick(["read_file", "functions.read file", "n".repeat(80)]);

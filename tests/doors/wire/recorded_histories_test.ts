@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { type Interaction, interactionsIn } from "../../support/recordings.ts";
 import { type SessionHome, withHome } from "../sessions/home.ts";
 import { nextRequest } from "./next_request.ts";
-import { asks, type Beat, claude, endpointOf, resumes, says, tell } from "./story.ts";
+import { asks, type Beat, claude, says, tell } from "./story.ts";
 
 /** Recordings of loops. */
 const LOOPS = [
@@ -20,13 +20,11 @@ const LOOPS = [
   "responses/custom_tool_loop.yaml",
   "responses/retried_call.yaml",
   "responses/status_null.yaml",
-  "responses/deepseek_loop.yaml",
   "messages/redacted.yaml",
   "messages/tool_loop.yaml",
   "messages/other_model.yaml",
   "messages/stream.yaml",
 ];
-const DEEPSEEK = "http://127.0.0.1:4000/v1";
 
 const without = (element: Json, ...names: readonly string[]): Json =>
   Object.fromEntries(Object.entries(element).filter(([name]) => !names.includes(name)));
@@ -55,18 +53,16 @@ const elementsOf = ({ input, messages }: Json): Json[] =>
 const blocksOf = (element: Json): Json[] =>
   element.role === "user" && Array.isArray(element.content) ? element.content : [element];
 
-/** Texts and results that a client added to a history, and items of its own as responses. */
-function added(elements: readonly Json[], by: (items: readonly Json[]) => Beat): Beat[] {
+/** Texts and results that a client added to a history. */
+function added(elements: readonly Json[]): Beat[] {
   const beats: Beat[] = [];
-  const [own, results]: [Json[], Json[]] = [[], []];
+  const results: Json[] = [];
   const flush = () => {
-    if (own.length > 0) beats.push(by(own.splice(0)));
     const got = results.splice(0);
     if (got.length > 0) beats.push(answered(got));
   };
   for (const element of elements.flatMap(blocksOf)) {
-    if (/reasoning|_call$/.test(element.type)) own.push(element);
-    else if ((element.output ?? element.tool_use_id) !== undefined) results.push(element);
+    if ((element.output ?? element.tool_use_id) !== undefined) results.push(element);
     else {
       flush();
       beats.push(asks(element.text ?? element.content));
@@ -108,39 +104,23 @@ function plain(element: Json): Json {
   return { ...without(element, "status", "type"), content: parts };
 }
 
-/** Deep enough for DeepSeek's client, which keeps neither the parts of an answer nor tokens. */
-const plainOfDeepSeek = (element: Json) =>
-  element.role === "assistant"
-    ? { text: element.content[0].text }
-    : without(element, ...(element.type === "reasoning" ? ["encrypted_content"] : []));
-
 async function compare(home: SessionHome, file: string): Promise<void> {
-  const isDeepSeek = file.includes("deepseek");
-  // Its client begins with a history of its own.
-  const beats: Beat[] = isDeepSeek ? [resumes] : [];
+  const beats: Beat[] = [];
   let known = 0;
-  const of = { at: { provider: "compatible", endpoint: endpointOf(DEEPSEEK) } };
   for (const [index, interaction] of interactionsIn(file).entries()) {
     const { body, items, isClaude } = exchangeOf(interaction);
-    const by = (made: readonly Json[]) => isClaude ? claude(made) : says(made, isDeepSeek ? of : {});
+    const by = (made: readonly Json[]) => isClaude ? claude(made) : says(made);
     const given = elementsOf(body).filter(({ type, role }) => role === "user" || /_output$/.test(type));
-    beats.push(...added(isDeepSeek && index === 0 ? elementsOf(body) : given.slice(known), by));
+    beats.push(...added(given.slice(known)));
     known = given.length;
     if (items.length > 0 && isClaude !== file.startsWith("messages/")) {
       beats.push(by(items));
       continue;
     }
     home.session(tell(...beats), `s${index}`);
-    const flags = isClaude
-      ? ["-p", "anthropic", "-m", "claude-opus-5"]
-      : isDeepSeek
-      ? ["-p", "compatible", "-m", "gpt-5.6", "--base-url", DEEPSEEK]
-      : ["-p", "openai", "-m", "gpt-5.6"];
+    const flags = isClaude ? ["-p", "anthropic", "-m", "claude-opus-5"] : ["-p", "openai", "-m", "gpt-5.6"];
     const own = JSON.parse(await nextRequest(home, flags, { id: `s${index}` }));
-    const [ours, theirs] = [own, body].map((request) => {
-      const elements = elementsOf(request).flatMap(plain);
-      return isDeepSeek ? elements.map(plainOfDeepSeek) : elements;
-    });
+    const [ours, theirs] = [own, body].map((request) => elementsOf(request).flatMap(plain));
     assert.deepEqual(ours, theirs, `request ${index + 1}`);
     if (items.length > 0) beats.push(by(items));
   }

@@ -1,4 +1,5 @@
 /** Refusals of the Responses API that are about a member of an item, a call, or the arguments of a call. */
+import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
 import type { Script, ScriptedResponse, ServerOptions } from "../../support/scripted_api/responses.ts";
 import {
@@ -15,11 +16,6 @@ import type { Row } from "./runs.ts";
 
 type Request = Parameters<Exclude<Script, readonly unknown[]>>[0];
 const DONE = answer([message("Done.")]);
-const rows = <T>(
-  table: Readonly<Record<string, T>>,
-  row: (value: T, name: string) => readonly [string, Row<ServerOptions>],
-) => Object.fromEntries(Object.entries(table).map(([name, value]) => row(value, name)));
-const SHAPES = Object.fromEntries(REFUSAL_SHAPES.map((shape) => [shape, shape]));
 
 /** Refuses the first message that is sent with a phase, by its place. */
 function refusedPhase({ input }: Request, shape: RefusalShape): ScriptedResponse | null {
@@ -34,33 +30,19 @@ const phases = ({ input }: Json) =>
   input.map((item: Json) => `${item.role ?? item.type}${item.phase === undefined ? "" : "+phase"}`).join();
 const calls = ({ input }: Json) => input.filter(({ call_id }: Json) => call_id !== undefined).length;
 
-/** Arguments as a model may write them, and what a server gets that only takes objects. */
-const ARGUMENTS: Readonly<Record<string, string>> = {
-  "": "{}",
-  " \n": "{}",
-  ...Object.fromEntries(
-    ['{"text":"a', '["a"]', '"a"', "null", "{}{}"].map((
-      text,
-    ) => [text, JSON.stringify({ INVALID_JSON: text })]),
-  ),
-};
+/** Arguments as a model may write them; a server that only takes objects gets them inside of one. */
+const ARGUMENTS = ["", " \n", '{"text":"a', '["a"]', "null", "{}{}"];
 const sentArguments = ({ input }: Json) =>
   input.filter(({ type }: Json) => type === "function_call").map((call: Json) =>
     call.arguments.replaceAll(/\s/g, "_")
   ).join();
-const isObject = (text: string) => {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-};
 /** Answers with one call first; refuses arguments that are no object if `refusal` is given. */
 const calling = (text: string, refusal?: ScriptedResponse): ServerOptions => ({
   script: ({ input }) => {
     const sent = input.filter(({ type }) => type === "function_call").map((call) => String(call.arguments));
-    if (sent.length > 0) return refusal !== undefined && !sent.every(isObject) ? refusal : DONE;
+    if (sent.length > 0) {
+      return refusal !== undefined && !sent.every((text) => text.startsWith("{")) ? refusal : DONE;
+    }
     const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "read_file", arguments: text };
     return answer([rawItem({ ...call, status: "completed" })]);
   },
@@ -74,24 +56,28 @@ const RAW_REFUSALS: Readonly<Record<string, ScriptedResponse>> = {
 
 /** By a sentence. */
 export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
-  ...rows(
-    SHAPES,
-    (shape) => [`a refused phase costs the phase, and another endpoint still gets it (${shape})`, {
-      server: () => ({
-        script: (request) =>
-          (request.path.startsWith("/other") ? null : refusedPhase(request, shape)) ??
-            answer([message("Done.", { phase: "final_answer" })]),
-      }),
-      show: phases,
-      runs: [
-        { sent: "user" },
-        { sent: "user,assistant+phase,user user,assistant,user" },
-        { sent: "user,assistant,user,assistant,user" },
-        // The item itself that was refused stays stripped; those after it are another endpoint's to judge.
-        { sent: "user,assistant,user,assistant+phase,user,assistant+phase,user", path: "/other" },
-      ],
-      notices: "unknown_field: stripped phase",
-    }],
+  ...Object.fromEntries(
+    REFUSAL_SHAPES.map((
+      shape,
+    ): [string, Row<ServerOptions>] => [
+      `a refused phase costs the phase, and another endpoint still gets it (${shape})`,
+      {
+        server: () => ({
+          script: (request) =>
+            (request.path.startsWith("/other") ? null : refusedPhase(request, shape)) ??
+              answer([message("Done.", { phase: "final_answer" })]),
+        }),
+        show: phases,
+        runs: [
+          { sent: "user" },
+          { sent: "user,assistant+phase,user user,assistant,user" },
+          { sent: "user,assistant,user,assistant,user" },
+          // The item itself that was refused stays stripped; those after it are another endpoint's to judge.
+          { sent: "user,assistant,user,assistant+phase,user,assistant+phase,user", path: "/other" },
+        ],
+        notices: "unknown_field: stripped phase",
+      },
+    ]),
   ),
   "a field that was refused inside a run stays off the later items of that run": {
     server: () => ({
@@ -116,33 +102,32 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     runs: [{ sent: "0 4" }, { sent: "4 2" }, { sent: "4 2" }],
     notices: "call_refused: left_out; call_refused: left_out",
   },
-  ...rows(
-    ARGUMENTS,
-    (
-      object,
-      text,
-    ) => [`the arguments ${JSON.stringify(text)} are kept, answered with an error, and sent as an object`, {
+  ...Object.fromEntries(ARGUMENTS.map((text): [string, Row<ServerOptions>] => [
+    `the arguments ${JSON.stringify(text)} are kept, answered with an error, and sent as an object`,
+    {
       server: () => calling(text),
       show: sentArguments,
-      runs: [{ sent: ` ${object.replaceAll(/\s/g, "_")}` }],
+      runs: [{ sent: ` ${text.trim() === "" ? "{}" : JSON.stringify({ INVALID_JSON: text })}` }],
       also: (runs) => {
         const [call, result] = [...runs.written("tool_call"), ...runs.written("tool_result")];
-        if (call.item.arguments !== text || result.status !== "invalid_arguments") {
-          throw new Error(result.status);
-        }
+        assert.deepEqual([call.item.arguments, result.status], [text, "invalid_arguments"]);
       },
-    }],
-  ),
-  ...rows(
-    RAW_REFUSALS,
-    (refusal, name) => [`OpenAI gets raw arguments, and once it refuses them an object (${name})`, {
-      server: () => calling('["a"]', refusal),
-      show: sentArguments,
-      runs: [
-        { isOpenAi: true, sent: ' ["a"] {"INVALID_JSON":"[\\"a\\"]"}' },
-        { isOpenAi: true, sent: '{"INVALID_JSON":"[\\"a\\"]"}' },
-      ],
-    }],
+    },
+  ])),
+  ...Object.fromEntries(
+    Object.entries(RAW_REFUSALS).map((
+      [name, refusal],
+    ): [string, Row<ServerOptions>] => [
+      `OpenAI gets raw arguments, and once it refuses them an object (${name})`,
+      {
+        server: () => calling('["a"]', refusal),
+        show: sentArguments,
+        runs: [
+          { isOpenAi: true, sent: ' ["a"] {"INVALID_JSON":"[\\"a\\"]"}' },
+          { isOpenAi: true, sent: '{"INVALID_JSON":"[\\"a\\"]"}' },
+        ],
+      },
+    ]),
   ),
   "refused include stays out for that endpoint and model": {
     server: () => ({

@@ -176,11 +176,6 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     sent: "-:1 -:1",
     connections: "1 2",
   },
-  "an incomplete response ends the run": {
-    reactions: [(socket, nth) => sendAll(socket, eventsOf(nth, message("Half"), "incomplete"))],
-    sent: "-:1",
-    exit: 6,
-  },
   "a binary message breaks the protocol": {
     reactions: [(socket) => socket.send(new Uint8Array([1]))],
     sent: "-:1",
