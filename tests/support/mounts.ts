@@ -4,7 +4,7 @@ import { type Lack, lacksRoot } from "./needs.ts";
 /** Mounts on `directory`, which must exist, run `body`, and takes the mount away. */
 export async function withMount<T>(
   directory: string,
-  { type, options }: { readonly type: "tmpfs"; readonly options: string },
+  { type, options }: { readonly type: "tmpfs" | "overlay"; readonly options: string },
   body: () => Promise<T>,
 ): Promise<T> {
   await asRoot("mount", ["-t", type, "-o", options, type, directory]);
@@ -21,16 +21,24 @@ async function asRoot(command: string, args: readonly string[]): Promise<void> {
 }
 
 /** Tries to mount `type`. Where that is not possible, the tests with injected errors show the same promise. */
-export async function lacksMount(type: "tmpfs"): Promise<Lack> {
+export async function lacksMount(type: "tmpfs" | "overlay"): Promise<Lack> {
   if (lacksRoot() !== null) return lacksRoot();
   const root = await Deno.makeTempDir({ prefix: "reprise-mount-" });
   try {
-    return await withMount(root, { type, options: "size=64k" }, () => Promise.resolve(null));
+    for (const name of ["lower", "upper", "work", "at"]) await Deno.mkdir(`${root}/${name}`);
+    const options = type === "tmpfs" ? "size=64k" : overlayOptions(root);
+    return await withMount(`${root}/at`, { type, options }, () => Promise.resolve(null));
   } catch {
     return `cannot mount ${type}`;
   } finally {
     await Deno.remove(root, { recursive: true });
   }
+}
+
+/** The options of an overlay whose layers lie below `root` as `lower`, `upper` and `work`. */
+export function overlayOptions(root: string): string {
+  // As on kernels and in containers where a directory of the lower layer cannot be renamed.
+  return `lowerdir=${root}/lower,upperdir=${root}/upper,workdir=${root}/work,redirect_dir=off`;
 }
 
 /** Fills a file system to its last byte with a file at `path`. */

@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { holdLock } from "../../cli/harness.ts";
 import { bytesBelow, type Json } from "../../support/files.ts";
-import { ID, withHome } from "./home.ts";
+import { fill, lacksMount, overlayOptions, withMount } from "../../support/mounts.ts";
+import { needing } from "../../support/needs.ts";
+import { test } from "../../support/test.ts";
+import { ID, type SessionHome, withHome } from "./home.ts";
 import { FIVE_TURNS, type GivenTurn, model, user, write } from "./session_files.ts";
 
 withHome("rm removes links inside a session, and never what they lead to", async (home) => {
@@ -105,3 +108,61 @@ for (const [name, { flags, chosen }] of Object.entries(RULES)) {
     assert.deepEqual(home.names(), ["a", "b", "c", "d", "undated"].filter((id) => !chosen.includes(id)));
   });
 }
+
+/** Registers a test that mounts a file system. */
+async function mounted(
+  type: "tmpfs" | "overlay",
+  name: string,
+  fn: (home: SessionHome) => Promise<void>,
+): Promise<void> {
+  const { ignore, ...named } = needing(name, await lacksMount(type));
+  withHome(named.name, fn, (name, fn) => test.long({ name, ignore, fn }));
+}
+
+await mounted(
+  "overlay",
+  "sessions of an overlay's lower layer, which cannot be renamed, are continued and removed",
+  async (home) => {
+    const [root, at] = [`${home.directory}/layers`, home.home];
+    for (const id of [ID, "child", "kept"]) home.session(FIVE_TURNS, id);
+    Deno.mkdirSync(`${at}/sessions/begun/turns`, { recursive: true, mode: 0o700 });
+    Deno.mkdirSync(root);
+    Deno.renameSync(at, `${root}/lower`);
+    for (const path of [`${root}/upper`, `${root}/work`, at]) Deno.mkdirSync(path, { mode: 0o700 });
+    await withMount(at, { type: "overlay", options: overlayOptions(root) }, async () => {
+      const rename = () => Deno.renameSync(`${at}/sessions/${ID}`, `${at}/sessions/.other`);
+      assert.throws(rename, { code: "EXDEV" });
+      await home.json(["rename", "kept", "Another"]);
+      await home.json(["rm", ID, "--yes"]);
+      assert.deepEqual((await home.json(["rm", "--unused"])).skipped, []);
+      assert.deepEqual(home.names(), ["child", "kept"]);
+      await home.json(["rm", "--keep", "1", "--yes"]);
+      assert.equal(home.names().length, 1);
+      assert.deepEqual(await home.findings(home.names()[0]), []);
+    });
+  },
+);
+
+await mounted(
+  "tmpfs",
+  "on a file system that is really full, rm works, and a failed fork leaves nothing",
+  async (home) => {
+    Deno.mkdirSync(home.home, { mode: 0o700 });
+    await withMount(home.home, { type: "tmpfs", options: "mode=700,size=512k" }, async () => {
+      home.session().blob("x".repeat(4096));
+      write(`${home.home}/sessions/${ID}/.tmp-1-abc`, "half");
+      for (const id of ["a", "b"]) home.session(FIVE_TURNS, id);
+      fill(`${home.home}/full`);
+      assert.equal((await home.json(["fork", ID], 14)).code, "storage_full");
+      assert.deepEqual(home.names(), ["a", "b", ID]);
+      await home.json(["rm", "a", "--yes"]);
+      fill(`${home.home}/again`);
+      const { removed, skipped } = await home.json(["rm", "--unused"]);
+      assert.deepEqual([removed.length, skipped], [2, []]);
+      fill(`${home.home}/more`);
+      await home.json(["rm", "--keep", "1", "--yes"]);
+      assert.deepEqual(home.names().length, 1);
+      assert.deepEqual(await home.findings(home.names()[0]), []);
+    });
+  },
+);
