@@ -159,3 +159,11 @@ test.long("doctor --live asks the remote, and a session that is neither here nor
   const elsewhere = `${place.server.env.AWS_ENDPOINT_URL_S3}/nowhere`;
   assert.equal((await live({ AWS_ENDPOINT_URL_S3: elsewhere }))[0], 2);
 });
+
+test("with a remote too a prefix names a session that is here; one that is only there needs its whole id", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", "run", "--json", "--new", "-s", "shared", "One");
+  assert.match((await place.ok("a", "run", "--json", "-s", "shar", "Two")).stdout, /"id":"shared"/);
+  assert.equal((await place.call("b", "run", "--json", "-s", "shar", "Three")).code, 2);
+  await place.ok("b", "run", "--json", "-s", "shared", "Three");
+});

@@ -56,6 +56,18 @@ test("rm --remote leaves a tombstone: no home can put the session again, and bot
   await place.fails(2, "a", "rm", "never-was", "--remote", "--yes");
 });
 
+test("rm --remote reports a writer that never stops", async () => {
+  await using place = await TwoHomes.pushed();
+  const { objects } = place.server;
+  place.server.isMute = (method, name) => {
+    const isListed = method === "GET" && name === "" && objects.has(`${ID}/removed.json`);
+    if (isListed) objects.set(key(99), new Uint8Array(1));
+    return false;
+  };
+  const called = await place.in("a", ...REMOVE, "--json");
+  assertError(called, { code: "session_open_elsewhere", exit: 5, says: /a writer keeps putting/ });
+});
+
 test("a session with a young open run is not removed from the remote, and one whose run was killed is", async () => {
   await using place = new TwoHomes();
   place.write("a", 1, BEGUN);

@@ -37,6 +37,7 @@ test("a session that went two ways is left unchanged, and both ways can be kept 
     const refused = await place.fails(5, "b", "sync", ...args);
     assert.match(refused, new RegExp(`from turn 6 on[^]*sync ${ID} --keep-mine-as`));
   }
+  await place.fails(5, "b", "repair", ID);
   const keep = ["sync", ID, "--keep-mine-as"];
   assert.match((await place.in("b", ...keep, "mine", "--dry-run")).stderr, /would become session mine/);
   const intact = place.server.objects.get(key(7)) as Uint8Array<ArrayBuffer>;

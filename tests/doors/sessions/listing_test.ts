@@ -109,6 +109,7 @@ withHome(
   async (home) => {
     const session = home.session(KINDS.killed);
     session.blob("for the next turn");
+    const complete = home.session(FIVE_TURNS, "complete");
     const open = [
       "info unreferenced_blob",
       "warning orphan_call turns/000007.json",
@@ -118,18 +119,26 @@ withHome(
     (await home.findings()).forEach(fits);
     {
       using _lock = holdLock(`${session.path}/lock`, ownerLine(7, { host: "other" }));
+      using _other = holdLock(`${complete.path}/lock`, ownerLine(7, { host: "other" }));
       assert.equal((await home.listed()).state, "running");
       const { sessions: [checked] } = await home.json(["fsck", session.id]);
       assert.deepEqual([checked.in_use, checked.findings], [true, []]);
-      for (
-        const verb of [["rename", session.id, "New"], ["repair", session.id], ["rm", session.id, "--yes"]]
-      ) {
+      const compact = ["compact", session.id, "-m", "gpt-5.6", "--tail-events"];
+      const changing = [
+        ...[["rename", session.id, "New"], ["repair", session.id], [
+          "repair",
+          session.id,
+          "--lift-quarantine",
+        ]],
+        ...[[...compact, "2"], ["omit", complete.id, "--seq", "1"], ["rm", session.id, "--yes"]],
+      ];
+      for (const verb of changing) {
         const { code, message } = await home.json(verb, 5);
-        assert.equal(code, "session_locked");
+        assert.equal(code, "session_locked", verb.join(" "));
         assert.match(message, /process 7 on host other/);
       }
       const { skipped } = await home.json(["rm", "--unused"]);
-      assert.deepEqual(skipped.map(({ code }: Json) => code), ["session_locked"]);
+      assert.deepEqual(skipped.map(({ code }: Json) => code), ["session_locked", "session_locked"]);
     }
     await home.json(["repair", session.id]);
     assert.equal((await home.listed()).state, "interrupted");

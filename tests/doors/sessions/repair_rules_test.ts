@@ -3,7 +3,20 @@ import assert from "node:assert/strict";
 import { bytesBelow, type Json, sha256 } from "../../support/files.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
 import { again } from "./kinds.ts";
-import { FIVE_TURNS, PINS, sealed, type SessionFiles, TOOLS, write } from "./session_files.ts";
+import {
+  call,
+  ended,
+  FIVE_TURNS,
+  type GivenTurn,
+  model,
+  PINS,
+  reasoning,
+  sealed,
+  type SessionFiles,
+  TOOLS,
+  user,
+  write,
+} from "./session_files.ts";
 
 /** Repairs a session; returns its actions, each as `action path from`. */
 async function repair(home: SessionHome): Promise<string[]> {
@@ -175,6 +188,44 @@ withHome(
   },
 );
 
+/** Turns that come from another history, and those that a repair replaces to keep the most of both. */
+const MIXED: readonly (readonly [theirs: readonly number[], replaced: readonly number[]])[] = [
+  [[2, 3], [3]],
+  [[3, 4], [2, 4]],
+  [[4, 5], [3]],
+];
+
+withHome(
+  "of two histories that were mixed, the longest chain is kept, and each other file put aside",
+  async (home) => {
+    const written = (turns: readonly GivenTurn[]) => {
+      const session = home.session(turns);
+      return { session, texts: turns.map((_, index) => Deno.readTextFileSync(session.turn(index + 1))) };
+    };
+    const answer = model([reasoning("rs_9"), call("call_a"), call("call_b")]);
+    const { texts: others } = written(FIVE_TURNS.with(1, answer));
+    for (const [theirs, replaced] of MIXED) {
+      const { session, texts } = written(FIVE_TURNS);
+      const mixed = texts.map((text, index) => (theirs.includes(index + 1) ? others[index] : text) as string);
+      mixed.forEach((text, index) => write(session.turn(index + 1), text));
+      const actions = await repair(home);
+      const paths = replaced.map((turn) => `turns/00000${turn}.json`);
+      assert.deepEqual(
+        actions.filter((action) => action.startsWith("replace")),
+        paths.map((path) => `replace ${path}`),
+      );
+      for (const [index, text] of mixed.entries()) {
+        const isKept = !replaced.includes(index + 1);
+        const path = isKept ? session.turn(index + 1) : kept(session, `00000${index + 1}.json.repair-1`);
+        assert.equal(Deno.readTextFileSync(path), text, `${theirs}: turn ${index + 1}`);
+      }
+      assert.deepEqual(await home.damage(), []);
+      assert.deepEqual(await repair(home), []);
+      Deno.removeSync(session.path, { recursive: true });
+    }
+  },
+);
+
 withHome("links and directories in place of turns are put aside, and never followed", async (home) => {
   const session = home.session();
   const outside = `${home.directory}/outside.json`;
@@ -241,3 +292,16 @@ withHome(
     assert.deepEqual(await home.damage(grandchild), []);
   },
 );
+
+withHome("--lift-quarantine closes a killed run before it lifts what was refused in it", async (home) => {
+  const items = [{ seq: 2, action: "quarantined" }];
+  const error = { code: "invalid_encrypted_content", message: "No such item" };
+  const notice = { type: "replay_notice", reason: "reasoning_refused", items, error };
+  const refused: GivenTurn = { kind: "harness", run: 2, events: [notice] };
+  home.session([user("Go"), model([reasoning("rs_1")]), ended(), user("Go on", 2), refused]);
+  assert.deepEqual((await home.json(["repair", ID, "--lift-quarantine"])).lifted, [2]);
+  const [[closed], [lifted]] = turnsOf(home).slice(-2).map(({ events }) => events);
+  assert.deepEqual([closed.type, closed.run, closed.state], ["run_ended", 2, "interrupted"]);
+  assert.deepEqual([lifted.reason, lifted.items], ["quarantine_lifted", [{ seq: 2, action: "lifted" }]]);
+  assert.deepEqual(await home.damage(), []);
+});

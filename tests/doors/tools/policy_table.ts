@@ -141,6 +141,16 @@ write_file way-to-src/a.ts               allow allowed_by_rule write:src/**
 # An allowed pattern is compared letter by letter.
 write_file SRC/a.ts                      deny not_allowed
 sh touch src/a.ts                        deny not_allowed
+$ --allow 'write:*.md'
+write_file README.md                     allow allowed_by_rule write:*.md
+write_file docs/deep/page.md             allow allowed_by_rule write:*.md
+write_file page.mdx                      deny not_allowed
+$ --allow 'write:src/*.ts'
+write_file src/a.ts                      allow allowed_by_rule write:src/*.ts
+write_file src/deep/a.ts                 deny not_allowed
+$ --allow 'write_file:{src,docs}/**'
+write_file docs/a.md                     allow allowed_by_rule write_file:{src,docs}/**
+edit_file src/a.ts                       deny not_allowed
 
 # Denied paths cover all below, in any case, by any way.
 $ --allow write --deny 'write:secret/**'

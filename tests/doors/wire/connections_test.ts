@@ -80,6 +80,19 @@ const ROWS: Readonly<Record<string, Row>> = {
     { HTTPS_PROXY: PROXY, NO_PROXY: "x.test, INVALID" },
     /Cannot reach no-such-host\.invalid: /,
   ),
+  "a proxy from which the whole domain is exempt": through(
+    { ALL_PROXY: PROXY, no_proxy: ".invalid" },
+    /Cannot reach no-such-host\.invalid: /,
+  ),
+  "a proxy from which hosts are exempt whose names only end alike": through(
+    { ALL_PROXY: PROXY, NO_PROXY: "host.invalid, 10.0.0.0/8" },
+    /127\.0\.0\.1:9 that ALL_PROXY names/,
+  ),
+  // Whether the network holds the address is not worked out: better no name than a wrong one.
+  "a proxy from which networks are exempt": {
+    ...through({ ALL_PROXY: PROXY, NO_PROXY: "10.0.0.0/8" }, /Cannot reach 192\.0\.2\.1:9: /),
+    base: "https://192.0.2.1:9/v1",
+  },
   "a key that no header can carry": {
     env: { OPENAI_API_KEY: `${KEY}\u4e00` },
     error: "missing_key",
