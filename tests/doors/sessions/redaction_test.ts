@@ -75,14 +75,20 @@ withHome(
     const texts = lines.map(({ text, base64 }) => text ?? (base64 === undefined ? "" : atob(base64)))
       .filter((text) => !text.startsWith("\u00ff\u00fe")).join("\n");
     assert.ok(texts.includes(OPAQUE));
-    for (const secret of [/sk-made-up/, /no shape/, new RegExp(btoa(VALUE).slice(2, -4))]) {
-      assert.doesNotMatch(texts.replaceAll(OPAQUE, ""), secret);
-    }
+    const secrets = [/sk-made-up/, /no shape/, new RegExp(btoa(VALUE).slice(2, -4))];
+    for (const secret of secrets) assert.doesNotMatch(texts.replaceAll(OPAQUE, ""), secret);
     const { kinds, turns, replaced } = lines[0].redacted;
     assert.deepEqual(turns.map(({ turn }: Json) => turn), [1, 2, 3]);
     assert.deepEqual(turns[0].kinds, { api_key: 1, known: 1 });
     assert.equal(kinds.known, 4);
     assert.equal(Object.values(kinds).reduce((sum: number, count) => sum + Number(count), 0), replaced);
+    const views = [["--markdown"], ["--full"], ["--events"], ["--json"], ["--html", "-"]];
+    for (const flags of views) {
+      const { code, stdout } = await home.call(["show", `${home.directory}/file`, ...flags]);
+      assert.equal(code, 0, stdout);
+      assert.match(stdout, /\[redacted api_key\]/, flags.join(" "));
+      for (const secret of secrets) assert.doesNotMatch(stdout.replaceAll(OPAQUE, ""), secret);
+    }
   },
   test.long,
 );

@@ -19,7 +19,7 @@ import {
 } from "../../support/scripted_api/messages.ts";
 import { historyOf } from "./next_request.ts";
 import { sends } from "./refusals.ts";
-import type { Row } from "./runs.ts";
+import type { Row, Runs } from "./runs.ts";
 import { asks, ends, gets, says as recorded, tell } from "./story.ts";
 import { call } from "../sessions/session_files.ts";
 
@@ -79,12 +79,21 @@ const BOUND =
   'conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
 const BUDGET = ["--effort", "low"];
 const THINKS = '{"type":"enabled","budget_tokens":2048}';
+const DROP = '"block_binding":{"prefix_mismatch_behavior":"drop_block"}';
 /** Refusals of the wish to drop what is bound elsewhere. */
 const NO_DROP = [
   "thinking.adaptive.block_binding: Extra inputs are not permitted",
   "thinking.block_binding: Input should be a boolean",
   "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the `anthropic-beta` header.",
 ];
+
+/** Fails unless those requests have the header of the beta that hold its member, and no others. */
+function requireBeta({ server }: Pick<Runs, "server">): void {
+  const beta = "thinking-binding-controls-2026-08-01";
+  const wanted = server.requests.map(({ body }: Json) => body.thinking?.block_binding && beta);
+  assert.deepEqual(server.requests.map(({ headers }: Json) => headers["anthropic-beta"]), wanted);
+  assert.ok(wanted.includes(beta));
+}
 
 /** By a sentence. */
 export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
@@ -157,6 +166,7 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       const [dropped] = turn.response.input_transformations;
       const told = second?.events.some(({ kind }) => kind === "replay_stripped");
       assert.deepEqual([dropped.type, told], ["thinking_dropped", true]);
+      requireBeta(runs);
     },
   },
   ...Object.fromEntries(
@@ -169,6 +179,7 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
             : invalidRequest(asked(request.body).startsWith("drop:") ? words : BOUND),
         show: asked,
         runs: [{ sent: "-" }, { sent: "Hm drop:Hm Hm -" }, { sent: "Hm -" }],
+        also: requireBeta,
       },
     ]),
   ),
@@ -177,10 +188,15 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       thoughtsIn(request) === "" || asked(request.body).startsWith("drop:") ? HM : invalidRequest(BOUND),
     model: "claude-opus-4-1",
     show: ({ thinking }) => JSON.stringify(thinking),
-    runs: [{ flags: BUDGET, sent: THINKS }, {
-      flags: BUDGET,
-      sent: `${THINKS} ${THINKS.replace("}", ',"block_binding":{"prefix_mismatch_behavior":"drop_block"}}')}`,
-    }],
+    runs: [
+      { flags: BUDGET, sent: THINKS },
+      { flags: BUDGET, sent: `${THINKS} ${THINKS.replace("}", `,${DROP}}`)}` },
+      // There is no room for a budget, but the wish needs a member to stand in.
+      { flags: [...BUDGET, "--max-tokens", "2000"], sent: `{"type":"adaptive",${DROP}}` },
+      // Without thinking there is no such wish: what is refused stays out.
+      { flags: ["--effort", "none"], sent: '{"type":"disabled"} {"type":"disabled"}' },
+    ],
+    also: requireBeta,
   },
   "a refusal names a block by its place or its id in the request, which are others than in the session": {
     turns: tell(asks("x"), recorded(["rs_1", call(ODD_ID)]), gets(ODD_ID), ends()),
