@@ -41,10 +41,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a stream that comes in gzip although it was not asked for": { answer: gzipped(1) },
   "gzip that breaks off": { answer: gzipped(0.8), error: "stream_cut", exit: 10 },
   "a coding that is unknown": {
-    answer: answering("200 OK\r\ncontent-encoding: sdch\r\ncontent-type: text/event-stream", STREAM),
+    answer: answering("200 OK\r\ncontent-encoding: other\r\ncontent-type: text/event-stream", STREAM),
     error: "bad_stream",
     exit: 10,
-    says: /in the encoding \\"sdch\\"/,
+    says: /in the encoding \\"other\\"/,
   },
   "a stream that pauses for less than the limit, again and again": {
     answer: async (connection, request) => {
