@@ -95,6 +95,9 @@ test("--max-cost clamps the output of each request to what is left, and ends the
   const limits = place.server.requests.map(({ body }) => (body as Json).max_output_tokens);
   assert.deepEqual(limits, [100, 36]);
   assert.deepEqual([details.cost_usd, ending(called).cost_usd], [0.00256, 0.00256]);
+  const more = ["--max-cost", "0.002", "--max-tokens", "20000"];
+  const { resume } = ending(await place.call(["run", "--json", "-s", "s", ...more, "More"]));
+  assert.equal(resume, "reprise run -s s --max-tokens 20000 --max-cost 0.002", "the limits stay");
 });
 
 test("--max-tokens ends a run after the request that exceeds it, and is refused if it allows no answer", async () => {

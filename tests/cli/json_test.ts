@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import deno from "../../deno.json" with { type: "json" };
-import type { Json } from "../support/files.ts";
+import { type Json, sha256 } from "../support/files.ts";
 import { answer, message, rateLimited, unauthorized } from "../support/scripted_api/responses.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { assertError, MODEL, Place, readsThenAnswers } from "./harness.ts";
@@ -64,6 +64,21 @@ test("run --json is JSON Lines, and nothing else: the events of a run with a too
     usage: { ...tokens, output_tokens: 80, reasoning_tokens: 32 },
     ...{ cost_usd: 0.00256, resume: 'reprise run -s s "…"' },
   });
+});
+
+test("run --no-blobs prints encrypted content as its length and sha256, and keeps it on disk", async () => {
+  await using place = new Place(readsThenAnswers);
+  const { stdout } = await place.call(["run", "--json", "--no-blobs", "--new", "-s", "s", "Look at a.txt"]);
+  const items = place.sandbox.turns("s").flatMap((turn) => turn.events).flatMap(({ item = [] }: Json) =>
+    item
+  );
+  const blobs: string[] = items.flatMap(({ encrypted_content = [] }) => encrypted_content);
+  assert.equal(blobs.length, 2);
+  for (const blob of blobs) {
+    assert.ok(!stdout.includes(blob));
+    const shown = `"encrypted_content":{"bytes":${blob.length},"sha256":"${sha256(blob)}"}`;
+    assert.ok(stdout.includes(shown), stdout);
+  }
 });
 
 test("a retry is a notice, and an error comes just before run.ended", async () => {
