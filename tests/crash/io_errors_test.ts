@@ -34,8 +34,9 @@ async function run(place: Place, fixture: string): Promise<void> {
       ...["-w", beside(place, "work"), "-m", "gpt-5.6", "--match", "sequence"],
       ...["--fixture", beside(place, fixture), "Go"],
     ],
-    cwd: beside(place, "work"),
-    env: { HOME: beside(place, "work") },
+    // Other files of this suite run in the same process: its directory and environment must stay.
+    cwd: Deno.cwd(),
+    env: Deno.env.toObject(),
     stdin: new Uint8Array(0),
     disk: () => place.ports.files,
   });

@@ -58,6 +58,6 @@ export function answerText(text: string): Json {
 
 /** One answer that completes a run; more than one byte a character, for faults inside of one. */
 export const PLAIN = {
-  responses: responseStream([answerText("Grüß dich.")]),
-  messages: claudeStream("Grüß dich."),
+  responses: responseStream([answerText("Done … so far.")]),
+  messages: claudeStream("Done … so far."),
 };

@@ -84,14 +84,17 @@ export async function startSocketServer(behaviour: SocketBehaviour): Promise<Soc
     });
   }
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(ends);
+    await new Promise((resolve) => server.close(resolve));
+  };
+  // A server that is closed does not call back when it is closed again.
+  let stopped: Promise<void> | undefined;
   return {
     port: (server.address() as AddressInfo).port,
     upgrades,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await Promise.all(ends);
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: () => stopped ??= stop(),
   };
 }
 
