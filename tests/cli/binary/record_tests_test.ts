@@ -48,7 +48,8 @@ Deno.test("record refuses a test that has a recording, and --append adds to it",
 
 Deno.test("a test that another recorder records is refused until that one ends; other tests are not", async () => {
   await using folder = new TestFolder();
-  const ask = (server: Serving, test: string, input: number) => server.post(`/t/${test}/v1/responses`, { input });
+  const ask = (server: Serving, test: string, input: number) =>
+    server.post(`/t/${test}/v1/responses`, { input });
   const first = await folder.record();
   assert.equal((await ask(first, "a", 1)).status, 200);
   const second = await folder.record(["--append"]);

@@ -162,7 +162,9 @@ Deno.test("a reader that is slow gets each line of serve and record, through a p
   await using upstream = new RawUpstream(answering("500 Wrong\r\ncontent-type: application/json", "{}"));
   const serve = ["serve", "--rules", "none", fixture];
   const record = ["record", "--missing", "--upstream", upstream.origin, "--out", `${directory}/out`];
-  for (const [verb, type, says] of [[serve, "miss", /: 400, miss: /], [record, "exchange", / 500: /]] as const) {
+  for (
+    const [verb, type, says] of [[serve, "miss", /: 400, miss: /], [record, "exchange", / 500: /]] as const
+  ) {
     const shown = await readLate(place, [...verb, "--", ...ASKS]);
     assert.equal(shown.code, 7, shown.stderr);
     assert.equal(shown.stderr.split("\n").filter((line) => says.test(line)).length, 300);

@@ -242,17 +242,20 @@ withHome("prune in a folder that may not be written is exit code 14, and changes
   assert.deepEqual(bytesBelow(home.directory), before);
 });
 
-withHome("record on a read-only disk is exit code 14 before anything listens, also with --append", async (home) => {
-  await using upstream = new RawUpstream(OK);
-  const path = fixtureOf(`${home.directory}/recorded`, ["a"]);
-  const before = bytesBelow(path);
-  for (const [out, ...flags] of [["new"], ["recorded", "--append"]] as const) {
-    const starting = home.record(upstream.origin, { out, flags, disk: denied("EROFS", out) });
-    await assert.rejects(starting, /"code":14,.*storage_denied.*: the file system is read-only/);
-  }
-  assert.deepEqual(bytesBelow(path), before);
-  assert.throws(() => Deno.statSync(`${home.directory}/new`), Deno.errors.NotFound);
-});
+withHome(
+  "record on a read-only disk is exit code 14 before anything listens, also with --append",
+  async (home) => {
+    await using upstream = new RawUpstream(OK);
+    const path = fixtureOf(`${home.directory}/recorded`, ["a"]);
+    const before = bytesBelow(path);
+    for (const [out, ...flags] of [["new"], ["recorded", "--append"]] as const) {
+      const starting = home.record(upstream.origin, { out, flags, disk: denied("EROFS", out) });
+      await assert.rejects(starting, /"code":14,.*storage_denied.*: the file system is read-only/);
+    }
+    assert.deepEqual(bytesBelow(path), before);
+    assert.throws(() => Deno.statSync(`${home.directory}/new`), Deno.errors.NotFound);
+  },
+);
 
 test.long("a fixture that is pruned at any moment while it is read is read as before or as after", async () => {
   const states: string[] = [];

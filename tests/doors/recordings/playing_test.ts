@@ -53,16 +53,19 @@ const WAITS: readonly (readonly [flags: readonly string[], waits: string, hurrie
   [FAULT, "2 null", 0],
   [["--pace", "real", ...FAULT], "2 null", 0],
 ];
-withHome("a recorded wait is 0 unless --pace real keeps it, and one that a fault asks for stays", async (home) => {
-  const response = { status: 429, headers: { "retry-after": DATE, "retry-after-ms": "2000" } };
-  home.fixture("a", [exchangeOf(sent(ask("Hi"), { response }))]);
-  for (const [flags, waits, hurried] of WAITS) {
-    await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
-    const { headers } = await server.ask(ask("Hi"));
-    assert.equal(`${headers.get("retry-after")} ${headers.get("retry-after-ms")}`, waits, flags.join(" "));
-    assert.equal((await server.end()).hurried ?? 0, hurried, flags.join(" "));
-  }
-});
+withHome(
+  "a recorded wait is 0 unless --pace real keeps it, and one that a fault asks for stays",
+  async (home) => {
+    const response = { status: 429, headers: { "retry-after": DATE, "retry-after-ms": "2000" } };
+    home.fixture("a", [exchangeOf(sent(ask("Hi"), { response }))]);
+    for (const [flags, waits, hurried] of WAITS) {
+      await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+      const { headers } = await server.ask(ask("Hi"));
+      assert.equal(`${headers.get("retry-after")} ${headers.get("retry-after-ms")}`, waits, flags.join(" "));
+      assert.equal((await server.end()).hurried ?? 0, hurried, flags.join(" "));
+    }
+  },
+);
 
 const CHUNKS = ["one", "two", "three"].map((text) => `data: ${text}\n\n`);
 const timed = (times: readonly number[], ended = "complete") =>

@@ -231,7 +231,10 @@ relayed(
     await ask(connection, create("a"), answerOf("resp_1"));
     const exchanges = await recorded(relay, 2);
     assert.ok(exchanges[0]?.sent === DEEP);
-    assert.deepEqual(exchanges.map(({ text }) => text), [[failure("invalid_json")], answerOf("resp_1")].map(lines));
+    assert.deepEqual(
+      exchanges.map(({ text }) => text),
+      [[failure("invalid_json")], answerOf("resp_1")].map(lines),
+    );
   },
 );
 
