@@ -64,7 +64,10 @@ export async function closeCodeAfter(port: number, frame: readonly number[]): Pr
   const head = "GET /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nConnection: Upgrade\nUpgrade: websocket\n" +
     "Sec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n\n";
   const pieces = [rawBytes(port, head), Uint8Array.from(frame)];
-  const { text } = await converse(port, pieces, (text) => /\x88.[^]{2}/.test(text));
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("The connection stays open")), 10_000);
+  const closed = converse(port, pieces, (text) => /\x88.[^]{2}/.test(text));
+  const { text } = await Promise.race([closed, late.promise]).finally(() => clearTimeout(timer));
   const [, code = ""] = /\x88.([^]{2})/.exec(text) ?? [];
   return code.charCodeAt(0) << 8 | code.charCodeAt(1);
 }
