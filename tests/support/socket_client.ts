@@ -44,9 +44,9 @@ export class SocketClient implements AsyncDisposable {
     return client;
   }
 
-  /** Sends a message without waiting. */
+  /** Sends a message without waiting; a text is sent as it is. */
   send(message: Json): void {
-    this.#socket.send(JSON.stringify(message));
+    this.#socket.send(typeof message === "string" ? message : JSON.stringify(message));
   }
 
   /** Sends a binary message. */

@@ -34,6 +34,17 @@ Deno.test("record --missing sends one request when a suite got one more test, an
   }
 });
 
+Deno.test("equal requests at the same time get one recorded answer, and the others are recorded", async () => {
+  await using suite = new Wrapping();
+  await suite.recorded([], ["a", "b"]);
+  const got = await suite.recorded(["--missing"], ["a+a+a+b"]);
+  const types = suite.events.slice(1, -1).map(({ type }) => type).sort();
+  assert.deepEqual(types, ["exchange", "exchange", "played", "played"]);
+  assert.equal(suite.upstream.requests.length, 4);
+  assert.equal(new Set(got.map(({ body }) => body)).size, 4);
+  assert.deepEqual(suite.inputs, ["a", "b", "a", "a"]);
+});
+
 Deno.test("record --missing passes errors of the API on byte for byte, keeps none, and ends with 7", async () => {
   await using suite = new Wrapping();
   await suite.recorded([], ["a"]);

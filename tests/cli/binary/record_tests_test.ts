@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { exchangesOf, headerOf } from "../../doors/recordings/recording_files.ts";
 import { bytesBelow, type Json } from "../../support/files.ts";
 import { startAnyApi } from "../any_api.ts";
+import type { Serving } from "../serving.ts";
 import { TestFolder } from "../test_folder.ts";
 import { Wrapping } from "./wrapping.ts";
 
@@ -43,6 +44,24 @@ Deno.test("record refuses a test that has a recording, and --append adds to it",
     ["a", 1, 1],
     ["c", 0, 1],
   ]);
+});
+
+Deno.test("a test that another recorder records is refused until that one ends; other tests are not", async () => {
+  await using folder = new TestFolder();
+  const ask = (server: Serving, test: string, input: number) =>
+    server.post(`/t/${test}/v1/responses`, { input });
+  const first = await folder.record();
+  assert.equal((await ask(first, "a", 1)).status, 200);
+  const second = await folder.record(["--append"]);
+  const { status, answer } = await ask(second, "a", 2);
+  assert.equal(status, 400);
+  assert.match(answer.error.message, new RegExp(`locked by .*${first.started.process.pid}`));
+  assert.equal((await ask(second, "b", 3)).status, 200);
+  assert.equal((await ask(first, "a", 4)).status, 200);
+  assert.equal((await first.end()).code, 0);
+  assert.equal((await ask(second, "a", 5)).status, 200);
+  assert.equal((await second.end()).code, 7);
+  assert.deepEqual(["a", "b"].map((test) => inputsOf(folder, test)), [[1, 4, 5], [3]]);
 });
 
 /** Sends requests of two tests to both APIs; each test puts its name in front of the path of the base URLs. */

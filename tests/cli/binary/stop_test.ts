@@ -8,9 +8,12 @@ import {
   unfinished,
 } from "../../support/scripted_api/responses.ts";
 import { functionCall } from "../../support/scripted_api/responses_script.ts";
+import { writeFixture } from "../../doors/recordings/recording_files.ts";
+import { answering, RawUpstream } from "../../support/raw_upstream.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import { assertAnswered, assertContinues, EXIT_OF } from "../changes.ts";
 import { HELLO, ok, Place, READS_A } from "../harness.ts";
+import { running as commandOf } from "./wrapping.ts";
 
 type StopSignal = keyof typeof EXIT_OF;
 
@@ -142,6 +145,34 @@ Deno.test("a reader that is slow gets all of a run, through a pipe that does not
   assert.equal(ending(called).text, text);
   assert.equal((await readLate(place, ["show", "s"])).stdout.match(/x{300000}/g)?.length, 1);
   await assertContinues(place, "And now?");
+});
+
+/** A command that sends 300 requests with long paths, and prints nothing. */
+const ASKS = commandOf(`
+  const url = Deno.env.get("OPENAI_BASE_URL") + "/responses?x=" + "-".repeat(300);
+  for (let n = 1; n <= 300; n++) {
+    const body = JSON.stringify({ model: "m", input: String(n), stream: true });
+    await (await fetch(url, { method: "POST", body })).text();
+  }`);
+
+Deno.test("a reader that is slow gets each line of serve and record, through a pipe that does not block as well", async () => {
+  await using place = new Place([]);
+  const { directory } = place.sandbox;
+  const fixture = writeFixture(`${directory}/fixture`, [{ request: { body: { model: "m" } }, body: "{}" }]);
+  await using upstream = new RawUpstream(answering("500 Wrong\r\ncontent-type: application/json", "{}"));
+  const serve = ["serve", "--rules", "none", fixture];
+  const record = ["record", "--missing", "--upstream", upstream.origin, "--out", `${directory}/out`];
+  for (
+    const [verb, type, says] of [[serve, "miss", /: 400, miss: /], [record, "exchange", / 500: /]] as const
+  ) {
+    const shown = await readLate(place, [...verb, "--", ...ASKS]);
+    assert.equal(shown.code, 7, shown.stderr);
+    assert.equal(shown.stderr.split("\n").filter((line) => says.test(line)).length, 300);
+    const { stdout, code } = await readLate(place, [...verb, "--events", "-", "--", ...ASKS]);
+    const types = stdout.trimEnd().split("\n").map((line) => JSON.parse(line).type);
+    const count = types.filter((each) => each === type).length;
+    assert.deepEqual([code, count, types.at(-1)], [7, 300, `${verb[0]}.ended`]);
+  }
 });
 
 /** The exit code of a call whose stdout is closed after its first bytes; nothing may come on stderr. */

@@ -174,6 +174,21 @@ Deno.test("--update: commands print paths as if the scratch directory were the r
   assert.equal(again.code, 0, said(again));
 });
 
+Deno.test("@last in a step is the latest session of the test's own workspace, and errors name places below it", async () => {
+  await using sandbox = new Sandbox();
+  const directory = edited(sandbox, "a", (path) =>
+    edit(`${path}/session.json`, (text) => {
+      const session = JSON.parse(text);
+      for (const name of ["@last", "missing"]) session.steps.push({ args: ["show", name], exit: 0 });
+      return JSON.stringify(session);
+    }));
+  const called = await sandbox.call(["test", "--json", directory]);
+  assert.equal(called.code, 7, said(called));
+  const [{ where, said: told }, ...more]: Json[] = (events(called) as Json[])[1].divergences;
+  assert.deepEqual([where, more], ["step 3 (show)", []]);
+  assert.match(told, /^no_such_session: .* in "\/home\/sessions" /);
+});
+
 Deno.test("--bail ends with the first failure in order, and names what was not played", async () => {
   await using sandbox = new Sandbox();
   for (const name of ["a", "b", "c", "d"]) {

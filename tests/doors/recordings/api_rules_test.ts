@@ -6,6 +6,7 @@ import { CHAT } from "./chat_rules.ts";
 import { MESSAGES } from "./messages_rules.ts";
 import { RESPONSES } from "./responses_rules.ts";
 import { type Answer, exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
+import fc from "fast-check";
 import { HOSTILE_OBJECTS, spoilt } from "../../support/hostile_json.ts";
 import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
@@ -117,3 +118,50 @@ for (const api of [RESPONSES, MESSAGES, CHAT]) {
     );
   }
 }
+
+const WORDS =
+  "reasoning message function_call function_call_output text thinking tool_use tool_result user " +
+  "assistant tool a b";
+const MEMBERS =
+  "type id call_id role content summary encrypted_content signature tool_use_id tool_calls output";
+const json = { weight: 1, arbitrary: fc.jsonValue() };
+const word = fc.constantFrom(...WORDS.split(" "));
+const value = fc.oneof({ weight: 9, arbitrary: word }, json);
+const item = fc.tuple(fc.dictionary(fc.constantFrom(...MEMBERS.split(" ")), value), word)
+  .map(([members, type]): Json => ({ ...members, type }));
+const said = fc.record({ role: fc.constantFrom("user", "assistant"), content: fc.array(item) });
+const list = fc.array(fc.oneof(item, said), { minLength: 1 });
+const CHANGES = fc.dictionary(
+  fc.constantFrom("input", "messages", "tools"),
+  fc.oneof({ weight: 9, arbitrary: list }, json),
+  { minKeys: 1 },
+);
+
+withHome(
+  "no body makes a rule fail, and a request that an API took is played again, whatever it is",
+  async (home) => {
+    const asking: { readonly request: (body: Json) => Json; readonly bodies: readonly Json[] }[] = [];
+    for (
+      const [index, { name, path, header, headers = {}, valid }] of [RESPONSES, MESSAGES, CHAT].entries()
+    ) {
+      const request = (body: Json) => sent(body, { path, headers });
+      const bodies = fc.sample(CHANGES, { numRuns: 100, seed: 20261122 + index })
+        .map((change) => ({ ...valid, ...change }));
+      asking.push({ request, bodies });
+      home.fixture(`one/${name}`, [exchangeOf(request(valid))], header);
+      home.fixture(`all/${name}`, bodies.map((body) => exchangeOf(request(body))), header);
+    }
+    await using one = await Served.start(home, ["one"], { cwd: home.directory });
+    await using all = await Served.start(home, ["all"], { cwd: home.directory, flags: ["--repeat"] });
+    for (const { request, bodies } of asking) {
+      for (const body of bodies) {
+        const { status, text } = await one.ask(request(body));
+        const [says, told] = [JSON.parse(text).error.message, JSON.stringify(body)];
+        assert.ok([400, 404].includes(status) && typeof says === "string", `${told}: ${text}`);
+        const other = Object.fromEntries(Object.entries(body).reverse());
+        assert.match(outcomeOf(await all.ask(request(other))), /^\d+ (exact|semantic)/, told);
+      }
+    }
+  },
+  test.long,
+);

@@ -170,6 +170,16 @@ withHome(
       }
     }
     assert.ok(played >= 33 && refused >= 10, `${played} played, ${refused} refused`);
+    await using exact = await Served.start(home, [`${home.directory}/imported`], {
+      flags: ["--match", "exact"],
+    });
+    for (const folder of folders) {
+      for (const [index, exchange] of exchangesOf(folder).entries()) {
+        if (exchange.sent === null) continue;
+        const answer = await exact.ask(asArrived(exchange));
+        assert.deepEqual([outcomeOf(answer), answer.text], [`${index + 1} exact`, exchange.text], folder);
+      }
+    }
   },
   test.long,
 );

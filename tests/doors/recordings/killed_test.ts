@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { answering, RawUpstream } from "../../support/raw_upstream.ts";
 import { bytesBelow, type Json, textsBelow } from "../../support/files.ts";
 import { type HereCall, HereRun } from "../../support/in_process.ts";
+import { spiedDisk, systemError } from "../../support/spied_disk.ts";
 import { test } from "../../support/test.ts";
 import { seenFixture } from "../../crash/fixture_oracle.ts";
 import { RecordingHome, withHome } from "./home.ts";
@@ -222,6 +223,39 @@ withHome("a full disk ends the recording, not the traffic, and is reported at th
   assert.deepEqual([code, published], [14, 1], notes);
   assert.equal(exchangesOf(recorder.out).length, 1);
 });
+
+/** A disk that refuses to write to the folders of this name, and below. */
+const denied = (code: string, folder: string) =>
+  spiedDisk(({ name, path, to = path }) => {
+    if (WRITES.has(name) && `${to}/`.includes(`/${folder}/`)) throw systemError(code);
+  });
+
+withHome("prune in a folder that may not be written is exit code 14, and changes nothing", async (home) => {
+  const path = fixtureOf(`${home.directory}/s/kept`, ["a", "b"]);
+  writeEvents(`${home.directory}/list`, ended([useOf(path, 1)]));
+  const before = bytesBelow(home.directory);
+  const args = ["prune", "s", "--events", "list", "--json"];
+  const { code, stdout } = await callOn(denied("EACCES", "kept"), home, ...args);
+  const error = JSON.parse(stdout);
+  assert.deepEqual([code, error.code], [14, "storage_denied"]);
+  assert.match(error.message, /Cannot prune the fixtures: permission denied/);
+  assert.deepEqual(bytesBelow(home.directory), before);
+});
+
+withHome(
+  "record on a read-only disk is exit code 14 before anything listens, also with --append",
+  async (home) => {
+    await using upstream = new RawUpstream(OK);
+    const path = fixtureOf(`${home.directory}/recorded`, ["a"]);
+    const before = bytesBelow(path);
+    for (const [out, ...flags] of [["new"], ["recorded", "--append"]] as const) {
+      const starting = home.record(upstream.origin, { out, flags, disk: denied("EROFS", out) });
+      await assert.rejects(starting, /"code":14,.*storage_denied.*: the file system is read-only/);
+    }
+    assert.deepEqual(bytesBelow(path), before);
+    assert.throws(() => Deno.statSync(`${home.directory}/new`), Deno.errors.NotFound);
+  },
+);
 
 test.long("a fixture that is pruned at any moment while it is read is read as before or as after", async () => {
   const states: string[] = [];

@@ -44,6 +44,29 @@ withHome(
   },
 );
 
+const DATE = "Fri, 27 Nov 2026 12:00:00 GMT";
+const FAULT = ["--fault", "429 retry-after 2"];
+/** Flags, the two waits of an answer that was recorded with both, and how many answers had theirs set to 0. */
+const WAITS: readonly (readonly [flags: readonly string[], waits: string, hurried: number])[] = [
+  [[], "0 0", 1],
+  [["--pace", "real"], `${DATE} 2000`, 0],
+  [FAULT, "2 null", 0],
+  [["--pace", "real", ...FAULT], "2 null", 0],
+];
+withHome(
+  "a recorded wait is 0 unless --pace real keeps it, and one that a fault asks for stays",
+  async (home) => {
+    const response = { status: 429, headers: { "retry-after": DATE, "retry-after-ms": "2000" } };
+    home.fixture("a", [exchangeOf(sent(ask("Hi"), { response }))]);
+    for (const [flags, waits, hurried] of WAITS) {
+      await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+      const { headers } = await server.ask(ask("Hi"));
+      assert.equal(`${headers.get("retry-after")} ${headers.get("retry-after-ms")}`, waits, flags.join(" "));
+      assert.equal((await server.end()).hurried ?? 0, hurried, flags.join(" "));
+    }
+  },
+);
+
 const CHUNKS = ["one", "two", "three"].map((text) => `data: ${text}\n\n`);
 const timed = (times: readonly number[], ended = "complete") =>
   sent(ask("Hi"), {

@@ -251,6 +251,7 @@ const UPGRADES: Readonly<Record<string, readonly [head: string, status: number]>
   "another target": [`GET http://evil.example\\@127.0.0.1:PORT/ HTTP/1.1\n${HOST}\nConnection: Upgrade`, 421],
   "a page": [`GET /v1/responses HTTP/1.1\n${HOST}\nConnection: Upgrade\nOrigin: http://127.0.0.1:PORT`, 403],
   "another path": [`GET /v1/models HTTP/1.1\n${HOST}\nConnection: Upgrade`, 426],
+  "HTTP/1.0": [`GET /v1/responses HTTP/1.0\n${HOST}\nConnection: Upgrade`, 400],
 };
 
 withHome("an upgrade to a WebSocket passes the same checks, before 101", async (home) => {

@@ -49,3 +49,25 @@ export function askRaw(port: number, request: string, body?: Uint8Array): Promis
   const head = /^connection:/im.test(request) ? request : request.replace("\n\n", "\nConnection: close\n\n");
   return converse(port, [rawBytes(port, head), ...(body === undefined ? [] : [body])]);
 }
+
+/** A message that nests deeper than any reader of JSON can follow by recursion. */
+export const DEEP = `{"type":"response.create","input":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+
+/** Frames of a client that break a limit: over 128 MiB, by its head alone, and text that is not UTF-8. */
+export const BAD_FRAMES: Readonly<Record<number, readonly number[]>> = {
+  1009: [0x81, 0xff, 0, 0, 0, 0, 8, 0, 0, 1, 0, 0, 0, 0],
+  1007: [0x81, 0x81, 0, 0, 0, 0, 0xff],
+};
+
+/** The code with which a server closes a WebSocket of the Responses API after a frame. */
+export async function closeCodeAfter(port: number, frame: readonly number[]): Promise<number> {
+  const head = "GET /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nConnection: Upgrade\nUpgrade: websocket\n" +
+    "Sec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n\n";
+  const pieces = [rawBytes(port, head), Uint8Array.from(frame)];
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("The connection stays open")), 10_000);
+  const closed = converse(port, pieces, (text) => /\x88.[^]{2}/.test(text));
+  const { text } = await Promise.race([closed, late.promise]).finally(() => clearTimeout(timer));
+  const [, code = ""] = /\x88.([^]{2})/.exec(text) ?? [];
+  return code.charCodeAt(0) << 8 | code.charCodeAt(1);
+}

@@ -6,6 +6,7 @@ import { type SocketServer, startSocketServer } from "../../support/scripted_api
 import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
 import type { Recorder, RecordOptions } from "./recorder.ts";
+import { BAD_FRAMES, closeCodeAfter, DEEP } from "./raw_http.ts";
 import { exchangesOf, type ReadExchange } from "./recording_files.ts";
 
 class Peer {
@@ -216,6 +217,41 @@ relayed(
     assert.deepEqual([exchanges[2]?.sent, exchanges[3]?.request.body.type], ["no JSON", "session.update"]);
     const skipped = relay.recorder.events.filter(({ type }) => type === "skipped");
     assert.deepEqual(skipped.map(({ reason }) => reason), ["unsolicited_message"]);
+  },
+);
+
+relayed(
+  "a message that nests too deep passes like any other; one over the cap or not UTF-8 ends its own connection alone",
+  async (relay) => {
+    const connection = await relay.connect();
+    await ask(connection, DEEP, [failure("invalid_json")]);
+    for (const [code, frame] of Object.entries(BAD_FRAMES)) {
+      assert.equal(await closeCodeAfter(relay.recorder.events[0].port, frame), Number(code));
+    }
+    await ask(connection, create("a"), answerOf("resp_1"));
+    const exchanges = await recorded(relay, 2);
+    assert.ok(exchanges[0]?.sent === DEEP);
+    assert.deepEqual(
+      exchanges.map(({ text }) => text),
+      [[failure("invalid_json")], answerOf("resp_1")].map(lines),
+    );
+  },
+);
+
+relayed(
+  "a close between two answers leaves a whole exchange; the end of the recording closes with 1001, and drops one under way",
+  async ({ recorder, connect }) => {
+    const [first, second] = [await connect(), await connect()];
+    await ask(second, create("a"), answerOf("resp_a"));
+    second.upstream.close();
+    await second.client.closed.promise;
+    first.client.send(create("b"));
+    await first.upstream.take();
+    assert.equal((await recorder.end()).dropped, 1);
+    assert.deepEqual(recorder.exchanges.map(({ reason }) => reason), [null, "stopped"]);
+    const [{ response } = assert.fail()] = exchangesOf(recorder.out);
+    assert.deepEqual([response.ended, response.close], [undefined, undefined]);
+    assert.equal((await first.client.closed.promise).code, 1001);
   },
 );
 

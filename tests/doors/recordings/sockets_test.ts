@@ -14,6 +14,7 @@ import {
 } from "../../support/socket_fixture.ts";
 import { framed } from "./answers.ts";
 import { withHome } from "./home.ts";
+import { BAD_FRAMES, closeCodeAfter, DEEP } from "./raw_http.ts";
 import type { GivenExchange } from "./recording_files.ts";
 import { exchangeOf, outcomeOf, sent, Served } from "./served.ts";
 
@@ -161,10 +162,24 @@ served(
     await refused({ ...CREATE, previous_response_id: "resp_9", input: [] }, "previous_response_not_found");
     await refused({ ...CREATE, stream_id: "?", input: [] }, "invalid_stream_id");
     assert.deepEqual(types(server), ["miss", "miss", "skipped"]);
+    await refused(DEEP, "fixture_miss");
+    server.news();
     await agent(client, "resp_0");
     client.sendBinary(new Uint8Array(2));
     assert.equal((await client.closed).code, 1003);
     assert.equal(server.news().at(-1)?.code, "binary_message");
+  },
+);
+
+served(
+  "a message over the cap, and one that is not UTF-8, end their own connection alone",
+  agentLoop(),
+  async (server, baseUrl) => {
+    await using client = await SocketClient.open(baseUrl);
+    for (const [code, frame] of Object.entries(BAD_FRAMES)) {
+      assert.equal(await closeCodeAfter(server.port, frame), Number(code));
+    }
+    await agent(client, "resp_0");
   },
 );
 
