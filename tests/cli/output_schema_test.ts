@@ -24,7 +24,7 @@ function answering(...texts: readonly string[]): Place {
   return place;
 }
 
-/** What a place has: the content of `-o`, and how many requests were sent. */
+/** Content of `-o` at a place, and the number of requests that were sent. */
 function after(place: Place): readonly [string | undefined, number] {
   const path = `${place.sandbox.workspace}/out.json`;
   const isThere = [...Deno.readDirSync(place.sandbox.workspace)].some(({ name }) => name === "out.json");

@@ -1,4 +1,4 @@
-/** What a recorded run leaves: the `start/` of a session that continues, and messages of a WebSocket. */
+/** Traces of a recorded run: the `start/` of a session that continues, and messages of a WebSocket. */
 import assert from "node:assert/strict";
 import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import { type Json, textsBelow } from "../support/files.ts";

@@ -35,7 +35,7 @@ async function endLeftovers(word: string): Promise<void> {
   await until(() => running(word).length === 0, "the end of the command");
 }
 
-/** What a call prints that found nothing to do. */
+/** Output of a call that found nothing to do. */
 const NOTHING = { session: "s", interrupted: null, closed_run: null, answered_calls: [] };
 
 Deno.test("interrupt stops the process that writes, and waits for its end: the run ends as by SIGINT, with every call answered", async () => {

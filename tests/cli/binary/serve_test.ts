@@ -105,7 +105,7 @@ Deno.test("a command is led to serve, never given a real key, and has stdout to 
   assert.deepEqual([place.ended.exit_code, place.ended.command_exit_code], [0, 0]);
 });
 
-/** How serve ends around a command: the flags, what the command does, the exit code, and a part of stderr. */
+/** Ends of serve around a command: the flags, the acts of the command, the exit code, and a part of stderr. */
 const ENDS: Readonly<
   Record<
     string,

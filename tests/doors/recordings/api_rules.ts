@@ -5,7 +5,7 @@ import { Sent, sent } from "./served.ts";
 /** A change of the valid request: values by path, such as `messages.0.content`; or a whole body that is no object. */
 export type Change = Json;
 
-/** What `serve` answers a broken rule otherwise than by default. */
+/** Answers of `serve` to a broken rule that differ from the default. */
 export interface Reaction {
   /** Rule that answers, if it is another one. */
   readonly rule?: string;

@@ -80,7 +80,7 @@ export function withHome(
   });
 }
 
-/** What a test of `record` works with. */
+/** Parts that a test of `record` works with. */
 export interface Recording {
   readonly home: RecordingHome;
   readonly upstream: RawUpstream;

@@ -44,7 +44,7 @@ for (const [name, { damage, found, refused = found.some(isError) }] of Object.en
   );
 }
 
-/** What a later version may write, and the finding. */
+/** Files that a later version may write, each with its finding. */
 const LATER: Record<string, [was: string, is: string]> = {
   newer_format: ["reprise.turn/1", "reprise.turn/7"],
   newer_kind: ['"kind":"harness"', '"kind":"later"'],

@@ -123,7 +123,7 @@ const SPOKEN: readonly Json[] = [
   ]),
   ...ROLLOUT.slice(16),
 ];
-/** What an import of the export makes of it. */
+/** Outcome of an import of the export. */
 const TOLD = [
   "user This is a summary of the conversation so far:\n\nThe test is fixed.",
   ...["user Look", "response", "result c 0", "response", "user Look", "response", "result c-2 1", "response"],

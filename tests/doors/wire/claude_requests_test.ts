@@ -101,7 +101,7 @@ const message = (content: Json) => says([{ type: "message", id: "msg_1", role: "
 const input = (value: Json, name = "ls") => ({ type: "tool_use", id: "c", name, input: value });
 const result = { type: "tool_result", tool_use_id: "c", content: "got c" };
 
-/** What follows a prompt in a session, and the blocks that follow it in a request. */
+/** Events that follow a prompt in a session, and the blocks that follow it in a request. */
 const BLOCKS: Readonly<Record<string, readonly [beats: Beat | readonly Beat[], blocks: readonly Json[]]>> = {
   "own text goes with what it cites": [
     claude([{ type: "text", text: "a", citations: CITED, extra: 1 }, {

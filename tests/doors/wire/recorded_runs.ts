@@ -24,7 +24,7 @@ export interface Given {
   readonly first?: Json;
 }
 
-/** What a run printed, and the turns that it left. */
+/** Output of a run, and the turns that it left. */
 export interface Recorded extends Called {
   readonly lines: readonly Json[];
   readonly error: Json;

@@ -20,7 +20,7 @@ type Request = Parameters<Exclude<Script, readonly unknown[]>>[0];
 const runOf = ({ input }: Request) => input.filter(({ role }) => role === "user").length;
 const keyOf = ({ headers }: Request) => String(headers.authorization);
 
-/** Where an item was made. */
+/** Origin of an item. */
 interface Made {
   readonly key: string;
   readonly run: number;

@@ -169,7 +169,7 @@ for (const [status, body, judged, says = /./] of JUDGED) {
   });
 }
 
-Deno.test("each recorded error is told by what it says", async () => {
+Deno.test("each recorded error is known by its words", async () => {
   await using home = new RecordedRuns();
   const codes = [];
   for (const [index, { name, status, headers, body }] of recordedErrors().entries()) {
