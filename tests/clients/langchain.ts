@@ -1,7 +1,6 @@
 /** `@langchain/openai` as its users use it: a chat model with a tool, whose messages the user keeps. */
 import {
   type AIMessage,
-  type AIMessageChunk,
   type BaseMessage,
   HumanMessage,
   SystemMessage,
@@ -20,8 +19,7 @@ type Step = (
 const invoke: Step = async (model, messages) => ({ message: await model.invoke(messages), heard: null });
 
 const stream: Step = async (model, messages) => {
-  const chunks: AIMessageChunk[] = [];
-  for await (const chunk of await model.stream(messages)) chunks.push(chunk);
+  const chunks = await Array.fromAsync(await model.stream(messages));
   return { message: chunks.reduce((whole, chunk) => whole.concat(chunk)), heard: chunks.map(plain) };
 };
 

@@ -66,7 +66,8 @@ class Terminal implements AsyncDisposable {
   async #clear(): Promise<void> {
     for (let tries = 0; tries === 0 || (await this.#screen()).trim().includes("reprise"); tries++) {
       assert.ok(tries < 1000, await this.#screen());
-      await this.type("", "C-c", "C-l");
+      // An answer for bash, which asks before it lists very much.
+      await this.type("n", "C-c", "C-l");
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
