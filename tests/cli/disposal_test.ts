@@ -75,7 +75,7 @@ test("rm --unused prints what it removes, with scratch directories of killed ses
   const ancient = new Date(Date.now() - 25 * 3_600_000);
   const make = (name: string, { lock = true, at = old }: { lock?: boolean; at?: Date } = {}) => {
     const path = `${directory}/${name}`;
-    Deno.mkdirSync(`${path}/home/sessions`, { recursive: true });
+    Deno.mkdirSync(`${path}/state/sessions`, { recursive: true });
     Deno.symlinkSync(place.sandbox.home, `${path}/link`);
     if (lock) Deno.writeTextFileSync(`${path}/lock`, "");
     Deno.utimeSync(path, at, at);
