@@ -33,20 +33,11 @@ class FailingDisk {
     return this.writes > this.#count;
   }
 
-  readonly disk: Disk = (files) =>
-    Object.fromEntries(
-      Object.entries(files).map(([name, operation]) => [name, (...args: Json[]) => {
-        if (this.#fails.has(name)) this.#write();
-        const result = (operation as Json)(...args);
-        if (name !== "createExclusive") return result;
-        // A write may stop in the middle.
-        const write = (bytes: Uint8Array) => {
-          this.#write();
-          return result.write(bytes.subarray(0, Math.ceil(bytes.length / 2)));
-        };
-        return { write, sync: () => {}, close: () => result.close() };
-      }]),
-    ) as Json;
+  readonly disk = spiedDisk(({ name }) => {
+    if (name === "write" || this.#fails.has(name)) this.#write();
+    // A write may stop in the middle.
+    return name === "write" ? 0.5 : undefined;
+  });
 
   #write(): void {
     if (++this.writes === this.#count + 1) this.onFailure();
