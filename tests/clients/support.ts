@@ -109,7 +109,7 @@ export interface Thrown {
 }
 
 /** The error that a client ends with. */
-export async function thrownBy(
+async function thrownBy(
   client: Client,
   origin: string,
   change: Change,

@@ -40,13 +40,3 @@ export function inFolder<T>(work: (root: string) => T): T {
     Deno.removeSync(root, { recursive: true });
   }
 }
-
-/** The same for work that takes its time. */
-export async function inFolderAsync<T>(work: (root: string) => Promise<T>): Promise<T> {
-  const root = await Deno.makeTempDir({ prefix: "reprise-tend-" });
-  try {
-    return await work(root);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-}

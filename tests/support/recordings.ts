@@ -34,11 +34,6 @@ export function useRecordings(path: string): void {
   cassettes.clear();
 }
 
-/** True if tests may expect certain words: those of the project's own recordings. */
-export function areOwnRecordings(): boolean {
-  return folder === OWN;
-}
-
 /** Names of the recordings of some APIs, as `responses/azure.yaml`, sorted. */
 export function recordingNames(...apis: readonly ("chat" | "messages" | "responses")[]): string[] {
   return [...files.keys()].filter((name) => apis.some((api) => name.startsWith(`${api}/`))).sort();

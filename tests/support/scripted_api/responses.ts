@@ -99,7 +99,7 @@ export function newResponsesApi(
 const ORGANIZATION = "org-test";
 
 /** Ids and blobs of one server: counted, so that a script gives the same bytes each time. */
-export class Issuer implements Issued {
+class Issuer implements Issued {
   #count: number;
   readonly reasoningOf = new Map<string, string>();
 

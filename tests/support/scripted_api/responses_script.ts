@@ -93,12 +93,13 @@ export function httpError(
   },
   headers: Readonly<Record<string, string>> = {},
 ): HttpAnswer {
-  return json(status, { error: { message, type, param, code } }, headers);
-}
-
-function json(status: number, body: Json, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   const all = { "content-type": "application/json", ...headers };
-  return { kind: "http", status, headers: all, body: JSON.stringify(body) };
+  return {
+    kind: "http",
+    status,
+    headers: all,
+    body: JSON.stringify({ error: { message, type, param, code } }),
+  };
 }
 
 /** 429, worth waiting for; `retryAfter` as the header says it. */
@@ -134,9 +135,6 @@ export function refuse({ status = 400, ...error }: RefusalText, shape: RefusalSh
   const { code = null, message } = error;
   return answer([], { end: { kind: shape, error: { code, message } } });
 }
-
-/** A refusal as servers made with FastAPI send it: `{"detail": …}`, a text or a list of problems. */
-export const refuseInDetail = (status: number, detail: Json): HttpAnswer => json(status, { detail });
 
 /** The ids of the reasoning items of a request. */
 export function reasoningIds({ input }: { readonly input: readonly Json[] }): string[] {
