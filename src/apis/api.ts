@@ -184,6 +184,22 @@ export interface NamedEntry {
   readonly part: number | null;
 }
 
+/** Piece of a body: of a field, or of an entry. */
+export interface BodyPiece {
+  readonly text: string;
+  /** Text after this piece in a body that ends here. */
+  readonly end: string;
+  /** A body of the first `least` to `most` entries ends here; no body does if `least` is larger. */
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Joins the pieces of a body. */
+export function joinPieces(pieces: Iterable<BodyPiece>): string {
+  const all = [...pieces];
+  return all.map(({ text }) => text).join("") + (all.at(-1)?.end ?? "");
+}
+
 /** A wire API that `run` also uses. */
 export interface RunApi extends Api {
   /**
@@ -206,8 +222,8 @@ export interface RunApi extends Api {
   entryNamed(failure: ApiFailure, entries: readonly FoldedEntry[]): NamedEntry | null;
   /** The account that an answer names, hashed; `null` when it names none. */
   accountOf(headers: Pick<Headers, "get">): string | null;
-  /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history. */
-  bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
+  /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history; the first piece has the fields. */
+  piecesOf(fields: JsonObject, entries: readonly FoldedEntry[]): Iterable<BodyPiece>;
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
   classify(status: number, headers: Headers, bodyText: string): ApiFailure;
   /** Token counts from a usage object; missing counts are 0. */

@@ -17,9 +17,9 @@ export class GrowingSha256 {
     }
   }
 
-  /** The sha256 of all appended pieces, as 64 lower-case hex digits; more may be appended. */
-  hex(): string {
-    return this.#hash.copy().digest("hex");
+  /** The sha256 of all appended pieces and of `end`, as 64 lower-case hex digits; more may be appended, without `end`. */
+  hex(end = ""): string {
+    return this.#hash.copy().update(end).digest("hex");
   }
 }
 

@@ -1,4 +1,5 @@
 /** Compares each recorded request of a session with the one before: a prompt cache serves a request that extends it. */
+import { joinPieces } from "../apis/api.ts";
 import { apiOf } from "../apis/apis.ts";
 import type { ModelTurn } from "../domain/turn.ts";
 import { foldRecorded, recordedFields, type RecordedHistory } from "./next_request.ts";
@@ -45,5 +46,5 @@ function promptBody(turn: ModelTurn, { turns, readBlob }: RecordedHistory): stri
   if (fields === null) return null;
   const api = apiOf(turn.fingerprint.provider);
   const { entries } = foldRecorded(turn, { turns: turns.filter((each) => each.turn < turn.turn), readBlob });
-  return api.bodyOf(promptFields(fields, api), entries);
+  return joinPieces(api.piecesOf(promptFields(fields, api), entries));
 }

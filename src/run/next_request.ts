@@ -10,7 +10,7 @@ import { foldHistory, requestAccount } from "../fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../fold/guard.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import type { BuiltRequest, RunApi } from "../apis/api.ts";
-import { apiOf, foldNeedsOf } from "../apis/apis.ts";
+import { foldNeedsOf } from "../apis/apis.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type ReadBlob, withContents } from "./attachments.ts";
@@ -175,16 +175,6 @@ export function foldRecorded(turn: ModelTurn, history: RecordedHistory): Folded 
     run: turn.run,
   });
   return withBlobs(folded, history);
-}
-
-/** The body of a recorded request with these entries; `null` if a blob that its record names is lost. */
-export function recordedBody(
-  { fingerprint, request }: ModelTurn,
-  entries: readonly FoldedEntry[],
-  readBlob: ReadBlob,
-): string | null {
-  const fields = recordedFields(request.fields, readBlob);
-  return fields === null ? null : apiOf(fingerprint.provider).bodyOf(fields, entries);
 }
 
 /** Recorded fields with instructions and tools from their blobs; `null` if a blob is lost. */

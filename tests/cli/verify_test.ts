@@ -26,6 +26,7 @@ const EDITS: Readonly<
   Record<string, readonly [turn: number, from: string, to: string, string[], exit: number]>
 > = {
   "a field of a request": [4, '"store":false', '"store":true', ["same", "differs"], 7],
+  "a field of the first request": [2, '"store":false', '"store":true', ["differs", "same"], 7],
   "the text of an earlier turn": [1, "Look at a.txt", "Look at b.txt", ["differs", "differs"], 7],
   "the version of the fold, which cannot be judged": [2, '"fold":1', '"fold":99', [
     "other_fold_version",

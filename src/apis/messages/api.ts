@@ -8,7 +8,7 @@ import { MessagesAssembler } from "./assembler.ts";
 import { messagesCanonical } from "./canonical.ts";
 import { messagesFaults } from "./faults.ts";
 import { messagesEntryNamed, messagesRefusalOf } from "./refusal.ts";
-import { buildMessagesRequest, messagesBodyOf, messagesReasoningOf } from "./request.ts";
+import { buildMessagesRequest, messagesPieces, messagesReasoningOf } from "./request.ts";
 import { messagesRules } from "./rules/known_good.ts";
 import { messagesStream } from "./stream.ts";
 import { messagesUsage } from "./usage.ts";
@@ -61,7 +61,7 @@ export const messagesApi: RunApi = {
   buildRequest: buildMessagesRequest,
   outputLimit: "max_tokens",
   reasoningOf: messagesReasoningOf,
-  bodyOf: messagesBodyOf,
+  piecesOf: messagesPieces,
   refusalOf: messagesRefusalOf,
   entryNamed: messagesEntryNamed,
   newAssembler: () => new MessagesAssembler(),

@@ -8,8 +8,8 @@ import {
   wellFormedValue,
 } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
-import type { BuiltRequest, RequestSpec } from "../api.ts";
-import { layoutOf, type SentMessage } from "./layout.ts";
+import { type BodyPiece, type BuiltRequest, joinPieces, type RequestSpec } from "../api.ts";
+import { layoutOf } from "./layout.ts";
 import { encodeBlock, isBlank } from "./render.ts";
 import { type ThinkingWish, thinkingWish } from "./thinking.ts";
 
@@ -30,28 +30,37 @@ export function buildMessagesRequest(spec: RequestSpec): BuiltRequest {
   const maxTokens = maxTokensOf(spec);
   const wish = thinkingWish(spec, maxTokens);
   const fields = wellFormedValue(fieldsOf(spec, maxTokens, wish)) as JsonObject;
-  const messages = layoutOf(spec.entries);
+  const pieces = [...messagesPieces(fields, spec.entries)];
   return {
     path: "/messages",
     ...(wish.beta === undefined ? {} : { headers: { "anthropic-beta": wish.beta } }),
-    body: encodeBody(fields, messages),
+    body: joinPieces(pieces),
     fields,
-    items: messages.reduce((sum, { blocks }) => sum + blocks.length, 0),
+    items: pieces.length - 1,
   };
 }
 
 /** The body with these fields, in their order, and these entries as `messages`. */
-export function messagesBodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
-  return encodeBody(fields, layoutOf(entries));
-}
-
-function encodeBody(fields: JsonObject, messages: readonly SentMessage[]): string {
+export function* messagesPieces(fields: JsonObject, entries: readonly FoldedEntry[]): Iterable<BodyPiece> {
   const own = Object.fromEntries(Object.entries(fields).map(ownField));
-  return `${JSON.stringify(own).slice(0, -1)},"messages":[${messages.map(encodeMessage).join(",")}]}`;
-}
-
-function encodeMessage({ role, blocks }: SentMessage): string {
-  return `{"role":"${role}","content":[${blocks.map(({ block }) => encodeBlock(block)).join(",")}]}`;
+  const messages = layoutOf(entries);
+  const places = messages.flatMap(({ blocks }) => blocks.map(({ entry }) => entry));
+  // The first entry of which a block follows: a late result goes before blocks of earlier entries.
+  const following = places.map(() => entries.length);
+  for (let at = places.length - 1; at > 0; at--) {
+    following[at - 1] = Math.min(following[at] ?? 0, places[at] ?? 0);
+  }
+  const most = Math.min(entries.length, ...places.slice(0, 1), ...following.slice(0, 1));
+  yield { text: `${JSON.stringify(own).slice(0, -1)},"messages":[`, end: "]}", least: 0, most };
+  let [at, least] = [0, 0];
+  for (const [number, { role, blocks }] of messages.entries()) {
+    let before = `${number === 0 ? "" : "]},"}{"role":"${role}","content":[`;
+    for (const { entry, block } of blocks) {
+      least = Math.max(least, entry + 1);
+      yield { text: `${before}${encodeBlock(block)}`, end: "]}]}", least, most: following[at++] ?? 0 };
+      before = ",";
+    }
+  }
 }
 
 function ownField([name, value]: [string, JsonValue | undefined]): [string, JsonValue | undefined] {

@@ -10,7 +10,7 @@ import { ResponsesAssembler } from "./assembler.ts";
 import { responsesCanonical } from "./canonical.ts";
 import { responsesFaults } from "./faults.ts";
 import { responsesEntryNamed, responsesRefusalOf } from "./refusal.ts";
-import { buildResponsesRequest, responsesBodyOf, responsesReasoningOf } from "./request.ts";
+import { buildResponsesRequest, responsesPieces, responsesReasoningOf } from "./request.ts";
 import { responsesRules } from "./rules/known_good.ts";
 import { responsesSocket } from "./socket/socket.ts";
 import { responsesStream } from "./stream.ts";
@@ -50,7 +50,7 @@ export const responsesApi: RunApi = {
   buildRequest: buildResponsesRequest,
   outputLimit: "max_output_tokens",
   reasoningOf: responsesReasoningOf,
-  bodyOf: responsesBodyOf,
+  piecesOf: responsesPieces,
   refusalOf: responsesRefusalOf,
   entryNamed: responsesEntryNamed,
   newAssembler: () => new ResponsesAssembler(),

@@ -2,7 +2,7 @@
 import type { Omission } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, stringMember, wellFormedValue } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
-import type { BuiltRequest, RequestSpec } from "../api.ts";
+import { type BodyPiece, type BuiltRequest, joinPieces, type RequestSpec } from "../api.ts";
 import { encodeEntry } from "./items.ts";
 
 /**
@@ -15,24 +15,27 @@ export function buildResponsesRequest(spec: RequestSpec): BuiltRequest {
   const fields = wellFormedValue(fieldsOf(spec)) as JsonObject;
   return {
     path: "/responses",
-    body: responsesBodyOf(fields, spec.entries),
+    body: joinPieces(responsesPieces(fields, spec.entries)),
     fields,
-    items: sent(spec.entries).length,
+    items: spec.entries.filter((entry) => !isForeign(entry)).length,
   };
 }
 
 /** The body with these fields, in their order, and these entries as `input`. */
-export function responsesBodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
-  return `${JSON.stringify(fields).slice(0, -1)},"input":[${sent(entries).map(encodeEntry).join(",")}]}`;
+export function* responsesPieces(fields: JsonObject, entries: readonly FoldedEntry[]): Iterable<BodyPiece> {
+  const end = "]}";
+  yield { text: `${JSON.stringify(fields).slice(0, -1)},"input":[`, end, least: 0, most: 0 };
+  let comma = "";
+  for (const [index, entry] of entries.entries()) {
+    const text = isForeign(entry) ? "" : `${comma}${encodeEntry(entry)}`;
+    if (text !== "") comma = ",";
+    yield { text, end, least: index + 1, most: index + 1 };
+  }
 }
 
 /** True for thinking of the other API, even if the fold sends it: no server could read it. */
 function isForeign(entry: FoldedEntry): boolean {
   return entry.kind === "reasoning" && entry.item.type !== "reasoning";
-}
-
-function sent(entries: readonly FoldedEntry[]): readonly FoldedEntry[] {
-  return entries.some(isForeign) ? entries.filter((entry) => !isForeign(entry)) : entries;
 }
 
 function fieldsOf(spec: RequestSpec): JsonObject {
