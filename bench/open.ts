@@ -29,6 +29,8 @@ export const open = bench({
   },
   fsck: { what: `fsck of ${turns}, in process`, against: "sha256sum", target: 2 },
   verb: { what: `fsck of ${turns}, as a command`, against: "sha256sum" },
+  requests: { what: `fsck --requests of ${turns}`, against: "fsck", target: 3 },
+  fewRequests: { what: "fsck --requests of 1,000 turns", against: "fsck", target: 3 },
   memory: { what: `memory of folding ${turns}`, against: "their bytes", kind: "memory", target: 4.5 },
 }, async (context) => {
   const { work, root } = context;
@@ -55,10 +57,19 @@ export const open = bench({
   const program = (name: string) => () => meter({ program: name, args: files, cwd: turnsPath }).ms;
   const own = () => timed(() => openAndFold(homePath));
   const whole = await interleave({ own, other: program("cat") }, rounds);
-  const env = { HOME: work, REPRISE_HOME: homePath };
+  await makeSession(`${work}/thousand`, sized(context, 1000, 50));
+  const verb = (name: string, ...flags: string[]) => () =>
+    meter({
+      program: reprise,
+      args: ["fsck", ID, ...flags],
+      env: { HOME: work, REPRISE_HOME: `${work}/${name}` },
+    }).ms;
   const checks = await interleave({
     fsck: () => timed(() => fsckSession(ports, home, ID)),
-    verb: () => meter({ program: reprise, args: ["fsck", ID], env }).ms,
+    verb: verb("long"),
+    requests: verb("long", "--requests"),
+    few: verb("thousand"),
+    fewRequests: verb("thousand", "--requests"),
     other: program("sha256sum"),
   }, rounds);
 
@@ -75,6 +86,8 @@ export const open = bench({
     checkpoint,
     fsck: { own: checks.fsck, other: checks.other },
     verb: { own: checks.verb, other: checks.other },
+    requests: { own: checks.requests, other: checks.verb },
+    fewRequests: { own: checks.fewRequests, other: checks.few },
     memory: {
       own: added.own.map((peak, round) => peak - (added.other[round] ?? NaN)),
       other: added.own.map(() => bytes / 1e6),

@@ -1,9 +1,13 @@
 /** Sessions of any length. */
+import { encodeEntry } from "../src/apis/responses/items.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
+import { decodeUtf8Leniently } from "../src/domain/bytes.ts";
 import type { EventDraft } from "../src/domain/event.ts";
 import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";
-import { sha256Hex } from "../src/domain/hash.ts";
+import type { FoldedEntry } from "../src/domain/folded.ts";
+import { GrowingSha256, sha256Hex } from "../src/domain/hash.ts";
 import { parseSessionId, type SessionId } from "../src/domain/ids.ts";
+import { callIdOf } from "../src/domain/item.ts";
 import { advanceManifest, encodeManifest, type Manifest } from "../src/domain/manifest.ts";
 import type { Files } from "../src/domain/ports.ts";
 import { encodeTurn, type Pins, type TurnDraft, turnFileName } from "../src/domain/turn.ts";
@@ -52,8 +56,10 @@ export async function makeSession(
   const files: string[] = [];
   let bytes = 0;
   let manifest: Manifest | null = null;
+  const sums = new RequestSums();
   // Not by the writer, which replaces the manifest with each run.
   const write = (draft: TurnDraft) => {
+    draft = sums.recorded(draft);
     const { turn, seq, sum } = manifest?.head ?? { turn: 0, seq: 0, sum: null };
     const place = { session: id, turn: turn + 1, firstSeq: seq + 1, prev: sum, at: AT };
     const encoded = encodeTurn(draft, place);
@@ -72,6 +78,54 @@ export async function makeSession(
   const sealed = encodeManifest({ ...last, bytes: sizes });
   Deno.writeFileSync(`${writer.path}/manifest.json`, sealed.bytes, { mode: 0o600 });
   return { homePath, turnsPath, files, bytes };
+}
+
+/** Sums of the requests of a session without checkpoints, each computed from the text that was added to the one before. */
+class RequestSums {
+  readonly #body = new GrowingSha256();
+  #comma = "";
+
+  constructor() {
+    const fields = {
+      model: MODEL,
+      instructions: decodeUtf8Leniently(BLOBS[0] ?? new Uint8Array()),
+      tools: [],
+    };
+    this.#body.append(`${JSON.stringify(fields).slice(0, -1)},"input":[`);
+  }
+
+  /** Returns a turn with the sum of its request, and adds the turn to the later requests. */
+  recorded(draft: TurnDraft): TurnDraft {
+    const sum = this.#body.hex("]}");
+    let afterReasoning = false;
+    for (const event of draft.events) {
+      const entry = entryOf(event, afterReasoning);
+      afterReasoning = event.type === "reasoning";
+      if (entry === null) continue;
+      this.#body.append(`${this.#comma}${encodeEntry(entry)}`);
+      this.#comma = ",";
+    }
+    return draft.kind === "model" ? { ...draft, request: { ...draft.request, body_sha256: sum } } : draft;
+  }
+}
+
+function entryOf(event: EventDraft, keepId: boolean): FoldedEntry | null {
+  switch (event.type) {
+    case "user_message":
+      return { kind: "user_message", content: event.content };
+    case "reasoning":
+      return { kind: "reasoning", item: event.item };
+    case "assistant_message":
+      return { kind: "assistant_message", item: event.item, keepId };
+    case "tool_call":
+      return { kind: "tool_call", item: event.item, callId: callIdOf(event.item) };
+    case "tool_result": {
+      const { call_id: callId, output = "" } = event;
+      return { kind: "tool_result", callId, callType: "function_call", output };
+    }
+    default:
+      return null;
+  }
 }
 
 /** Creates `count` sessions of `turns` turns in a new home. */
