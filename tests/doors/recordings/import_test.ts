@@ -10,8 +10,6 @@ import {
   ASKED,
   BASE,
   cassette,
-  chunked,
-  gzip,
   HEADERS,
   imported,
   listOf,
@@ -22,45 +20,6 @@ import {
 import { FORMATS, interaction, URI } from "./import_sources.ts";
 import { exchangesOf } from "./recording_files.ts";
 import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from "node:zlib";
-
-const lines = ['{"type":"response.created",  "response":{"id":"resp_1"}}', '{"type":"response.completed"}'];
-const ofLines = ["created", "completed"]
-  .map((type, index) => `event: response.${type}\ndata: ${lines[index]}\n\n`).join("");
-const parsed =
-  `interactions:\n- request:\n    method: POST\n    uri: ${URI}\n  response:\n    status: {code: 200}\n    parsed_body: {n: 12345678901234567890}\nversion: 1\n`;
-const odd = ': OPENROUTER PROCESSING\r\n\r\ndata: {"type":"response.created"}\r\rdata: [DONE]';
-
-const BODIES: Readonly<Record<string, readonly [source: string, ...bodies: string[]]>> = {
-  "bytes that were unpacked already": [
-    cassette({ response: { ...gzip, body: { string: new TextEncoder().encode("{}") } } }),
-    "{}",
-  ],
-  "base64, a body without a name and an absent one": [
-    cassette({ response: { body: { base64: btoa("one") } } }, { response: { body: "two" } }, {
-      response: { status: { code: 204 }, body: { string: null } },
-    }),
-    ...["one", "two", ""],
-  ],
-  "a parsed body in YAML with the digits of its numbers": [parsed, '{"n":12345678901234567890}'],
-  "a parsed body in JSON with the digits of its numbers": [
-    listOf({ request: url, response: answered({ n: 0 }) }).replace('"n":0', '"n":1e400'),
-    '{"n":1e400}',
-  ],
-  "network chunks": [chunked(["", STREAM.slice(0, 10), "", STREAM.slice(10)]), STREAM],
-  "a list of events": [lines.join("\n"), ofLines],
-  "a list that ends in [DONE]": [
-    '{"type":"response.created"}\n[DONE]\n',
-    'event: response.created\ndata: {"type":"response.created"}\n\ndata: [DONE]\n\n',
-  ],
-  "an event stream": [STREAM, STREAM],
-  "an event stream that is framed as no encoder of ours would": [odd, odd],
-};
-
-for (const [name, [source, ...bodies]] of Object.entries(BODIES)) {
-  withHome(`an import keeps the body: ${name}`, async (home) => {
-    assert.deepEqual((await imported(home, source)).exchanges.map(({ text }) => text), bodies);
-  });
-}
 
 withHome("no field that is written for a list of events holds a line break", async (home) => {
   const types = ["response.created", "a\nevent: b", "a\r\n\r\nevent: c", "response.completed"];
@@ -219,6 +178,15 @@ withHome("what the source lacks is named in the report and in the note of the fi
     const { report, header } = await imported(home, source);
     assert.equal(report.lost.some(({ what }: Json) => what === fact), lacks, `${fact}: ${source}`);
     assert.match(header.note, /^Imported from source \(/);
+  }
+  for (
+    const given of [{ body: undefined, parsed_body: ASKED }, { body: ASKED }, {
+      body: { parsed_body: ASKED },
+    }]
+  ) {
+    const { report: { lost }, exchanges: [exchange] } = await imported(home, cassette({ request: given }));
+    assert.ok(lost.some(({ what }: Json) => what === "request_bytes"));
+    assert.equal(exchange?.sent, JSON.stringify(ASKED));
   }
   const parsed = cassette({ request: { body: undefined, parsed_body: ASKED } });
   const { header, exchanges } = await imported(home, parsed);
