@@ -33,6 +33,16 @@ const KNOWN_HOSTS: ReadonlySet<string> = new Set(
   ].flatMap((url) => url === null ? [] : new URL(url).hostname),
 );
 
+/** Hosts of all APIs that clients find by a known variable, with their ports. */
+const MODEL_HOSTS: ReadonlySet<string> = new Set(
+  KNOWN_UPSTREAMS.flatMap(({ defaultUrl }) => defaultUrl === null ? [] : new URL(defaultUrl).host),
+);
+
+/** True for a host of a model API, whatever its paths. */
+export function isModelHost(url: URL): boolean {
+  return MODEL_HOSTS.has(url.host) || isAzureHost(url) || isOwnServer("openai", url);
+}
+
 /** Returns the API of a request; `null` if neither its server nor its body shows that it is one of a model. */
 export function apiOfRequest(path: string, json: JsonValue | undefined, server: RequestServer): Api | null {
   const api = apiOfPath(path);

@@ -5,38 +5,59 @@ import { gzipSync } from "node:zlib";
 import { stringify } from "yaml";
 import { withHome } from "./home.ts";
 import { ANSWER, BASE, cassette, chunked, gzip, HEADERS, imported, refused, STREAM } from "./importing.ts";
-import { type Change, CUT_ENTRIES, entry, har, ofGo } from "./import_sources.ts";
+import {
+  API_ENTRIES,
+  CUT_ENTRIES,
+  EMPTY_ENTRIES,
+  entry,
+  har,
+  LEFT_OUT,
+  ofGo,
+  OTHER_ENTRIES,
+} from "./import_sources.ts";
 
-withHome(
-  "a cut entry of a HAR file is refused by its number, and left out if it calls no API",
-  async (home) => {
-    for (const [change, says] of CUT_ENTRIES) {
-      const content = har("Firefox", entry(), entry(change));
-      await refused(home, content, says);
-      if (change.content?.["encoding"] !== undefined) continue;
-      await refused(home, content, /: entry 2 \(POST https:\/\/api\.openai\.com\/v1\/chat\/completions\): /);
-      const elsewhere: Change = {
-        ...change,
-        request: { ...change.request, url: "https://www.example.com/page?key=hidden" },
-      };
-      const { report, exchanges } = await imported(home, har("Firefox", entry(), entry(elsewhere)));
-      assert.equal(exchanges.length, 1);
-      assert.match(report.skipped.join(), /^entry 2 \(POST https:\/\/www\.example\.com\/page\): [^?]*$/);
-    }
-    const extra = [
-      entry({ request: { method: "OPTIONS" } }),
-      entry({ request: { url: "data:text/plain,hello" } }),
-      entry({ request: { url: "wss://api.openai.com/v1/responses" }, response: { status: 101 } }),
-    ];
-    const { report: { skipped } } = await imported(home, har("WebInspector", ...extra, entry()));
-    assert.deepEqual(skipped.map((each: string) => each.replace(/^.*: /, "")), [
-      "it is a preflight of a browser",
-      "it is no HTTP request",
-      "it is no HTTP request",
-    ]);
-    await refused(home, har("WebInspector", ...extra), /no entry can be imported: entry 1 /);
-  },
-);
+withHome("an entry of a HAR file without its whole bodies is refused by its number", async (home) => {
+  for (const [change, says] of CUT_ENTRIES) {
+    const content = har("Firefox", entry(), entry(change));
+    await refused(home, content, says);
+    await refused(home, content, /entry 2 \(POST https:\/\/api\.openai\.com\/v1\/chat\/completions\)/);
+  }
+  await refused(home, har("Polly.JS", entry({ content: { text: undefined } })), /is not in the file$/);
+  const hex = entry({ content: { _isBinary: true, text: '["7b7g"]' } });
+  await refused(home, har("Polly.JS", hex), /is not hexadecimal$/);
+});
+
+withHome("an answer in a HAR file is empty only if the file or HTTP says so", async (home) => {
+  for (const change of EMPTY_ENTRIES) {
+    const { exchanges: [exchange] } = await imported(home, har("Firefox", entry(change)));
+    assert.equal(exchange?.text, "", JSON.stringify(change));
+  }
+});
+
+withHome("entries of a HAR file that are no exchanges are left out and named", async (home) => {
+  const all = LEFT_OUT.map(([change]) => entry(change));
+  const { report, exchanges } = await imported(home, har("Playwright", ...all, entry()));
+  assert.equal(exchanges.length, 1);
+  assert.deepEqual(
+    report.skipped.map((each: string) =>
+      each.replace(/^entry \d \([A-Z]+ \w+:\/\/api\.openai\.com[^?]*\): /, "")
+    ),
+    LEFT_OUT.map(([, why]) => why),
+  );
+  await refused(home, har("Playwright", ...all), /no entry can be imported: entry 1 /);
+});
+
+withHome("entries of a HAR file that call no known API are left out and counted", async (home) => {
+  const others = OTHER_ENTRIES.map(entry);
+  const { report, header } = await imported(home, har("WebInspector", ...others, entry()));
+  assert.deepEqual(report.skipped, [`${others.length} entries that call no known API`]);
+  assert.match(header.note, /Left out: 6 entries that call no known API\.$/);
+  await refused(home, har("WebInspector", others[0] ?? {}), /: 1 entry that calls no known API$/);
+  for (const change of API_ENTRIES) {
+    const { report, exchanges } = await imported(home, har("WebInspector", entry(change)));
+    assert.deepEqual([exchanges.length, report.skipped], [1, []], JSON.stringify(change));
+  }
+});
 
 withHome(
   "a stream without its terminal event is refused, or kept with --keep-cut and marked",

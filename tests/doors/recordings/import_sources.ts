@@ -127,16 +127,64 @@ export const FORMATS: Readonly<Record<string, string>> = {
 
 const length = (value: string) => ({ headers: [{ name: "Content-Length", value }] });
 const noText = (content: Json) => ({ content: { text: undefined, ...content } });
+const elsewhere = /its body is in another file, "a\.json"$/;
+const missing = /the body of the response of entry 2 \(.*\) is not in the file$/;
 
 /** Entries that no server can play, and the reason. */
 export const CUT_ENTRIES: readonly (readonly [Change, RegExp])[] = [
   [{ content: { size: 500 } }, /its body is cut: 91 of 500 bytes$/],
   [noText({ comment: "Response bodies are not included." }), /its body is cut: 0 of 91 bytes$/],
   [{ ...noText({ size: 0 }), response: length("7") }, /its body is cut: 0 of 7 bytes$/],
-  [noText({ _file: "a.json" }), /its body is in another file, "a\.json"$/],
+  [noText({ _file: "a.json" }), elsewhere],
+  [noText({ size: -1, _sha1: "a.json" }), elsewhere],
+  [noText({ size: -1 }), missing],
+  [noText({ size: undefined }), missing],
+  [{ content: { encoding: "gzip" } }, /the response of entry 2 \(.*\) has an unknown form: text, encoding$/],
+  [
+    { request: { postData: { params: [{ name: "a", value: "b" }] } } },
+    /the request of entry 2 \(.*\) has an unknown form: params$/,
+  ],
   [{ request: { bodySize: 500 } }, /the body of its request is cut: \d+ of 500 bytes$/],
   [{ request: { postData: undefined, ...length("7") } }, /the body of its request is cut: 0 of 7 bytes$/],
-  [{ response: { status: 0 } }, /it has no answer$/],
-  [{ response: { status: -1 } }, /it has no answer$/],
+  [{ response: { status: 199 } }, /it has the status 199$/],
+  [{ response: { status: 600 } }, /it has the status 600$/],
   [{ content: { encoding: "base64", text: "no base64!" } }, /is not base64$/],
+];
+
+/** Entries whose answer is empty: the source says so, or HTTP allows no body. */
+export const EMPTY_ENTRIES: readonly Change[] = [
+  { content: { text: "", size: -1 } },
+  noText({ size: 0 }),
+  { ...noText({ size: -1 }), response: { status: 204 } },
+  { ...noText({ size: -1 }), response: { status: 304 } },
+  { ...noText({ size: -1 }), response: length("0") },
+  { ...noText({ size: -1 }), request: { method: "HEAD", postData: undefined } },
+];
+
+/** Entries of a known API that are no exchanges, and the reason. */
+export const LEFT_OUT: readonly (readonly [Change, string])[] = [
+  [{ request: { method: "OPTIONS" } }, "it is a preflight of a browser"],
+  [{ response: { status: 0 } }, "it has no answer"],
+  [{ response: { status: -1 }, ...noText({ size: -1 }) }, "it has no answer"],
+  [{ response: { status: 101 } }, "it opens a WebSocket"],
+  [{ request: { url: "wss://api.openai.com/v1/responses" } }, "it opens a WebSocket"],
+];
+
+const plain = { method: "GET", postData: undefined };
+
+/** Entries of no known API. */
+export const OTHER_ENTRIES: readonly Change[] = [
+  { request: { ...plain, url: "https://cdn.example/app.js" } },
+  { request: { url: "https://intake.example/v1/chat/completions", postData: { text: '{"model":1}' } } },
+  { request: { url: "data:text/plain,hello" } },
+  { request: { url: "wss://www.example.com/socket" }, response: { status: 101 } },
+  { request: { url: "https://www.example.com/page?key=hidden" }, response: { status: 0 } },
+  { request: { url: "https://www.example.com/page", bodySize: 500 } },
+];
+
+/** Entries of a known API: by host, or by path and body. */
+export const API_ENTRIES: readonly Change[] = [
+  { request: { ...plain, url: "https://api.openai.com/v1/models" } },
+  { request: { url: "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent" } },
+  { request: { url: "https://intake.example/v1/chat/completions" } },
 ];
