@@ -5,6 +5,7 @@ import { denoFiles, hasOpenFile, processIdentity } from "../store/deno_files.ts"
 import { killRunningGroups } from "../tools/shell/process_group.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
+import { sentOnce } from "../transport/fetch.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
 import { onStopSignals } from "./signals.ts";
@@ -58,7 +59,7 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
     files: denoFiles,
     fetch: (input, init) => {
       keepProxiesOut();
-      return fetch(input, init);
+      return fetch(input, sentOnce(init));
     },
     workingDirectory,
     workspacePin: (directory) => directory,

@@ -109,7 +109,7 @@ class SocketSender {
       );
       return await http(request, signal);
     }
-    // A lost response or connection is sent once more, with the whole input.
+    // A request that the server refuses for a lost response or its connection is sent once more, with the whole input.
     for (let attempt = 1;; attempt++) {
       const isReused = this.#reusable(request);
       const failure = isReused ? null : await this.#open(request, signal);
@@ -124,12 +124,12 @@ class SocketSender {
       const opening = await this.#first(exchange);
       if (opening.kind === "closed") {
         this.#drop();
-        // The server may have closed an idle connection before the request reached it.
-        if (isReused && attempt === 1) continue;
-        if (MAY_RECONNECT.has(opening.code)) throw opening.error;
-        this.#httpOnly = true;
-        onFallback(`${opening.error.message}: this run uses HTTP`);
-        return await http(request, signal);
+        if (!isReused && !MAY_RECONNECT.has(opening.code)) {
+          this.#httpOnly = true;
+          onFallback(`${opening.error.message}: this run uses HTTP`);
+        }
+        // The server may have taken the request: sending it again is another attempt.
+        throw opening.error;
       }
       const { step } = opening;
       if (step.loss === "connection" && attempt === 1) {

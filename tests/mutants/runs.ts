@@ -54,6 +54,20 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/sessions/checkpoints_test.ts"],
   },
   {
+    file: "src/transport/fetch.ts",
+    text: "return { ...init, body: new Blob(body === null ? [] : [body as BlobPart]) };",
+    replacement: "return { ...init, body: new Blob(body === null ? [] : [body as BlobPart]).stream() };",
+    promise: "architecture.md: a request that is sent once keeps its content-length",
+    area: ["cli/binary/one_request_test.ts"],
+  },
+  {
+    file: "src/run/socket_send.ts",
+    text: "        throw opening.error;\n",
+    replacement: "        if (isReused && attempt === 1) continue;\n        throw opening.error;\n",
+    promise: "guarantees.md: each attempt is one request, over a WebSocket too",
+    area: ["doors/wire/sockets_test.ts"],
+  },
+  {
     file: "src/transport/live.ts",
     text: "if (url.origin !== origin) {",
     replacement: "if (url.hostname !== new URL(origin).hostname) {",

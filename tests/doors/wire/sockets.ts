@@ -72,6 +72,7 @@ const both = (...reactions: readonly Reaction[]): Reaction => (socket, nth, raw)
   for (const reaction of reactions) reaction(socket, nth, raw);
 };
 const LIMIT = refuses({ code: "websocket_connection_limit_reached", message: "limit reached" }, 400);
+const RETRY = /"kind":"retry".*"attempt":1/;
 const cuts: Reaction = (_, __, raw) => cutFrame(raw, "{}", 3);
 
 const table = <T>(values: readonly T[], row: (value: T) => readonly [string, SocketRow]) =>
@@ -121,10 +122,11 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     sent: "-:1 -:3",
     connections: "1 2",
   },
-  "a reused connection that closes before it answers is replaced at once": {
+  "a reused connection that closes before it answers is replaced in another attempt": {
     reactions: [calls, (_, __, raw) => void raw.destroy()],
     sent: "-:1 resp_1:1 -:3",
     connections: "1 1 2",
+    says: RETRY,
   },
   ...table(
     [1001, 1005, 1011, 1012, 1013],
@@ -139,7 +141,7 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     (code) => [`after a close with ${code} before the answer the run uses HTTP`, {
       reactions: [closes(code)],
       sent: "-:1 http",
-      says: new RegExp(`code ${code}`),
+      says: new RegExp(`code ${code}[^]*${RETRY.source}`),
     }],
   ),
   ...table(

@@ -1,0 +1,16 @@
+/** The network of this process: the runtime's `fetch`, with each call sent as one request. */
+
+/** Methods without a body that a server may see twice with no other effect than once (RFC 9110 §9.2.2). */
+const IDEMPOTENT: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "PUT"]);
+
+/**
+ * Returns `init` for a request that is sent once. The executable's runtime sends a request again if the server closes
+ * the connection before its answer begins, and the API may have done the first one, which is paid for. It keeps no copy
+ * of a `Blob`, so it cannot; the length of a `Blob` is known, so the request keeps its `content-length`.
+ */
+export function sentOnce(init: RequestInit = {}): RequestInit {
+  const { method = "GET", body = null } = init;
+  if (body === null && IDEMPOTENT.has(method)) return init;
+  // Without a byte in it, the body has no known length and is sent in chunks.
+  return { ...init, body: new Blob(body === null ? [] : [body as BlobPart]) };
+}
