@@ -128,6 +128,13 @@ const shell = (output: Json) => [
 ];
 const test = (...more: Json[]) => talk(user("Test it"), ...more);
 const twice = test(...called("call_1", "a"), ...called("call_2", "b"));
+const responds = (id: string, response: Json, prompt = "Test it", command = "ls") => ({
+  contents: [
+    { role: "user", parts: [{ text: prompt }] },
+    { role: "model", parts: [{ functionCall: { name: "sh", args: { command }, id } }] },
+    { role: "user", parts: [{ functionResponse: { name: "sh", response, id } }] },
+  ],
+});
 const DIFFERS = "1 conversation (tool_output_differs)";
 
 rows("in a conversation only the outputs of the client's tools may differ", {
@@ -158,6 +165,21 @@ rows("in a conversation only the outputs of the client's tools may differ", {
       [result({ content: [{ type: "text", text: "b" }] }), [
         DIFFERS,
         'messages[2].content[0].content: "a", [{"type":"text","text":"b"}]',
+      ]],
+    ],
+  },
+  "the response of a functionResponse of Gemini, not its failure": {
+    path: "/v1beta/models/m:generateContent",
+    recorded: [responds("1", { output: "a" })],
+    asked: [
+      [responds("2", { output: "a" }, "Delete it"), ["miss 1 contents[0].parts[0].text"]],
+      [responds("2", { output: "a" }, undefined, "rm"), [
+        "miss 1 contents[1].parts[0].functionCall.args.command",
+      ]],
+      [responds("2", { error: "a" }), ["miss 1 contents[2].parts[0].functionResponse.response.error"]],
+      [responds("2", { output: "b" }), [
+        DIFFERS,
+        'contents[2].parts[0].functionResponse.response.output: "a", "b"',
       ]],
     ],
   },
