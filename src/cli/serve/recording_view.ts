@@ -7,7 +7,7 @@ import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { Output } from "../output.ts";
 import type { RequestCounts } from "./recording_end.ts";
 import type { RecordedEvent } from "./recording_folder.ts";
-import { refusedLine, replayLine } from "./serve_view.ts";
+import { refusedLine, ReplayLines } from "./serve_view.ts";
 import type { EventOutput } from "./server_process.ts";
 import type { TestEvents } from "./test_reports.ts";
 
@@ -19,6 +19,7 @@ export class RecordingView {
   readonly #isChatty: boolean;
   /** Requests of tests that report each test; `null` if none does. */
   readonly #tests: TestEvents | null;
+  readonly #lines = new ReplayLines();
   readonly #counts = { skipped: 0, turned_away: 0, played: 0, missed: 0 };
 
   constructor(
@@ -58,8 +59,8 @@ export class RecordingView {
     this.#events.write(event);
     if (this.#tests !== null) return this.#tests.add(event);
     const isProblem = event.type === "miss" && !this.#events.onStdout;
-    if (isProblem) this.#output.problem(replayLine(event));
-    else if (this.#isChatty) this.#output.note(replayLine(event));
+    if (isProblem) this.#output.problem(this.#lines.of(event));
+    else if (this.#isChatty) this.#output.note(this.#lines.of(event));
   }
 
   /** Takes an event of a request that is neither recorded nor played. */

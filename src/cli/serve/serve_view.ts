@@ -27,6 +27,7 @@ export interface ServeSummary extends SuiteSummary {
 /** Writes to stderr. */
 export class ServeView {
   readonly #output: Output;
+  readonly #lines = new ReplayLines();
   /** False if a command of ours has the terminal: then only problems and the counts are printed. */
   readonly #isChatty: boolean;
 
@@ -60,8 +61,8 @@ export class ServeView {
     const isDecisive = event.type === "miss" || event.type === "refused" || event.type === "turned_away" ||
       this.#judgesOutputs && event.type === "warning" && event.rule === "tool_output_differs";
     if (isDecisive) {
-      this.#output.problem(replayLine(event));
-    } else if (this.#isChatty) this.#line(replayLine(event));
+      this.#output.problem(this.#lines.of(event));
+    } else if (this.#isChatty) this.#line(this.#lines.of(event));
   }
 
   /** Reports details, then the counts as the last line. */
@@ -137,37 +138,68 @@ function matchedLine({ tiers, rules }: ServeSummary): string | null {
   return matched === tiers.exact ? null : `${matched} matched: ${parts.join(", ")}`;
 }
 
-/** A request of a replay, as a line; a miss has more. */
-export function replayLine(event: ServeEvent): string {
-  if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
-  const of = event.test === undefined ? "" : `${event.test}: `;
-  const asked = `${of}${event.request} ${event.method} ${event.path}`;
-  switch (event.type) {
-    case "played":
-      return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
-        (event.repeat === undefined ? "" : `, repeated (${event.repeat})`) +
-        (event.rules === undefined ? "" : `, needed ${event.rules.join(", ")}`) +
-        (event.fault === undefined ? "" : `, broken: ${event.fault}`);
-    case "faulted":
-      return `${asked}: ${event.status}, a fault instead of an answer: ${event.fault}`;
-    case "miss":
-      return `${asked}: ${event.status}, miss: ${missText(event)}`;
-    case "refused":
-      return `${asked}: ${event.status}, rule ${event.rule} (${event.grade}): ${event.message}`;
-    case "warning":
-      return `${asked}: warning, ${event.rule}${
-        event.grade === null ? "" : ` (${event.grade})`
-      }: ${event.message}`;
+/** Lines about the requests of a replay. A cause of misses is described once: clients send a request again, or vary it. */
+export class ReplayLines {
+  /** Number of the first request that missed for a cause. */
+  readonly #first = new Map<string, number>();
+
+  /** Returns the line about a request; the first miss for its cause has more. */
+  of(event: ServeEvent): string {
+    if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
+    const of = event.test === undefined ? "" : `${event.test}: `;
+    const asked = `${of}${event.request} ${event.method} ${event.path}`;
+    switch (event.type) {
+      case "played":
+        return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
+          (event.repeat === undefined ? "" : `, repeated (${event.repeat})`) +
+          (event.rules === undefined ? "" : `, needed ${event.rules.join(", ")}`) +
+          (event.fault === undefined ? "" : `, broken: ${event.fault}`);
+      case "faulted":
+        return `${asked}: ${event.status}, a fault instead of an answer: ${event.fault}`;
+      case "miss":
+        return `${asked}: ${event.status}, miss: ${this.#repeated(event) ?? wholeMiss(event)}`;
+      case "refused":
+        return `${asked}: ${event.status}, rule ${event.rule} (${event.grade}): ${event.message}`;
+      case "warning":
+        return `${asked}: warning, ${event.rule}${
+          event.grade === null ? "" : ` (${event.grade})`
+        }: ${event.message}`;
+    }
+  }
+
+  /** Returns the message of a miss for the report of a test. */
+  ofMiss(event: Miss): string {
+    const { request, method, path } = event;
+    const repeated = this.#repeated(event);
+    return repeated === null
+      ? wholeMiss(event)
+      : `Request ${request} (${method} ${path}) is a miss ${repeated}`;
+  }
+
+  /** Names the earlier request with the cause of this miss; `null` if this is the first. */
+  #repeated({ request, method, path, nearest, differences, cure }: Miss): string | null {
+    const cause = JSON.stringify([method, path, nearest, cure]);
+    const first = this.#first.get(cause);
+    if (first === undefined) {
+      this.#first.set(cause, request);
+      return null;
+    }
+    const [difference, ...others] = differences;
+    const atLeast = differences.length < MAX_DIFFERENCES ? "" : "at least ";
+    return `as request ${first}` + (difference === undefined ? "" : `, at ${difference.path}`) +
+      (others.length === 0 ? "" : `, and in ${atLeast}${counted(others.length, "other place")}`);
   }
 }
 
+type Miss = Extract<ServeEvent, { type: "miss" }>;
+
 /** Returns the message of a miss and a line for each further difference. */
-export function missText(event: Extract<ServeEvent, { type: "miss" }>): string {
+function wholeMiss(event: Miss): string {
   return [event.message, ...moreOf(event)].join("\n  ");
 }
 
 /** Returns the lines about a miss after the first, which names the first difference. */
-function moreOf({ differences }: Extract<ServeEvent, { type: "miss" }>): string[] {
+function moreOf({ differences }: Miss): string[] {
   const others = differences.slice(1).map(({ path, recorded, received }) =>
     `also differs at ${path}: recorded ${recorded}, received ${received}`
   );

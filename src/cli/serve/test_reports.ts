@@ -7,7 +7,7 @@ import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import { dropLine } from "./recording_view.ts";
 import type { RecordedEvent } from "./recording_folder.ts";
-import { missText, replayLine } from "./serve_view.ts";
+import { ReplayLines } from "./serve_view.ts";
 import type { TestReport, TestRequest } from "./test_process.ts";
 
 /** Advice in messages about a request without a recording: the command of the tests is known to the user only. */
@@ -29,6 +29,7 @@ export interface TestCounts {
   /** Exchanges that were not recorded. */
   dropped: number;
   readonly messages: string[];
+  readonly lines: ReplayLines;
 }
 
 type RequestEvent = ServeEvent | RecordedEvent | SkippedEvent | TurnedAwayEvent;
@@ -61,12 +62,12 @@ export class TestEvents {
         return;
       case "miss":
         counts.missed += 1;
-        counts.messages.push(missText(event));
+        counts.messages.push(counts.lines.ofMiss(event));
         return;
       case "refused":
       case "turned_away":
         counts[event.type] += 1;
-        counts.messages.push(replayLine(event));
+        counts.messages.push(counts.lines.of(event));
     }
   }
 
@@ -91,7 +92,7 @@ export interface TestOutcome {
 /** Writes the report of an ended test. */
 export function testReport(
   { test, allowUnused }: TestRequest,
-  { messages: found, skipped, dropped, ...counts }: TestCounts,
+  { messages: found, lines: _, skipped, dropped, ...counts }: TestCounts,
   { path, unused, error }: TestOutcome,
 ): TestReport {
   const { served, recorded, missed } = counts;
@@ -138,5 +139,6 @@ function noRequests(): TestCounts {
     skipped: 0,
     dropped: 0,
     messages: [],
+    lines: new ReplayLines(),
   };
 }

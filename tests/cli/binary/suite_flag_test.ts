@@ -79,6 +79,7 @@ Deno.test("serve --suite reports each test when it ends, and ends with its stdin
       ["whole", "And?", 200],
       ["half", "Hi", 200],
       ["changed", "Hello", 400],
+      ["changed", "Hello", 400],
       ["fresh", "Hi", 400],
     ] as const
   ) assert.equal(await server.ask(test, input), status, test);
@@ -107,6 +108,11 @@ Deno.test("serve --suite reports each test when it ends, and ends with its stdin
     const { exit_code, messages } = await server.end(test);
     assert.equal(exit_code, code, test);
     assert.match(messages[0], says);
+    if (test === "changed") {
+      assert.deepEqual(messages.slice(1), [
+        "Request 2 (POST /v1/responses) is a miss as request 1, at input",
+      ]);
+    }
   }
   for (const test of ["silent", "nothing"]) {
     assert.equal((await server.end(test, { allow_unused: true })).exit_code, 0);
