@@ -39,6 +39,20 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/issued_items_test.ts"],
   },
   {
+    file: "src/fixture/match/cure_places.ts",
+    text: "return own !== undefined && own !== question;",
+    replacement: "return own !== undefined;",
+    promise: "fixtures.md: a cure never makes another question match",
+    area: ["doors/recordings/span_cures_test.ts"],
+  },
+  {
+    file: "src/fixture/match/cure.ts",
+    text: "cure.match ?? mode) && hidesNothing(trial)",
+    replacement: "cure.match ?? mode)",
+    promise: "fixtures.md: a cure hides no difference between recorded requests",
+    area: ["doors/recordings/span_cures_test.ts"],
+  },
+  {
     file: "src/fixture/match/request_key.ts",
     text: "const semantic = hash(`${method} ${canonicalPath(request)}\\n${content}`);",
     replacement: "const semantic = hash(`${method} ${path}\\n${content}`);",

@@ -1,7 +1,8 @@
 /** Misses: the differences from the nearest exchange, the words for the client, and the cure. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { withHome } from "./home.ts";
+import { test } from "../../support/test.ts";
+import { RecordingHome, withHome } from "./home.ts";
 import { type Answer, exchangeOf, type Row, rows, sent, Served } from "./served.ts";
 import { ask, chat, says, talk, user } from "./shapes.ts";
 
@@ -152,6 +153,10 @@ const described = (name: string, description: string) =>
 const places = (cwd: string, day: string) =>
   chat([user(`<cwd>${cwd}</cwd>\nToday's date is ${day}.`), user(`Fix ${cwd}/x.ts`)]);
 
+/** Splits flags at spaces outside quotes. */
+const wordsIn = (flags: string) =>
+  flags.match(/'[^']*'|[^' ]+/g)?.map((word) => word.replaceAll("'", "")) ?? [];
+
 /** Recorded requests, the received one, and the flags that make it match; `null` if it has to be recorded. */
 type Cure = readonly [recorded: readonly Json[], asked: Json, cure: string | null];
 const two = <T>(form: (value: T) => Json, recorded: T, asked: T, cure: string | null): Cure => [
@@ -173,9 +178,12 @@ const CURES: Readonly<Record<string, Cure>> = {
   "another model": two(member, {}, { model: "n" }, null),
   "a setting": two(member, { temperature: 0 }, { temperature: 1 }, "--ignore '$.temperature'"),
   "a text in which a client writes about itself": two(
-    ...[branch, "main", "feature", "--ignore '$.messages[0].content[1].text'"] as const,
+    ...[branch, "main", "feature", "--replace 'Branch: \\S+=Branch: X'"] as const,
   ),
-  "such a text in the place of the question": two(last, "main", "feature", null),
+  "such a text that is another": two(
+    ...[branch, "main", "main\nChanged: 1", "--ignore '$.messages[0].content[1].text'"] as const,
+  ),
+  "such a text after the question": two(last, "main", "feature", "--replace 'Branch: \\S+=Branch: X'"),
   "a description of a tool": two(
     (description: string) => described("sh", description),
     ...["Runs", "Runs it", "--ignore '$.tools[0].function.description'"] as const,
@@ -192,7 +200,7 @@ const COMPATIBLE = { provider: "compatible" };
 const cureRow = ([recorded, asked]: (typeof CURES)[string], outcome: Json, flags?: string): Row => ({
   ...{ path: "/v1/chat/completions", header: COMPATIBLE, asked: [[asked, outcome]] },
   recorded: recorded.map((body, n) => sent(body, { answer: { n } })),
-  ...(flags === undefined ? {} : { flags: flags.replaceAll("'", "").split(" ") }),
+  ...(flags === undefined ? {} : { flags: wordsIn(flags) }),
 });
 
 rows(
@@ -284,6 +292,41 @@ withHome(
     assert.deepEqual(ended.unused, [{ fixture: "a", number: 2 }]);
   },
 );
+
+test.long("a cause of misses is described once, and each later request that misses for it gets a line", async () => {
+  await using home = new RecordingHome();
+  const alike = (prompt: string, seed: number, more: Json = {}) => ask(prompt, { seed, ...more });
+  home.fixture("a", [
+    exchangeOf(alike("Name a river", 1)),
+    exchangeOf(alike("Name a hill or a mountain", 1)),
+  ]);
+  const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`m${n}`, 1]));
+  const asked = [
+    ...[alike("Name a lake", 1), alike("Name a lake", 1), alike("Name a lake", 2, { top_p: 1 })],
+    ...[alike("Name a lake", 2, many), alike("Name a pond", 1), alike("Name a lake", 2)],
+    ...[alike("Name a hill or a moor", 1), alike("Name a river", 2), alike("Name a river", 2)],
+  ].map((body, n) => home.file(`${n}.json`, JSON.stringify(body)));
+  const script =
+    'for body; do curl -s -o "$body.out" -H content-type:application/json -d "@$body" "$OPENAI_BASE_URL/responses"; done';
+  const args = ["serve", "a", ...FLAGS, "--", "sh", "-c", script, "sh", ...asked];
+  const { code, stderr } = await home.call(args, { cwd: home.directory });
+  assert.equal(code, 7, stderr);
+  const lines = stderr.split("\n").filter((line) => /: 400, miss: /.test(line));
+  const short = (line: string) =>
+    line.replace(/^\d POST \/v1\/responses: 400, miss: /, "").replace(/^No .* request (\d).*/, "whole $1");
+  assert.deepEqual(lines.map(short), [
+    "whole 1",
+    "as request 1, at input[0].content",
+    "as request 1, at input[0].content, and in 2 other places",
+    "as request 1, at input[0].content, and in at least 19 other places",
+    "whole 5",
+    "as request 1, at input[0].content, and in 1 other place",
+    "whole 7",
+    "whole 8",
+    "as request 8, at seed",
+  ]);
+  assert.doesNotMatch(stderr, /also differs/);
+});
 
 const thirty = (letter: string) =>
   ask("Hi", {
