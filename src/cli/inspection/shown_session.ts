@@ -92,7 +92,7 @@ export function chosenTurns(
 ): readonly ShownTurn[] {
   if (run === undefined && last === undefined) return turns;
   const runs = [...new Set(turns.map(runOf))].filter((each) => each !== undefined);
-  const latest = Math.max(...runs);
+  const latest = runs.reduce((a, b) => Math.max(a, b), 0);
   const chosen = turns.filter((turn) => runOf(turn) === (run ?? latest));
   if (chosen.length > 0) return chosen;
   throw new RepriseError(

@@ -31,7 +31,8 @@ export function sessionTranscript(
   const own = spending.requests.filter((request) => request.session === id);
   const costs = new Map(own.map(({ turn, cost_usd }) => [turn, cost_usd]));
   const isChosen = new Set(chosen);
-  const runs = [...new Set(chosen.map(({ value }) => plain(value.run)))];
+  const runs = Map.groupBy(chosen, ({ value }) => plain(value.run));
+  const groups = new Map([...runs.keys()].map((run, index) => [run, index]));
   const entries = turns.flatMap((turn, index): Entry[] => {
     const blocks = reader.blocksOf(turn);
     if (!isChosen.has(turn)) return [];
@@ -41,7 +42,7 @@ export function sessionTranscript(
       words: headingOf(turn, turns[index - 1], { id, cost: costs.get(turn.number) ?? null }),
       from: turn.kind === "user" || turn.kind === "model" ? turn.kind : "other",
       isError: turn.events.some(({ type }) => type === "turn_replaced"),
-      group: runs.indexOf(plain(turn.value.run)),
+      group: groups.get(plain(turn.value.run)) ?? 0,
       blocks,
     }];
   });
@@ -49,7 +50,7 @@ export function sessionTranscript(
     name: id,
     title: manifest?.title ?? "",
     facts: factsOf(session, chosen, spending.total),
-    groups: runs.map((run) => groupOf(chosen.filter(({ value }) => plain(value.run) === run), run)),
+    groups: Array.from(runs, ([run, turns]) => groupOf(turns, run)),
     entries,
   };
 }
