@@ -2,8 +2,10 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
+import type { ByteTotals } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
 import { inspectBlob, MISSING_BLOB } from "../blobs.ts";
+import { countsBlobs } from "../byte_totals.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths } from "../layout.ts";
@@ -100,8 +102,11 @@ function checkSession(check: FsckCheck, inUse: boolean): number {
   checkNames(check, entries, inUse);
   const walk = checkTurns(check, manifest, entries);
   if (walk.files === 0 && !inUse) checkEmpty(check, manifest);
-  checkManifest(check, manifest, { walk, inUse });
-  checkBlobs(check, entries, { walk, inUse });
+  const ofBlobs: Parameters<FsckCheck["add"]>[] = [];
+  checkBlobs({ ...check, add: (...finding) => ofBlobs.push(finding) }, entries, { walk, inUse });
+  const knowsBlobs = !inUse && ofBlobs.every(([, code]) => code !== "damaged_blob");
+  checkManifest(check, manifest, { walk, inUse, knowsBlobs });
+  for (const finding of ofBlobs) check.add(...finding);
   if (!inUse && !walk.validator.incomplete) checkTail(check, walk);
   return walk.files;
 }
@@ -162,9 +167,14 @@ function checkNames(check: FsckCheck, entries: readonly SessionEntry[], inUse: b
 
 /** Reports damage of the manifest: it may lag and be rebuilt, and must never lead. Refused files were reported already. */
 function checkManifest(
-  { add }: FsckCheck,
+  { ports, paths, add }: FsckCheck,
   file: ManifestFile,
-  { walk, inUse }: { readonly walk: Walk; readonly inUse: boolean },
+  { walk, inUse, knowsBlobs }: {
+    readonly walk: Walk;
+    readonly inUse: boolean;
+    /** False if the sizes of the blobs may differ from those that were written. */
+    readonly knowsBlobs: boolean;
+  },
 ): void {
   const path = "manifest.json";
   if (file.status === "missing" && walk.files > 0) {
@@ -182,8 +192,11 @@ function checkManifest(
     return add("error", "manifest_leads", path, message, turn);
   }
   const atHead = walk.manifestAtHead;
+  const countsFiles = ({ turns, blobs }: ByteTotals) =>
+    turns === walk.bytesAtHead && (!knowsBlobs || turn < walk.last ||
+      countsBlobs(ports, paths, { turns, blobs }, { named: walk.blobs.keys(), lost: walk.lostBlobs }));
   const fits = atHead === null || JSON.stringify(atHead) === JSON.stringify(manifest) &&
-      (bytes === undefined || bytes.turns === walk.bytesAtHead);
+      (bytes === undefined || countsFiles(bytes));
   if (!fits) {
     const message = `does not say what the turns up to ${turn} say; it is rebuilt from them`;
     add("warning", "manifest_wrong", path, message, turn);

@@ -193,7 +193,11 @@ function readBehind(
   const late = read.filter(({ turn }) => turn.turn > head.turn);
   for (const { turn } of late) manifest = advanceManifest(manifest, paths.id, turn);
   const { bytes } = file.manifest;
-  if (bytes !== undefined) manifest = { ...manifest, bytes: { ...bytes, turns: bytes.turns + sizeOf(late) } };
+  if (bytes !== undefined && late.length > 0) {
+    // The writer of these turns was killed before it counted their blobs.
+    const counted = { turns: bytes.turns + sizeOf(late), blobs: measureBlobs(ports, paths) };
+    manifest = { ...manifest, bytes: counted };
+  }
   return { manifest, turns: [...opening, ...turns], validator, manifestIsNewer: false };
 }
 

@@ -4,6 +4,7 @@ import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, inspectBlob, lostBlobsIn, usedBlobs } from "../blobs.ts";
+import { countsBlobs } from "../byte_totals.ts";
 import { modeOf, sessionEntries, type SessionEntry, wrongMode } from "../check/entries.ts";
 import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
@@ -124,7 +125,7 @@ export function planRepair(ports: Ports, paths: SessionPaths, copies = NO_COPIES
     move: planner.move,
     blobs,
     places,
-    manifest: planner.rebuildManifest(turns, manifest, places.length > 0),
+    manifest: planner.rebuildManifest(turns, manifest, places.length + blobs.length > 0),
     modes: planner.fixModes(),
     lostBlobs: planner.lostBlobs(turns, new Set(blobs.map((bytes) => sha256Hex(bytes)))),
     turns,
@@ -231,7 +232,7 @@ class Planner {
     });
   }
 
-  /** Returns the new manifest, without `bytes`, or `null` if the file stays. `changes`: turn files get new contents. */
+  /** Returns the new manifest, without `bytes`, or `null` if the file stays. `changes`: turns or blobs get new contents. */
   rebuildManifest(turns: readonly Turn[], file: ManifestFile, changes: boolean): Manifest | null {
     if (file.status === "newer") return null;
     const head = file.status === "ok" ? file.manifest.head.turn : 0;
@@ -253,10 +254,10 @@ class Planner {
           rebuild({ code: "manifest_wrong", message: "does not say what the turns say" }, this.keep);
         } else if (head < turns.length) {
           rebuild({ code: "manifest_lags", message: "ends before the newest turn" });
-          // Turns with new contents have another size, which is no damage of the manifest.
-        } else if (!changes) {
+          // Files with new contents have another size, which is no damage of the manifest.
+        } else if (!changes && !this.#movesBlobs()) {
           if (this.#countsBytes(turns, file.manifest)) return null;
-          rebuild({ code: "manifest_wrong", message: "does not have the size of the turns" }, this.keep);
+          rebuild({ code: "manifest_wrong", message: "does not have the size of the files" }, this.keep);
         }
         break;
       case "missing":
@@ -273,8 +274,16 @@ class Planner {
   }
 
   #countsBytes(turns: readonly Turn[], { bytes }: Manifest): boolean {
+    if (bytes === undefined) return true;
     const sizes = turns.map(({ turn }) => this.#ports.files.facts(turnPath(this.#paths, turn))?.size ?? 0);
-    return bytes === undefined || bytes.turns === sizes.reduce((sum, size) => sum + size, 0);
+    const blobs = { named: usedBlobs(turns).keys(), lost: lostBlobsIn(turns) };
+    return bytes.turns === sizes.reduce((sum, size) => sum + size, 0) &&
+      countsBlobs(this.#ports, this.#paths, bytes, blobs);
+  }
+
+  /** True if a blob moves to quarantine. */
+  #movesBlobs(): boolean {
+    return this.#entries.some(({ path, role }) => role === "blob" && this.#leaves(path));
   }
 
   /** Restores the modes of files and directories of ours. Returns the new mode of each path. */

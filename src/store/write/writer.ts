@@ -7,7 +7,7 @@ import { advanceManifest, encodeManifest, isOnlyLonger, type Manifest } from "..
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
-import { MAX_BLOB_BYTES, publishBlob } from "../blobs.ts";
+import { lostBlobsIn, MAX_BLOB_BYTES, publishBlob, usedBlobs } from "../blobs.ts";
 import { measureBytes } from "../byte_totals.ts";
 import { type HistoryEnd, type OpenCall, parseCandidate } from "../read/validate.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
@@ -67,6 +67,8 @@ export class SessionWriter {
   #manifestLags = false;
   /** Sizes of the session's files so far. */
   #bytes: NonNullable<Manifest["bytes"]>;
+  /** True if the blobs may be others than those that were counted. */
+  #mayMiscount = false;
   /** The reason why nothing more can be written. */
   #dead: RepriseError | null = null;
   #closed = false;
@@ -264,8 +266,9 @@ export class SessionWriter {
     validator.advance(turn);
     turns.push(turn);
     this.#bytes = { ...this.#bytes, turns: this.#bytes.turns + bytes.length };
+    this.#mayMiscount ||= lostBlobsIn([turn]).size > 0;
     const before = this.#manifest;
-    this.#manifest = { ...advanceManifest(before, this.id, turn), bytes: this.#bytes };
+    this.#manifest = advanceManifest(before, this.id, turn);
     this.#manifestLags = isOnlyLonger(before, this.#manifest);
     if (!this.#manifestLags) this.#cacheManifest();
     return turn;
@@ -315,6 +318,9 @@ export class SessionWriter {
         const blob = { sha256, bytes, check: () => this.#requireInPlace(tried) };
         if (publishBlob(this.#ports, this.#paths, blob)) {
           this.#bytes = { ...this.#bytes, blobs: this.#bytes.blobs + bytes.length };
+        } else if (!usedBlobs(this.turns).has(sha256)) {
+          // A writer that was killed before its turn may have left it, uncounted.
+          this.#mayMiscount = true;
         }
       } catch (error) {
         throw this.#failed(error, tried, this.#paths.blobs);
@@ -382,8 +388,9 @@ export class SessionWriter {
   /** Replaces the manifest. May fail: the turn is durable, and the next reader rebuilds a lagging manifest. */
   #cacheManifest(): void {
     if (this.#history.manifestIsNewer || this.#manifest === null) return;
-    const { bytes } = encodeManifest(this.#manifest);
     try {
+      if (this.#mayMiscount) this.#bytes = measureBytes(this.#ports, this.#paths);
+      const { bytes } = encodeManifest({ ...this.#manifest, bytes: this.#bytes });
       const check = () => {
         if (this.#held.moved() === "directory") throw new Error("The next append says why");
       };

@@ -1,18 +1,24 @@
 /** The manifest is a cache: spoilt, late or lost it costs nothing, and what it alone knows is never rebuilt. */
-import type { Json } from "../../support/files.ts";
+import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { test } from "../../support/test.ts";
 import { ID, withHome } from "./home.ts";
 import {
+  call,
   checkpoint,
   ended,
+  FIVE_TURNS,
+  type GivenTurn,
   message,
   model,
+  results,
   sealed,
   type SessionFiles,
   user,
   write,
 } from "./session_files.ts";
+import { writeFixture } from "../recordings/recording_files.ts";
+import { answerText, responseStream } from "../wire/streams_answers.ts";
 
 /** Writes the manifest with other members, sealed. */
 function spoil(session: SessionFiles, change: (manifest: Json) => Json): void {
@@ -52,6 +58,14 @@ const SPOILT: Record<string, [finding: string, spoil: (session: SessionFiles) =>
   "one that counts too few bytes": [
     "warning manifest_wrong",
     (session) => spoil(session, () => ({ bytes: { turns: 0, blobs: 0 } })),
+  ],
+  "one that counts one byte of its blobs too few": [
+    "warning manifest_wrong",
+    (session) => spoil(session, ({ bytes }) => ({ bytes: { ...bytes, blobs: bytes.blobs - 1 } })),
+  ],
+  "one that counts one byte of its blobs too many": [
+    "warning manifest_wrong",
+    (session) => spoil(session, ({ bytes }) => ({ bytes: { ...bytes, blobs: bytes.blobs + 1 } })),
   ],
 };
 
@@ -126,6 +140,114 @@ withHome(
     assert.ok(JSON.parse(Deno.readTextFileSync(session.manifest)).bytes.turns > bytes.turns);
   },
 );
+
+/** A session with a checkpoint; opening it reads only the turns after that. */
+const CHECKPOINTED = [...FIVE_TURNS, checkpoint({ turn: 5, seq: 10 }, null, { run: 1 })];
+const OUTPUT = "a long output\n".repeat(20_000);
+const NAMED = { sha256: sha256(OUTPUT), bytes: OUTPUT.length };
+
+/** A run that reads a file, whose content is the blob {@linkcode NAMED}; `seq` is that of its prompt. */
+function readingRun(seq: number): GivenTurn[] {
+  const [result] = results({ call_c: seq + 1 }, 2).events;
+  return [
+    user("Read it.", 2),
+    model([call("call_c")], 2),
+    { kind: "tools", run: 2, events: [{ ...result, blob: NAMED }] },
+  ];
+}
+
+/** Bytes of all blobs that are there, and as the manifest counts them. */
+function blobBytes({ path, manifest }: SessionFiles): [there: number, counted: number] {
+  const sizes = [...Deno.readDirSync(`${path}/blobs`)].map(({ name }) =>
+    Deno.statSync(`${path}/blobs/${name}`).size
+  );
+  return [
+    sizes.reduce((sum, size) => sum + size, 0),
+    JSON.parse(Deno.readTextFileSync(manifest)).bytes.blobs,
+  ];
+}
+
+/** What a writer leaves that is killed after a checkpoint, and what `fsck` says about the manifest then. */
+const KILLED: Record<string, [left: (session: SessionFiles) => void, finding: string | null]> = {
+  "that saved a turn with a blob": [(session) => {
+    for (const turn of readingRun(12)) session.add(turn);
+    session.blob(OUTPUT);
+  }, "info manifest_lags manifest.json"],
+  "that put a blob before its turn": [(session) => session.blob(OUTPUT), null],
+};
+
+for (const [name, [leave, finding]] of Object.entries(KILLED)) {
+  withHome(`the manifest counts the blobs that a killed writer left ${name}`, async (home) => {
+    const session = home.session(CHECKPOINTED);
+    leave(session);
+    const about = (await home.findings()).filter((line) => line.includes("manifest"));
+    assert.deepEqual(about, finding === null ? [] : [finding]);
+    // Puts the same content again, as an attached file.
+    Deno.writeTextFileSync(`${home.workspace}/output.txt`, OUTPUT);
+    const fixture = writeFixture(`${home.directory}/fixture`, [{
+      body: responseStream([answerText("Done.")]),
+    }]);
+    const play = [
+      "--fixture",
+      fixture,
+      "--match",
+      "sequence",
+      "-m",
+      "gpt-5.6",
+      "--attach",
+      "output.txt",
+      "Go on",
+    ];
+    const called = await home.call(["run", "-s", ID, ...play]);
+    assert.equal(called.code, 0, called.stderr);
+    const [there, counted] = blobBytes(session);
+    assert.ok(counted === there && there > OUTPUT.length, `${counted} of ${there} bytes`);
+    assert.equal(
+      (await home.listed()).bytes,
+      JSON.parse(Deno.readTextFileSync(session.manifest)).bytes.turns + there,
+    );
+    assert.deepEqual(await home.damage(), []);
+  });
+}
+
+withHome(
+  "after a checkpoint too, fsck finds blobs that the manifest does not count, and repair counts them",
+  async (home) => {
+    const session = home.session(CHECKPOINTED);
+    for (const turn of readingRun(12)) session.add(turn);
+    session.add(ended(2)).blob(OUTPUT);
+    const { bytes } = session.writeManifest();
+    spoil(session, () => ({ bytes: { ...bytes, blobs: bytes.blobs - OUTPUT.length } }));
+    assert.deepEqual(await home.findings(), ["warning manifest_wrong manifest.json"]);
+    await home.json(["repair", ID]);
+    assert.deepEqual([await home.findings(), blobBytes(session)], [[], [bytes.blobs, bytes.blobs]]);
+  },
+);
+
+/** Damage of the blob of a result. */
+const LOST: Record<string, (path: string) => void> = {
+  "is gone": (path) => Deno.removeSync(path),
+  "has another content": (path) => write(path, "short"),
+};
+
+for (const [name, damage] of Object.entries(LOST)) {
+  withHome(
+    `after the repair of a session with a blob that ${name} its manifest counts the others`,
+    async (home) => {
+      const session = home.session(CHECKPOINTED);
+      for (const turn of readingRun(12)) session.add(turn);
+      session.add(ended(2)).blob(OUTPUT);
+      session.writeManifest();
+      damage(`${session.path}/blobs/${NAMED.sha256}`);
+      const about = (await home.findings()).filter((line) => line.includes("manifest"));
+      assert.deepEqual(about, [], "the blob is the damage");
+      await home.json(["repair", ID]);
+      const [there, counted] = blobBytes(session);
+      assert.ok(counted === there && there < OUTPUT.length, `${counted} of ${there} bytes`);
+      assert.deepEqual(await home.damage(), []);
+    },
+  );
+}
 
 withHome("a manifest of a later format is ignored by every verb, and stays", async (home) => {
   const session = home.session();
