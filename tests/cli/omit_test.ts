@@ -64,6 +64,26 @@ test("omit --part leaves a note in place of a file or a text, by the seq of the 
   assert.equal(await ok(place, BODY), whole);
 });
 
+test("omit --undo names what is sent again: a part, or one of two items, whose other one stays out", async () => {
+  await using place = await placed();
+  const whole = await ok(place, BODY);
+  await ok(place, ["omit", "s", "--seq", "3", "--part", "1"]);
+  const dry = JSON.parse(await ok(place, ["omit", "s", "--undo", "--dry-run", "--json"]));
+  assert.deepEqual([dry.seqs, dry.part], [[3], 1]);
+  assert.match(await ok(place, ["omit", "s", "--undo"]), /^s: part 1 of seq 3 sent again;/);
+  await ok(place, ["omit", "s", "--seq", "2,5"]);
+  await ok(place, ["omit", "s", "--seq", "5"]);
+  assert.match(
+    await ok(place, ["omit", "s", "--undo"]),
+    /^s: nothing, because another omission names the same, sent/,
+  );
+  assert.match(await ok(place, ["omit", "s", "--undo", "--seq", "2"]), /^s: seq 2 sent again;/);
+  assert.notEqual(await ok(place, BODY), whole, "the other item is still left out");
+  assert.doesNotMatch(await ok(place, BODY), /\[omitted/);
+  assert.match(await ok(place, ["omit", "s", "--undo", "--seq", "5"]), /^s: seq 4, 5, \d+ sent again;/);
+  assert.equal(await ok(place, BODY), whole);
+});
+
 test("omit refuses what it cannot do with exit 2 and the reason", async () => {
   await using place = await placed();
   const refuse = async (args: readonly string[], says: RegExp, hint = /./, code = "usage") => {

@@ -244,7 +244,8 @@ function planText({ checkpoint, elided, before, after }: Shrunk): string {
 /**
  * Finds the place of the checkpoint and packages the request for it.
  *
- * @throws {RepriseError} `nothing_to_compact` when not even an empty summary would make the history smaller.
+ * @throws {RepriseError} `nothing_to_compact` when not even an empty summary would make the history smaller;
+ * `session_damaged` if a blob is lost that the checkpoint will name.
  */
 function compactRequest(settings: CompactSettings, source: CompactSource): {
   readonly target: FoldTarget;
@@ -254,7 +255,8 @@ function compactRequest(settings: CompactSettings, source: CompactSource): {
   readonly built: BuiltRequest | null;
 } {
   const { strategy, tailEvents } = settings.call.flags;
-  const { id, turns } = source;
+  const { id, turns, manifest: { pins }, readBlob } = source;
+  for (const sha256 of [pins.instructions, pins.tools]) readBlob(sha256);
   const base = targetSettings(settings, { id, turns });
   const target = compactTarget(settings, source);
   const least = Math.min(tailEvents, unseenEvents(turns));

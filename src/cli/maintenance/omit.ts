@@ -28,7 +28,7 @@ export async function omitVerb(ports: ProgramPorts, selector: string, flags: Omi
   requireNoRun(id, readSessionTail(ports, home, id).manifest);
   const undo = flags.undo === true;
   const dryRun = flags.dryRun === true;
-  const { drafts, seqs, before, after } = dryRun
+  const { drafts, seqs, part, before, after } = dryRun
     ? planOf(id, readSession(ports, home, id), named, undo)
     : await changeSession(context, { home, id }, flags, async (writer) => {
       const { manifest } = writer;
@@ -39,7 +39,7 @@ export async function omitVerb(ports: ProgramPorts, selector: string, flags: Omi
       return plan;
     });
   const facts = {
-    ...{ session: id, undo, seqs, part: named.part ?? null, before, after },
+    ...{ session: id, undo, seqs, part, before, after },
     token_estimate: TOKEN_ESTIMATE,
   };
   if (output.options.json) {
@@ -49,9 +49,10 @@ export async function omitVerb(ports: ProgramPorts, selector: string, flags: Omi
     );
     return 0;
   }
-  const what = named.part === undefined
-    ? `seq ${seqs.join(", ")}`
-    : `part ${named.part} of seq ${seqs.join(", ")}`;
+  const what = seqs.length === 0
+    // Only if an omission is withdrawn.
+    ? "nothing, because another omission names the same,"
+    : `${part === null ? "" : `part ${part} of `}seq ${seqs.join(", ")}`;
   const would = undo ? "would be sent again" : "would be omitted";
   const done = undo ? "sent again" : "omitted from later requests";
   const sizes = `the next request has ${counted(after.entries, "item")} instead of ${before.entries}, about ${
@@ -72,6 +73,8 @@ interface OmissionPlan {
   readonly drafts: readonly EventDraft[];
   /** Everything that requests no longer hold, or hold again. */
   readonly seqs: readonly number[];
+  /** Number of the part of the only one of `seqs` if only that changes; else `null`. */
+  readonly part: number | null;
   readonly before: HistorySize;
   readonly after: HistorySize;
 }
@@ -124,11 +127,16 @@ function planOf(
   };
   const later = withPreview(turns, drafts);
   const [now, then] = [omittedItems(turns), omittedItems(later)];
-  const changed = [...now.whole].filter((seq) => !then.whole.has(seq))
-    .concat([...then.whole].filter((seq) => !now.whole.has(seq)));
+  const whole = [...now.whole.symmetricDifference(then.whole)];
+  const parts = [...now.parts.symmetricDifference(then.parts)].map((text) => text.split(" ").map(Number));
+  const changed = [...new Set([...whole, ...parts.map(([seq = 0]) => seq)])].sort((a, b) => a - b);
+  const [, part = null] = whole.length === 0 && parts.length === 1 ? parts[0] ?? [] : [];
   return {
     drafts,
-    seqs: changed.length === 0 ? named.seqs : changed.sort((a, b) => a - b),
+    // An item that was omitted before is named again.
+    ...(changed.length > 0 || undo
+      ? { seqs: changed, part }
+      : { seqs: named.seqs, part: named.part ?? null }),
     before: historySize(turns, target),
     after: historySize(later, target),
   };

@@ -217,7 +217,7 @@ function insteadOf({ by }: LostBlob): string {
       return "each run brings its own tools";
     default:
       return by.startsWith("request.fields.")
-        ? "verify cannot rebuild that request"
+        ? "fsck --requests cannot rebuild that request"
         : "the turn still holds the text that the model got";
   }
 }
