@@ -17,25 +17,35 @@ export type RuleGrade = "wire" | "types" | "docs" | "third_party" | "derived" | 
 const CERTAIN_GRADES: readonly RuleGrade[] = ["wire", "types"];
 
 /** A reason to refuse requests. */
-export interface ApiRule {
-  readonly name: string;
+export interface ApiRule<Name extends string = string> {
+  readonly name: Name;
   /** The rule as one sentence about requests. */
   readonly summary: string;
   /** The section of the protocol page. */
   readonly section: string;
   readonly grade: RuleGrade;
-  /**
-   * True when the message was captured or quoted; false when only its meaning is known.
-   *
-   * @default {false}
-   */
-  readonly exactText?: boolean;
-  /**
-   * True for a rule on items that belong together. That an API accepted one violation then says nothing about another.
-   *
-   * @default {false}
-   */
-  readonly isOfHistory?: boolean;
+  /** True when the message was captured or quoted; false when only its meaning is known. */
+  readonly exactText: boolean;
+  /** True for a rule on items that belong together. That an API accepted one violation then says nothing about another. */
+  readonly isOfHistory: boolean;
+}
+
+/** Section, grade with the marks `exact` ({@linkcode ApiRule.exactText}) and `history`, and summary of a rule. */
+type RuleRow = readonly [
+  section: string,
+  basis: `${RuleGrade}${"" | " exact"}${"" | " history"}`,
+  summary: string,
+];
+
+/** Returns the rules of a table, in its order. */
+export function rulesOf<Name extends string>(
+  rows: Readonly<Record<Name, RuleRow>>,
+): readonly ApiRule<Name>[] {
+  return (Object.entries(rows) as [Name, RuleRow][]).map(([name, [section, basis, summary]]) => {
+    const [grade, ...marks] = basis.split(" ");
+    const [exactText, isOfHistory] = [marks.includes("exact"), marks.includes("history")];
+    return { name, summary, section, grade: grade as RuleGrade, exactText, isOfHistory };
+  });
 }
 
 /** A violation that a checker finds. */
@@ -111,7 +121,7 @@ export interface ApiRules {
  * types, or the text of the refusal is known from documents or a report. Rules that were inferred, are contradicted or
  * have no known refusal only warn.
  */
-export function isAnswered({ grade, exactText = false }: Pick<ApiRule, "grade" | "exactText">): boolean {
+export function isAnswered({ grade, exactText }: Pick<ApiRule, "grade" | "exactText">): boolean {
   return CERTAIN_GRADES.includes(grade) || (exactText && (grade === "docs" || grade === "third_party"));
 }
 
@@ -127,7 +137,7 @@ function violationOf(
     grade: grade ?? known.grade,
     status,
     error: { type: "invalid_request_error", message, param, code },
-    answered: isAnswered({ ...known, ...(grade === undefined ? {} : { grade }) }),
+    answered: isAnswered({ ...known, grade: grade ?? known.grade }),
   };
 }
 

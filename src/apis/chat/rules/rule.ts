@@ -1,6 +1,6 @@
 /** The rules of Chat Completions, and the errors for requests that break them. */
 import type { JsonObject } from "../../../domain/json.ts";
-import type { ApiRule, FoundViolation } from "../../rule.ts";
+import { type FoundViolation, rulesOf } from "../../rule.ts";
 
 /** A violation of a rule. */
 export type ChatViolation = FoundViolation<ChatRuleName>;
@@ -11,122 +11,52 @@ export interface PlacedMessage {
 }
 
 /** The rules, in the order of their checks: shapes before the order of messages, as the paths of errors differ. */
-export const CHAT_RULES = [
-  {
-    name: "well_formed",
-    summary: "No string holds a lone surrogate",
-    section: "§6.1",
-    grade: "third_party",
-  },
-  {
-    name: "missing_parameter",
-    summary: "`model` and `messages` are there",
-    section: "§15.1",
-    grade: "types",
-  },
-  {
-    name: "field_type",
-    summary: "Fields have the type that the official types give them",
-    section: "§15.1, §15.2",
-    grade: "types",
-  },
-  {
-    name: "message_role",
-    summary: "Every message has a role that the API knows",
-    section: "§15.2",
-    grade: "types",
-  },
-  {
-    name: "unknown_parameter",
-    summary: "No field is sent that the request does not have; `reasoning` has been refused",
-    section: "§15.1, §15.6",
-    grade: "third_party",
-    exactText: true,
-  },
-  {
-    name: "max_tokens",
-    summary: "Reasoning models get `max_completion_tokens` instead of `max_tokens`",
-    section: "§15.6",
-    grade: "wire",
-    exactText: true,
-  },
-  {
-    name: "temperature",
-    summary: "Reasoning models get no `temperature` but 1",
-    section: "§15.6",
-    grade: "third_party",
-  },
-  {
-    name: "system_role",
-    summary: "o1-mini gets no `system` message",
-    section: "§15.6",
-    grade: "wire",
-    exactText: true,
-  },
-  {
-    name: "effort_with_tools",
-    summary: "gpt-5.6-luna gets no `reasoning_effort` beside function tools",
-    section: "§15.6",
-    grade: "third_party",
-  },
-  {
-    name: "empty_tool_calls",
-    summary: "`tool_calls` of a message holds at least one call",
-    section: "§15.6",
-    grade: "third_party",
-  },
-  {
-    name: "tool_call_id_length",
-    summary: "The id of a call has at most 40 characters",
-    section: "§15.2, §15.6",
-    grade: "third_party",
-  },
-  {
-    name: "null_content",
-    summary: "The `content` of an assistant is null or absent only beside calls, a refusal or audio",
-    section: "§15.2, §15.6",
-    grade: "types",
-    exactText: true,
-  },
-  {
-    name: "missing_tool_call_id",
-    summary: "A message with role `tool` has a `tool_call_id`",
-    section: "§15.2, §15.6",
-    grade: "third_party",
-    exactText: true,
-  },
-  {
-    name: "output_without_call",
-    summary: "A message with role `tool` follows the message with its call",
-    section: "§15.2, §15.6",
-    grade: "third_party",
-    exactText: true,
-    isOfHistory: true,
-  },
-  {
-    name: "unknown_tool_call_id",
-    summary: "A `tool_call_id` is in `tool_calls` of the message before",
-    section: "§15.6",
-    grade: "third_party",
-    exactText: true,
-    isOfHistory: true,
-  },
-  {
-    name: "duplicate_tool_call_id",
-    summary: "No call is answered twice",
-    section: "§15.6",
-    grade: "third_party",
-    exactText: true,
-    isOfHistory: true,
-  },
-  {
-    name: "call_without_output",
-    summary: "Every call is answered before any other message",
-    section: "§15.2, §15.6",
-    grade: "third_party",
-    exactText: true,
-    isOfHistory: true,
-  },
-] as const satisfies readonly ApiRule[];
+export const CHAT_RULES = rulesOf({
+  well_formed: ["§6.1", "third_party", "No string holds a lone surrogate"],
+  missing_parameter: ["§15.1", "types", "`model` and `messages` are there"],
+  field_type: ["§15.1, §15.2", "types", "Fields have the type that the official types give them"],
+  message_role: ["§15.2", "types", "Every message has a role that the API knows"],
+  unknown_parameter: [
+    "§15.1, §15.6",
+    "third_party exact",
+    "No field is sent that the request does not have; `reasoning` has been refused",
+  ],
+  max_tokens: ["§15.6", "wire exact", "Reasoning models get `max_completion_tokens` instead of `max_tokens`"],
+  temperature: ["§15.6", "third_party", "Reasoning models get no `temperature` but 1"],
+  system_role: ["§15.6", "wire exact", "o1-mini gets no `system` message"],
+  effort_with_tools: [
+    "§15.6",
+    "third_party",
+    "gpt-5.6-luna gets no `reasoning_effort` beside function tools",
+  ],
+  empty_tool_calls: ["§15.6", "third_party", "`tool_calls` of a message holds at least one call"],
+  tool_call_id_length: ["§15.2, §15.6", "third_party", "The id of a call has at most 40 characters"],
+  null_content: [
+    "§15.2, §15.6",
+    "types exact",
+    "The `content` of an assistant is null or absent only beside calls, a refusal or audio",
+  ],
+  missing_tool_call_id: [
+    "§15.2, §15.6",
+    "third_party exact",
+    "A message with role `tool` has a `tool_call_id`",
+  ],
+  output_without_call: [
+    "§15.2, §15.6",
+    "third_party exact history",
+    "A message with role `tool` follows the message with its call",
+  ],
+  unknown_tool_call_id: [
+    "§15.6",
+    "third_party exact history",
+    "A `tool_call_id` is in `tool_calls` of the message before",
+  ],
+  duplicate_tool_call_id: ["§15.6", "third_party exact history", "No call is answered twice"],
+  call_without_output: [
+    "§15.2, §15.6",
+    "third_party exact history",
+    "Every call is answered before any other message",
+  ],
+});
 
 type ChatRuleName = (typeof CHAT_RULES)[number]["name"];
