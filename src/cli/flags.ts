@@ -110,6 +110,14 @@ export const ON_REMOTE = optionalText(
   { step: false },
 );
 
+/** The flag of verbs that ask a remote. */
+export const REMOTE_TIMEOUT = value(
+  "--timeout <seconds>",
+  "the time that one operation of the remote may take",
+  seconds,
+  { fallback: 60, step: false },
+);
+
 export const TRANSPORT = choice(
   "--transport <transport>",
   "send requests over HTTP (sse), or over one WebSocket for the run (ws; Responses API)",

@@ -11,8 +11,10 @@ export interface StoredObject {
 
 /** An object as the store lists it. */
 export interface ListedObject {
-  /** Its key after the store's prefix. */
+  /** Its key after the store's prefix; as the list spells it if that is no text. */
   readonly key: string;
+  /** False for a key that no request can name. */
+  readonly isReachable: boolean;
   /** Length in bytes. */
   readonly size: number;
   /** Time of the last write by the store's own clock, in milliseconds since the epoch; `null` if the list lacks it. */
@@ -49,7 +51,10 @@ export interface ObjectStore {
   putNew(key: string, bytes: Uint8Array, deadline?: number): Promise<PutAnswer>;
   /** Creates or replaces an object: only for a blob, whose name proves its content. */
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Lists objects whose key starts with `prefix`, in ascending order, those after key `after` only. */
+  /**
+   * Lists objects whose key starts with `prefix`, in ascending order, those after key `after` only. The whole list is one
+   * operation.
+   */
   list(prefix: string, options?: { readonly after?: string }): AsyncIterable<ListedObject>;
   /** Removes an object; does nothing if there is none. */
   remove(key: string, deadline?: number): Promise<void>;

@@ -25,7 +25,8 @@ export async function removeRemotely(
   let isRemoved = false;
   let isEmpty = true;
   let newest = 0;
-  for await (const { key } of store.list(sessionPrefix(id))) {
+  for await (const { key, isReachable } of store.list(sessionPrefix(id))) {
+    if (!isReachable) continue;
     const parts = parseKey(key);
     if (parts?.kind === "removed") isRemoved = true;
     else isEmpty = false;

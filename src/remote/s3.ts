@@ -1,15 +1,16 @@
 /** Object store on S3, or on a server with the same API. */
 import { AwsClient } from "aws4fetch";
-import { readCapped } from "../domain/bytes.ts";
+import { encodeUtf8, readCapped } from "../domain/bytes.ts";
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
+import { counted } from "../domain/text.ts";
 import { MAX_BLOB_BYTES } from "../store/blobs.ts";
 import { MAX_TURN_BYTES } from "../store/read/turn_file.ts";
 import type { RemoteAddress } from "./address.ts";
 import type { S3Settings } from "./credentials.ts";
 import { parseKey } from "./keys.ts";
 import type { ListedObject, ObjectStore, PutAnswer, StoredObject } from "./object_store.ts";
-import { isUnavailable, s3Code, s3Error } from "./s3_error.ts";
+import { isPage, isUnavailable, s3Code, s3Error } from "./s3_error.ts";
 import { parseListing } from "./s3_listing.ts";
 
 /** Ports and settings of {@linkcode S3Store}. */
@@ -26,8 +27,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 /** Largest answer that is not an object, in bytes. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Most pages of a list: more than those of any bucket that a home could read. A page has up to 1,000 objects. */
-const MOST_PAGES = 10_000;
+/** Longest key of S3, in bytes of UTF-8. */
+const MOST_KEY_BYTES = 1024;
 /** Largest objects by the kind of their key, in bytes. */
 const MOST_BYTES = { turn: MAX_TURN_BYTES, blob: MAX_BLOB_BYTES, removed: 4096 } as const;
 /**
@@ -118,13 +119,12 @@ export class S3Store implements ObjectStore {
   }
 
   async putNew(key: string, bytes: Uint8Array, deadline = this.deadline()): Promise<PutAnswer> {
-    const headers = { "if-none-match": "*" };
+    const asked = { method: "PUT", key, body: bytes, headers: { "if-none-match": "*" } } as const;
     for (let attempt = 1;; attempt++) {
-      const answer = await this.#attempt({ method: "PUT", key, body: bytes, headers }, { deadline })
-        .catch(noAnswer);
+      const answer = await this.#attempt(asked, { deadline }).catch(noAnswer);
       if ("why" in answer || isUnavailable(answer)) return "unknown";
       if (answer.status === 412 || answer.status === 409) return "taken";
-      const refusal = this.#refusalIn(answer, `put ${this.#shown(key)}`);
+      const refusal = this.#refusalIn(answer, asked, `put ${this.#shown(key)}`);
       if (refusal === null) return "stored";
       if (attempt === timesOf(refusal) || !await this.waitAfter(attempt, deadline)) throw refusal;
     }
@@ -139,27 +139,29 @@ export class S3Store implements ObjectStore {
     { after }: { readonly after?: string } = {},
   ): AsyncIterable<ListedObject> {
     const full = this.#address.prefix;
+    const deadline = this.deadline();
     let from: Readonly<Record<string, string>> = after === undefined ? {} : { "start-after": full + after };
     const seen = new Set<string>();
     for (;;) {
       const query = { "list-type": "2", "encoding-type": "url", prefix: full + prefix, ...from };
       const page = await this.#readAs({ method: "GET", key: "", query }, ({ bytes }) => {
         return parseListing(bytes) ?? badAnswer(this.name, "its list of objects cannot be read");
+      }, { deadline }).catch((error) => {
+        throw seen.size > 0 && asRepriseError(error).code === "remote_unreachable"
+          ? this.#endless(seen.size, error)
+          : error;
       });
-      for (const object of page.objects) {
-        const key = object.key.slice(full.length);
-        if (!object.key.startsWith(full + prefix) || !isPlain(key)) {
+      for (const { isText, ...object } of page.objects) {
+        if (!isText) yield { ...object, isReachable: false };
+        else if (!object.key.startsWith(full + prefix)) {
           throw badAnswer(
             this.name,
             `it lists ${JSON.stringify(object.key)}, which is outside of what was asked`,
           );
-        }
-        yield { ...object, key };
+        } else yield { ...object, key: object.key.slice(full.length), isReachable: isReachable(object.key) };
       }
       if (page.next === null) return;
-      if (seen.has(page.next) || seen.size === MOST_PAGES) {
-        throw badAnswer(this.name, "its list of objects does not end");
-      }
+      if (seen.has(page.next)) throw badAnswer(this.name, "its list of objects does not end");
       seen.add(page.next);
       from = { "continuation-token": page.next };
     }
@@ -187,7 +189,7 @@ export class S3Store implements ObjectStore {
       if (!("why" in answer) && !isUnavailable(answer)) {
         const isMissing = answer.status === 404 && asked.method !== "PUT" && asked.key !== "" &&
           s3Code(answer) !== "NoSuchBucket";
-        const found = (isMissing ? null : this.#refusalIn(answer, tried)) ?? parse(answer);
+        const found = (isMissing ? null : this.#refusalIn(answer, asked, tried)) ?? parse(answer);
         if (!(found instanceof RepriseError)) return found;
         refusal = found;
         if (++refusals === timesOf(refusal)) throw refusal;
@@ -231,9 +233,12 @@ export class S3Store implements ObjectStore {
     return { status, headers: response.headers, bytes };
   }
 
-  #refusalIn(answer: Answer, tried: string): RepriseError | null {
-    if (answer.status >= 200 && answer.status < 300) return null;
-    return s3Error(answer, tried, this.name);
+  #refusalIn(answer: Answer, { method, key }: Asked, tried: string): RepriseError | null {
+    const isSuccess = answer.status >= 200 && answer.status < 300;
+    // A blob may be a page, and its name proves its content.
+    const mayBePage = method !== "PUT" && parseKey(key)?.kind === "blob";
+    if (isSuccess && (mayBePage || !isPage(answer))) return null;
+    return s3Error(answer, { tried, remote: this.name, now: this.#options.clock.now() });
   }
 
   #tooLong(key: string, most: number): RepriseError {
@@ -256,6 +261,22 @@ export class S3Store implements ObjectStore {
     });
   }
 
+  #endless(pages: number, cause: unknown): RepriseError {
+    const seconds = this.#options.timeoutMs / 1000;
+    return new RepriseError(
+      "remote_unreachable",
+      `Cannot read ${this.name} within ${seconds} seconds: its list of objects did not end after ${
+        counted(pages, "page")
+      }`,
+      {
+        hint:
+          "If so many objects are there, give a longer --timeout, or use a prefix of its own for sessions",
+        details: { remote: this.name, pages },
+        cause,
+      },
+    );
+  }
+
   #shown(key: string): string {
     return key === "" ? this.name : `${this.name}/${key}`;
   }
@@ -272,9 +293,13 @@ function bucketUrl(bucket: string, { endpoint, region }: S3Settings): string {
     : `https://${bucket}.s3.${region}.amazonaws.com/`;
 }
 
-/** True for a key without the parts `.` and `..`: a URL resolves them in every spelling, so no request can name the key. */
-function isPlain(key: string): boolean {
-  return !/(?:^|\/)\.{1,2}(?:\/|$)/.test(key);
+/**
+ * True for a whole key that a request can name. A URL resolves the parts `.` and `..` in every spelling, and servers
+ * refuse control characters.
+ */
+function isReachable(key: string): boolean {
+  // deno-lint-ignore no-control-regex
+  return !/(?:^|\/)\.{1,2}(?:\/|$)|[\0-\x1f\x7f]/.test(key) && encodeUtf8(key).length <= MOST_KEY_BYTES;
 }
 
 /** The path of a plain key in a URL: the same text, whatever its characters mean there. */

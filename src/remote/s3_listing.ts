@@ -2,6 +2,12 @@
 import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import type { ListedObject } from "./object_store.ts";
 
+/** An object with its whole key. */
+type PageEntry = Omit<ListedObject, "isReachable"> & {
+  /** False if the key is no text: then it is as the page spells it. */
+  readonly isText: boolean;
+};
+
 /** Most objects of a page: S3 sends 1,000. */
 const MOST_OBJECTS = 10_000;
 
@@ -10,14 +16,13 @@ const MOST_OBJECTS = 10_000;
  * no such page. Time is proportional to the length.
  */
 export function parseListing(bytes: Uint8Array): {
-  /** Keys with the prefix of the remote. */
-  readonly objects: readonly ListedObject[];
+  readonly objects: readonly PageEntry[];
   /** The token of the next page; `null` for the last one. */
   readonly next: string | null;
 } | null {
   const xml = decodeUtf8Leniently(bytes);
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith("</ListBucketResult>")) return null;
-  const objects: ListedObject[] = [];
+  const objects: PageEntry[] = [];
   for (let start = xml.indexOf(OPEN); start !== -1; start = xml.indexOf(OPEN, start)) {
     const end = xml.indexOf(CLOSE, start);
     if (end === -1 || objects.length === MOST_OBJECTS) return null;
@@ -26,9 +31,13 @@ export function parseListing(bytes: Uint8Array): {
     const [key, size] = [textOf(entry, "Key"), textOf(entry, "Size")];
     if (key === null || size === null || !/^\d+$/.test(size)) return null;
     const decoded = urlDecoded(key);
-    if (decoded === null) return null;
     const modified = Date.parse(textOf(entry, "LastModified") ?? "");
-    objects.push({ key: decoded, size: Number(size), modified: Number.isNaN(modified) ? null : modified });
+    objects.push({
+      key: decoded ?? key,
+      isText: decoded !== null,
+      size: Number(size),
+      modified: Number.isNaN(modified) ? null : modified,
+    });
   }
   if (textOf(xml, "IsTruncated") !== "true") return { objects, next: null };
   const next = textOf(xml, "NextContinuationToken");

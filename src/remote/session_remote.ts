@@ -133,8 +133,8 @@ export async function removeObjects(store: ObjectStore, id: SessionId): Promise<
   let removed = 0;
   for (let list = 1; list <= MOST_LISTS; list++) {
     const keys: string[] = [];
-    for await (const { key } of store.list(sessionPrefix(id))) {
-      if (key !== removedKey(id)) keys.push(key);
+    for await (const { key, isReachable } of store.list(sessionPrefix(id))) {
+      if (isReachable && key !== removedKey(id)) keys.push(key);
     }
     if (keys.length === 0) return removed;
     // The first turns last: until then a list shows that something is left.

@@ -14,12 +14,22 @@ export interface RemoteSession {
   readonly updated: number | null;
 }
 
-/** The sessions with turns, in the order of their ids; those that were removed are left out. Throws as {@linkcode ObjectStore} does. */
-export async function remoteSessions(store: ObjectStore): Promise<RemoteSession[]> {
+/** What a remote holds. */
+export interface RemoteContent {
+  /** Those with turns, in the order of their ids; those that were removed are left out. */
+  readonly sessions: readonly RemoteSession[];
+  /** Keys that no request can name, passed over. */
+  readonly unreachable: readonly string[];
+}
+
+/** Lists what a remote holds. Throws as {@linkcode ObjectStore} does. */
+export async function remoteContent(store: ObjectStore): Promise<RemoteContent> {
   const found = new Map<SessionId, RemoteSession>();
   const removed = new Set<SessionId>();
-  for await (const { key, size, modified } of store.list("")) {
-    const parts = parseKey(key);
+  const unreachable: string[] = [];
+  for await (const { key, size, modified, isReachable } of store.list("")) {
+    if (!isReachable) unreachable.push(key);
+    const parts = isReachable ? parseKey(key) : null;
     if (parts === null) continue;
     const { id } = parts;
     const before = found.get(id) ?? { id, turns: 0, bytes: 0, updated: null };
@@ -39,9 +49,10 @@ export async function remoteSessions(store: ObjectStore): Promise<RemoteSession[
         });
     }
   }
-  return [...found.values()]
+  const sessions = [...found.values()]
     .filter(({ id, turns }) => turns > 0 && !removed.has(id))
     .sort((a, b) => a.id < b.id ? -1 : 1);
+  return { sessions, unreachable };
 }
 
 function later(a: number | null, b: number | null): number | null {

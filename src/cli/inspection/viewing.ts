@@ -1,6 +1,14 @@
 /** The verbs that people call most often, and that start fastest. */
 import { again, argument, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
-import { BLOBS, COMMON_FLAGS, ON_REMOTE, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
+import {
+  BLOBS,
+  COMMON_FLAGS,
+  ON_REMOTE,
+  PAGE_FLAGS,
+  REMOTE_TIMEOUT,
+  SESSION,
+  wholeNumber,
+} from "../flags.ts";
 import { FILTER_FLAGS } from "./session_flags.ts";
 
 const LS_FLAGS = {
@@ -11,6 +19,7 @@ const LS_FLAGS = {
     ...again(ON_REMOTE, `list the sessions ${ON_REMOTE.about}`),
     conflicts: ["tree", "state"],
   },
+  timeout: REMOTE_TIMEOUT,
 };
 /** The flags of `ls`. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;

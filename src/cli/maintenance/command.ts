@@ -8,6 +8,7 @@ import {
   DRY_RUN,
   ON_REMOTE,
   REMOTE,
+  REMOTE_TIMEOUT,
   SESSION,
   WAIT,
   wholeNumber,
@@ -35,6 +36,7 @@ const FSCK_FLAGS = {
   all: toggle("--all", "check every session"),
   requests: toggle("--requests", "also fold every recorded request again, and compare it with the sent one"),
   remote: again(ON_REMOTE, `check the copies ${ON_REMOTE.about}`),
+  timeout: REMOTE_TIMEOUT,
 };
 /** The flags of `fsck`. */
 export type FsckFlags = FlagsOf<typeof FSCK_FLAGS>;
@@ -82,6 +84,7 @@ const RM_FLAGS = {
     },
   ),
   remote: again(ON_REMOTE, `delete the sessions ${ON_REMOTE.about}`),
+  timeout: REMOTE_TIMEOUT,
   yes: toggle("--yes", "do not ask for confirmation"),
   dryRun: again(DRY_RUN, "list what would be deleted; delete nothing"),
 };

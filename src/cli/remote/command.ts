@@ -1,6 +1,6 @@
 /** The verb that exchanges sessions with a remote. */
-import { again, argument, type FlagsOf, text, value, type Verb, verb } from "../declare.ts";
-import { COMMON_FLAGS, DRY_RUN, REMOTE, seconds } from "../flags.ts";
+import { again, argument, type FlagsOf, text, type Verb, verb } from "../declare.ts";
+import { COMMON_FLAGS, DRY_RUN, REMOTE, REMOTE_TIMEOUT } from "../flags.ts";
 
 const SYNC_FLAGS = {
   ...COMMON_FLAGS,
@@ -9,9 +9,7 @@ const SYNC_FLAGS = {
     "--keep-mine-as <id>",
     "if both went different ways: make mine a fork with this id, then follow the remote",
   ),
-  timeout: value("--timeout <seconds>", "the time that one operation of the remote may take", seconds, {
-    fallback: 60,
-  }),
+  timeout: REMOTE_TIMEOUT,
   dryRun: DRY_RUN,
 };
 /** The flags of `sync`. */

@@ -4,23 +4,24 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { FsckReport } from "../../store/check/fsck.ts";
 import { fetchTurns } from "../../remote/fetch.ts";
 import { missing } from "../../remote/remove.ts";
-import { remoteSessions } from "../../remote/sessions.ts";
 import { openHome } from "../../store/home.ts";
 import type { Context } from "../context.ts";
+import type { FsckFlags } from "../maintenance/command.ts";
 import type { CheckedPlace } from "../maintenance/fsck.ts";
 import { makeScratchDirectory } from "../test/scratch.ts";
 import { givenRemote } from "./given_remote.ts";
+import { remoteSessions } from "./remote_sessions.ts";
 
 /** The sessions of a remote; each is checked in a temporary home, so nothing of it comes into this home. */
 export async function remotePlace(
   context: Context,
   given: string | undefined,
-  flags: { readonly remote?: string | true | undefined },
+  flags: Pick<FsckFlags, "remote" | "timeout">,
 ): Promise<CheckedPlace> {
   const { ports } = context;
   const id = given === undefined ? null : parseSessionId(given);
   const store = await givenRemote(context, flags, null);
-  const there = await remoteSessions(store);
+  const there = await remoteSessions(context, store);
   const sessions = new Map(there.map((session) => [session.id, session.turns]));
   if (id !== null && !sessions.has(id)) throw missing(id, store.name);
   return {

@@ -44,14 +44,13 @@ export async function givenRemote(
   { remote, timeout }: {
     /** `true` for a flag without a value. */
     readonly remote?: string | true | undefined;
-    /** Time for one operation, in seconds. @default {60} */
-    readonly timeout?: number;
+    /** Time for one operation, in seconds. */
+    readonly timeout: number;
   },
   home: Home | null,
 ): Promise<ObjectStore> {
   const flag = remote === true ? undefined : remote;
-  const timeoutMs = timeout === undefined ? MOST_REMOTE_MS : timeout * 1000;
-  const store = await remoteOf(ports, home, { flag, config, timeoutMs });
+  const store = await remoteOf(ports, home, { flag, config, timeoutMs: timeout * 1000 });
   if (store !== null) return store;
   throw new RepriseError("bad_remote", "Cannot tell which remote to use: none was given", {
     hint: "Give --remote s3://BUCKET/PREFIX, or set REPRISE_REMOTE",

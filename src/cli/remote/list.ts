@@ -1,6 +1,6 @@
 /** `ls --remote`: lists the sessions of a remote. */
 import type { ExitCode } from "../../domain/errors.ts";
-import { type RemoteSession, remoteSessions } from "../../remote/sessions.ts";
+import type { RemoteSession } from "../../remote/sessions.ts";
 import { openHome } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { lastTurnOf } from "../../store/read/session.ts";
@@ -12,6 +12,7 @@ import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
 import { joined } from "../terminal.ts";
 import { givenRemote } from "./given_remote.ts";
+import { remoteSessions } from "./remote_sessions.ts";
 
 /** A session on the remote. */
 interface Listed extends RemoteSession {
@@ -24,7 +25,7 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
   const { ports, output } = context;
   const store = await givenRemote(context, flags, null);
   const home = openHome(ports, context.home.value, { create: false });
-  const all = await remoteSessions(store);
+  const all = await remoteSessions(context, store);
   const { since, limit = Infinity } = flags;
   const from = since === undefined ? -Infinity : "at" in since ? since.at : ports.clock.now() - since.agoMs;
   const sessions = all

@@ -3,12 +3,12 @@ import { RepriseError } from "../../domain/errors.ts";
 import { parseSessionId } from "../../domain/ids.ts";
 import { requireNoOpenRun } from "../../remote/open_run.ts";
 import { missing, removeRemotely } from "../../remote/remove.ts";
-import { remoteSessions } from "../../remote/sessions.ts";
 import { chosen, type ChosenSession } from "../../store/lifecycle/remove.ts";
 import type { Context } from "../context.ts";
 import type { RmFlags } from "../maintenance/command.ts";
 import type { RemovalPlace, SkippedSession } from "../maintenance/removal.ts";
 import { givenRemote } from "./given_remote.ts";
+import { remoteSessions } from "./remote_sessions.ts";
 
 /** The sessions of a remote. Ids are whole; a session with an open run is skipped. */
 export async function remotePlace(context: Context, flags: RmFlags): Promise<RemovalPlace> {
@@ -19,14 +19,14 @@ export async function remotePlace(context: Context, flags: RmFlags): Promise<Rem
     from: ` from ${store.name}`,
     named: async (selectors) => {
       const ids = [...new Set(selectors.map(parseSessionId))];
-      const there = new Set((await remoteSessions(store)).map(({ id }) => id));
+      const there = new Set((await remoteSessions(context, store)).map(({ id }) => id));
       // One that was removed in part has a tombstone, and is finished.
       const unknown = dryRun ? ids.find((id) => !there.has(id)) : undefined;
       if (unknown !== undefined) throw missing(unknown, store.name);
       return ids;
     },
     chosen: async (choice) => {
-      const there = await remoteSessions(store);
+      const there = await remoteSessions(context, store);
       const dated = there.flatMap(({ id, bytes, updated }) =>
         updated === null ? [] : [{ id, bytes, updated, updated_at: new Date(updated).toISOString() }]
       ).sort((a, b) => b.updated - a.updated);

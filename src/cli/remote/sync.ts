@@ -6,7 +6,6 @@ import { NO_USAGE } from "../../domain/usage.ts";
 import { omittedCount, omittedItems } from "../../fold/omissions.ts";
 import { levelSession } from "../../remote/attach.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
-import { remoteSessions } from "../../remote/sessions.ts";
 import { usageOfRun } from "../../run/recover.ts";
 import { type Home, listSessions, openHome } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
@@ -14,7 +13,7 @@ import { forkSession, planFork } from "../../store/lifecycle/fork.ts";
 import { lastTurnOf, readSession } from "../../store/read/session.ts";
 import { pendingNumbers } from "../../store/write/pending.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
-import { makeContext } from "../context.ts";
+import { type Context, makeContext } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { omittedNote } from "../omitted.ts";
@@ -22,6 +21,7 @@ import type { JsonDocument } from "../schemas/schemas.ts";
 import { sessionArgument } from "../sessions.ts";
 import type { SyncFlags } from "./command.ts";
 import { givenRemote } from "./given_remote.ts";
+import { remoteSessions } from "./remote_sessions.ts";
 import { sessionOnEither } from "./run_remote.ts";
 
 /** Result for one session; with `--dry-run` what would be done. */
@@ -44,7 +44,7 @@ export async function syncVerb(
   const dryRun = flags.dryRun === true;
   const home = openHome(ports, context.home.value, { create: !dryRun });
   const store = await givenRemote(context, flags, dryRun ? null : home);
-  const ids = given === undefined ? await allSessions(ports, home, store) : [
+  const ids = given === undefined ? await allSessions(context, home, store) : [
     await sessionOnEither(ports, home, store, {
       selector: given,
       here: () => sessionArgument(context, given).id,
@@ -85,8 +85,8 @@ export async function syncVerb(
 }
 
 /** The sessions of this home and of the remote. */
-async function allSessions(ports: ProgramPorts, home: Home, store: ObjectStore): Promise<SessionId[]> {
-  const both = [...listSessions(ports, home), ...await remoteSessions(store)];
+async function allSessions(context: Context, home: Home, store: ObjectStore): Promise<SessionId[]> {
+  const both = [...listSessions(context.ports, home), ...await remoteSessions(context, store)];
   return [...new Set(both.map(({ id }) => id))].sort();
 }
 

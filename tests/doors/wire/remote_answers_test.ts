@@ -6,7 +6,7 @@ import { S3Server } from "../../support/s3_server.ts";
 import { test } from "../../support/test.ts";
 import { ID, SessionHome } from "../sessions/home.ts";
 
-const SECRETS = /test-key-id|test-secret-key|token-1/;
+const SECRETS = /test-key-id|test-secret-key|token-1|hidden/;
 const xml = (text: string, status = 200, headers: HeadersInit = {}) => () =>
   new Response(text, { status, headers });
 const failure = (status: number, code: string, headers: HeadersInit = {}) =>
@@ -28,11 +28,18 @@ class Place extends SessionHome {
   }
 
   /** Requires a verb to fail in a way; returns the requests that it sent. */
-  async fails(args: readonly string[], code: string, exit: number, says: RegExp): Promise<readonly string[]> {
+  async fails(
+    args: readonly string[],
+    code: string,
+    exit: number,
+    says: RegExp,
+    hint = /./,
+  ): Promise<readonly string[]> {
     const called = await this.verb([...args, "--json"]);
     const error: Json = JSON.parse(called.stdout);
     assert.deepEqual([error.code, called.code], [code, exit], said(called));
     assert.match(error.message, says);
+    assert.match(error.hint, hint);
     assert.doesNotMatch(said(called), SECRETS);
     return this.server.requests.splice(0);
   }
@@ -44,28 +51,62 @@ class Place extends SessionHome {
 }
 
 const LS = ["ls", "--remote"];
-const bad = (answer: () => Response, says: RegExp, times = 3) => ({
+const bad = (answer: () => Response, says: RegExp, hint = /./, times = 3) => ({
   answer,
   code: "bad_remote",
   exit: 2,
   says,
+  hint,
   times,
 });
-const denied = (answer: () => Response, says: RegExp) => ({
+const denied = (answer: () => Response, says: RegExp, hint = /./) => ({
   answer,
   code: "remote_denied",
   exit: 8,
   says,
+  hint,
   times: 1,
 });
+/** A date in the header of an answer, that many minutes from now. */
+const dated = (minutes: number) => ({ date: new Date(Date.now() + minutes * 60_000).toUTCString() });
+const LOGIN = { location: "https://login.example.com/start?token=hidden" };
+const PAGE = { "content-type": "text/html; charset=utf-8" };
 
 /** Answers that end a verb: refused keys at once, others if they come three times, for a store may err once. */
 const FAILURES: Readonly<Record<string, ReturnType<typeof bad>>> = {
-  "wrong keys": denied(failure(403, "SignatureDoesNotMatch"), /403 \(SignatureDoesNotMatch\)/),
+  "wrong keys": denied(
+    failure(403, "SignatureDoesNotMatch"),
+    /403 \(SignatureDoesNotMatch\)$/,
+    /^Check AWS_/,
+  ),
+  "wrong keys, or a clock that is 14 minutes off": denied(
+    failure(403, "SignatureDoesNotMatch", dated(14)),
+    /403 \(SignatureDoesNotMatch\)$/,
+    /^Check AWS_/,
+  ),
+  "a signature that a clock 16 minutes off may have spoiled": denied(
+    failure(403, "SignatureDoesNotMatch", dated(-16)),
+    /403 \(SignatureDoesNotMatch\); the clock here says .* GMT, that of the remote .* GMT$/,
+    /^Set the clock that is wrong.* Check AWS_/,
+  ),
   "no login": denied(failure(401, "Unauthorized"), /401/),
   "a wrong clock": denied(
     failure(403, "RequestTimeTooSkewed", { date: "Sat, 21 Nov 2026 20:18:00 GMT" }),
     /the clock here says .*, that of the remote Sat, 21 Nov 2026 20:18:00 GMT/,
+    /^Set the clock that is wrong/,
+  ),
+  "a wrong clock, with its time in the body alone": denied(
+    xml(
+      "<Error><Code>RequestTimeTooSkewed</Code><ServerTime>2026-01-02T03:04:05Z</ServerTime></Error>",
+      403,
+      dated(0),
+    ),
+    /that of the remote Fri, 02 Jan 2026 03:04:05 GMT$/,
+  ),
+  "a wrong clock, although both agree": denied(
+    failure(403, "RequestTimeTooSkewed", dated(0)),
+    /refuses the time of the request \(RequestTimeTooSkewed\), but the clocks agree$/,
+    /^Try again/,
   ),
   "an old session token": denied(
     failure(400, "ExpiredToken"),
@@ -75,28 +116,48 @@ const FAILURES: Readonly<Record<string, ReturnType<typeof bad>>> = {
     ...bad(failure(404, "NoSuchBucket"), /bucket does not exist/),
     code: "no_such_bucket",
   },
-  "no such operation": bad(failure(501, "NotImplemented"), /501/),
-  "a redirect": bad(xml("", 307, { location: "https://elsewhere.example.com/" }), /307, a redirect/),
-  "a page": bad(xml("<html>", 400), /status 400/),
+  "no such operation": bad(failure(501, "NotImplemented"), /501/, /lacks this operation.*If-None-Match/),
+  "no such method": bad(failure(405, "MethodNotAllowed"), /405/, /lacks this operation/),
+  "a redirect": bad(
+    xml("", 307, LOGIN),
+    /307, a redirect to https:\/\/login\.example\.com$/,
+    /not followed.*AWS_REGION/,
+  ),
+  "a redirect to another region": bad(
+    failure(301, "PermanentRedirect", { "x-amz-bucket-region": "eu-west-1" }),
+    /301 \(PermanentRedirect\): another region$/,
+    /^Set AWS_REGION to eu-west-1/,
+  ),
+  "the wrong region": bad(
+    xml("<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-2</Region></Error>", 400),
+    /AuthorizationHeaderMalformed/,
+    /^Set AWS_REGION to eu-west-2/,
+  ),
+  "what a cache has": bad(() => new Response(null, { status: 304 }), /304, although/, /cache/),
+  "a page": bad(xml("<html>", 400), /status 400, a web page/, /login page/),
+  "a page that refuses": bad(xml("<!DOCTYPE html><p>Log in", 403), /status 403, a web page/, /login page/),
+  "a page that is called missing": bad(xml("Not here", 404, PAGE), /status 404, a web page/, /login page/),
+  "a login page": bad(xml("\n<!doctype html><title>Log in</title>"), /status 200, a web page/, /login page/),
+  "a login page by its type": bad(xml("<p>Log in", 200, PAGE), /status 200, a web page/, /login page/),
   "an empty list": bad(xml(""), /list of objects cannot be read/),
   "half a list": bad(xml(`<ListBucketResult>${object("a")}`), /list of objects cannot be read/),
   "an error as a list": bad(failure(200, "InternalError"), /list of objects cannot be read/),
   "too many objects": bad(listing(object("a/x").repeat(10_001)), /list of objects cannot be read/),
   "objects without an end": bad(listing("<Contents>".repeat(700_000)), /list of objects cannot be read/),
-  "keys outside": bad(listing(object("a/first") + object("a/../b/x")), /it lists ".*", which is outside/, 1),
   "a page that comes again": bad(
     listing("<IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>"),
     /does not end/,
+    /./,
     2,
   ),
 };
 
-for (const [name, { answer, code, exit, says, times }] of Object.entries(FAILURES)) {
+for (const [name, { answer, code, exit, says, hint, times }] of Object.entries(FAILURES)) {
   test.long(`a remote that answers a list with ${name} ends the verb as ${code}, after ${times} of them`, async () => {
     await using place = new Place();
     let mistakes = Infinity;
     place.server.instead = () => mistakes-- > 0 ? answer() : null;
-    assert.equal((await place.fails(LS, code, exit, says)).length, times);
+    assert.equal((await place.fails(LS, code, exit, says, hint)).length, times);
     if (times < 3) return;
     mistakes = 2;
     const called = await place.verb(LS);
@@ -144,6 +205,101 @@ test.long("a remote that does not answer ends a verb when its time is over", asy
   assert.ok(performance.now() - start < 3000);
   place.server.isMute = () => true;
   await unreachable(/within 1 seconds?: no answer came$/);
+});
+
+test.long("a list without an end ends a verb when its time is over", async () => {
+  await using place = new Place();
+  let page = 0;
+  place.server.instead = ({ method }, key) => {
+    if (method !== "GET" || key !== "") return null;
+    const next = `<IsTruncated>true</IsTruncated><NextContinuationToken>${++page}</NextContinuationToken>`;
+    return listing(object(`${ID}/turns/${String(page).padStart(6, "0")}.json`) + next)();
+  };
+  for (
+    const verb of [LS, ["sync"], ["sync", ID], ["fsck", "--all", "--remote"], [
+      "rm",
+      "x",
+      "--yes",
+      "--remote",
+    ]]
+  ) {
+    page = 0;
+    const start = performance.now();
+    const says = /within 0\.5 seconds: its list of objects did not end after \d+ pages?$/;
+    await place.fails([...verb, "--timeout", "0.5"], "remote_unreachable", 10, says, /--timeout/);
+    assert.ok(performance.now() - start < 3000);
+    assert.ok(page > 1, `${page} pages`);
+  }
+});
+
+/** Keys that no request can name, as a list spells them, and as they are named on stderr. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  "a/../b/x": '"a/../b/x"',
+  [`${ID}/turns/..`]: `"${ID}/turns/.."`,
+  "./x": '"./x"',
+  "a/%00/b": String.raw`"a/\u0000/b"`,
+  "a/%ff": '"a/%ff"',
+  ["k".repeat(1025)]: `"${"k".repeat(80)}`,
+};
+
+for (const [key, named] of Object.entries(UNREACHABLE)) {
+  test.long(`a key that no request can name is named and passed over: ${named}`, async () => {
+    await using place = new Place();
+    assert.equal((await place.verb(["sync", ID])).code, 0);
+    const keys = [...place.server.objects.keys()].sort();
+    place.server.instead = ({ method, url }, asked) => {
+      if (method !== "GET" || asked !== "") return null;
+      const prefix = new URL(url).searchParams.get("prefix") ?? "";
+      const listed = [...place.server.objects.keys()].filter((each) => each.startsWith(prefix));
+      return listing([...listed, ...key.startsWith(prefix) ? [key] : []].map(object).join(""))();
+    };
+    for (const verb of [LS, ["sync"], ["fsck", "--all", "--remote"]]) {
+      const called = await place.verb(verb);
+      assert.equal(called.code, 0, said(called));
+      assert.ok(called.stderr.includes(`passed over ${named}`), said(called));
+      assert.match(called.stdout, new RegExp(ID));
+    }
+    assert.deepEqual([...place.server.objects.keys()].sort(), keys);
+    const removed = await place.verb(["rm", ID, "--remote", "--yes"]);
+    assert.equal(removed.code, 0, said(removed));
+    assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
+  });
+}
+
+test.long("of many keys that no request can name, three are named, and the others are counted", async () => {
+  await using place = new Place();
+  place.server.instead = listing([..."abcde"].map((name) => object(`${name}/../x`)).join(""));
+  const called = await place.verb(LS);
+  assert.equal(called.code, 0, said(called));
+  assert.deepEqual(called.stderr.match(/passed over .*/g)?.map((line) => line.slice(12, 22)), [
+    ...['"a/../x" o', '"b/../x" o', '"c/../x" o'],
+    "2 more suc",
+  ]);
+});
+
+test.long("keys just short enough, with dots in their parts, an empty part or a backslash are keys like any other", async () => {
+  await using place = new Place();
+  place.server.instead = listing(
+    ["k".repeat(1024), "a/..b/x", "a/b../x", "a//b", "a/", "a%5Cb"].map(object).join(""),
+  );
+  const called = await place.verb(LS);
+  assert.equal(called.code, 0, said(called));
+  assert.doesNotMatch(called.stderr, /passed over/);
+});
+
+test.long("a list of other keys than asked for ends a verb", async () => {
+  await using place = new Place();
+  place.server.instead = listing(object("other/x"));
+  const says = /it lists "other\/x", which is outside of what was asked/;
+  await place.fails([...LS, "s3://sessions/pre"], "bad_remote", 2, says);
+});
+
+test.long("a put that a web page answers is not stored, also if its status says so", async () => {
+  await using place = new Place();
+  assert.equal((await place.verb(["sync", ID])).code, 0);
+  place.server.objects.clear();
+  place.server.instead = ({ method }) => method === "PUT" ? xml("<html>Log in")() : null;
+  await place.fails(["sync", ID], "bad_remote", 2, /status 200, a web page/, /login page/);
 });
 
 test.long("an object that is longer than its kind may be is damage of its session", async () => {
