@@ -2,7 +2,7 @@
 import { EXIT_CODES } from "../domain/errors.ts";
 import type { Flag, Verb } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";
-import type { Verbs } from "./load_verbs.ts";
+import type { Verbs } from "./verbs.ts";
 
 /** Verbs of the first help, by the heads of their groups. `fixture` has verbs of its own. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 /** Moves flags that precede the verb to the place after it: `reprise --json ls` is `reprise ls --json`. */
 import { COMMON_FLAGS } from "./flags.ts";
 import type { FlagTable, Verb } from "./declare.ts";
-import type { Verbs } from "./load_verbs.ts";
+import type { Verbs } from "./verbs.ts";
 
 /** The verb of a call, and the number of arguments that name it. */
 export interface NamedVerb {
@@ -23,6 +23,8 @@ export function namedVerb([name, sub]: readonly string[], { top, fixture }: Verb
  * arguments unchanged.
  */
 export function withVerbFirst(args: readonly string[], verbs: Verbs): readonly string[] {
+  const [first = "", second = ""] = args;
+  if (!first.startsWith("-") && !(first === "fixture" && second.startsWith("-"))) return args;
   const group = args[0] === "fixture" ? ["fixture"] : [];
   const rest = args.slice(group.length);
   let mistyped: readonly string[] | null = null;

@@ -2,34 +2,32 @@ import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import { errorAtHome, homeIn } from "./hints.ts";
 import type { ProgramPorts } from "./live_ports.ts";
-import type { Verbs } from "./load_verbs.ts";
+import { withVerbFirst } from "./leading_flags.ts";
+import type { Verbs } from "./verbs.ts";
 import { makeOutput } from "./context.ts";
 import { parseCall, splitCommand, withCommand } from "./program.ts";
 
 /**
  * Runs the command line and returns the exit code. The only place that turns errors into output. All inputs and outputs
  * go through `ports`.
- *
- * @param load Loads the declarations that the call needs.
  */
 export async function main(
   given: readonly string[],
   ports: ProgramPorts,
-  load: (args: readonly string[]) => Promise<Verbs>,
+  verbs: Verbs,
 ): Promise<number> {
-  let call: ParsedCall = { args: given, verbs: null };
+  let args = given;
   try {
     if (given[0] === "help" && given[1] === "codes") {
       makeOutput(ports, NO_FLAGS).text((await import("./help.ts")).codesHelp());
       return 0;
     }
-    const { args, verbs } = await withVerb(given, load);
-    call = { args, verbs };
+    args = withVerbFirst(given, verbs);
     const { own, command } = splitCommand(verbs, args);
     const called = parseCall(ports, verbs, own.length === 0 ? ["--help"] : own);
     return await (await called.verb.load())(ports, ...withCommand(called, command) as never);
   } catch (error) {
-    const known = await shownError(error, call);
+    const known = await shownError(error, args, verbs);
     if (known === "shown") return given.length === 0 ? 2 : 0;
     report(known, given, ports);
     return known.exitCode;
@@ -37,25 +35,6 @@ export async function main(
 }
 
 const NO_FLAGS = { json: undefined, quiet: undefined, color: true } as const;
-
-/** The arguments of a call with the verb first; `verbs` is `null` until they are loaded. */
-interface ParsedCall {
-  readonly args: readonly string[];
-  readonly verbs: Verbs | null;
-}
-
-async function withVerb(
-  given: readonly string[],
-  load: (args: readonly string[]) => Promise<Verbs>,
-): Promise<ParsedCall & { readonly verbs: Verbs }> {
-  const verbs = await load(given);
-  const [first = "", second = ""] = given;
-  const flagFirst = first.startsWith("-") || first === "fixture" && second.startsWith("-");
-  if (!flagFirst) return { args: given, verbs };
-  const { withVerbFirst } = await import("./leading_flags.ts");
-  const args = withVerbFirst(given, verbs);
-  return { args, verbs: await load(args) };
-}
 
 /** Prepares this process first of all: hides variables from libraries, and handles the file size limit. */
 export function prepareProcess(): void {
@@ -72,20 +51,22 @@ function outliveFileSizeLimit(): void {
 }
 
 /** The error to report; `shown` if help or the version was printed. */
-async function shownError(error: unknown, { args, verbs }: ParsedCall): Promise<RepriseError | "shown"> {
+async function shownError(
+  error: unknown,
+  args: readonly string[],
+  verbs: Verbs,
+): Promise<RepriseError | "shown"> {
   const isParsers = error instanceof Error && "code" in error && typeof error.code === "string" &&
     error.code.startsWith("commander.");
   if (!isParsers) {
     const known = asRepriseError(error);
-    if (verbs === null || /\breprise [a-z]/.test(known.hint ?? "") && known.code !== "bad_fixture") {
-      return known;
-    }
+    if (/\breprise [a-z]/.test(known.hint ?? "") && known.code !== "bad_fixture") return known;
     return (await import("./usage_error.ts")).withHelp(known, args, verbs);
   }
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
   const failed = "exitCode" in error && error.exitCode !== 0;
   if (error.code === "commander.help" && !failed) return "shown";
-  return (await import("./usage_error.ts")).usageError(error, args, verbs ?? { top: [], fixture: [] });
+  return (await import("./usage_error.ts")).usageError(error, args, verbs);
 }
 
 function report(error: RepriseError, args: readonly string[], ports: ProgramPorts): void {

@@ -6,13 +6,8 @@ import { type Flag, type FlagTable, isOffSwitch, type Verb, WRAPPED_COMMAND } fr
 /** Receives the verb that was called, with the values of its arguments, then those of its flags. */
 export type Called = (verb: Verb, values: readonly unknown[]) => void;
 
-/** Turns `command` into the parser of `verb`, with the flags for which `isDeclared` returns true. */
-export function declareVerb(
-  command: Command,
-  verb: Verb,
-  called: Called,
-  isDeclared: (flag: Flag) => boolean = () => true,
-): void {
+/** Turns `command` into the parser of `verb`. */
+export function declareVerb(command: Command, verb: Verb, called: Called): void {
   command.description(verb.about);
   if (verb.usage !== undefined) command.usage(verb.usage);
   for (const { spec, about, choices } of verb.arguments) {
@@ -20,9 +15,7 @@ export function declareVerb(
     const argument = new Argument(spec, about);
     command.addArgument(choices === undefined ? argument : argument.choices(choices));
   }
-  for (const [name, flag] of Object.entries(verb.flags)) {
-    if (isDeclared(flag)) command.addOption(optionOf(verb.flags, name));
-  }
+  for (const name of Object.keys(verb.flags)) command.addOption(optionOf(verb.flags, name));
   const examples = verb.examples.map((line) => `  ${line}\n`).join("");
   command.addHelpOption(new Option("-h, --help", "show help").hideHelp())
     .addHelpText("after", `\nExample:\n${examples}\nFlags of all verbs, such as --json: reprise --help\n`)

@@ -1,11 +1,11 @@
 /** The command line of a call. Calling a verb loads its code. */
-import { Command, CommanderError } from "commander";
+import { Command } from "commander";
 import { RepriseError } from "../domain/errors.ts";
-import { type Flag, type Verb, WRAPPED_COMMAND } from "./declare.ts";
+import { type Verb, WRAPPED_COMMAND } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";
 import { FIXTURE_ABOUT, rootHelp } from "./help.ts";
 import type { ProgramPorts } from "./live_ports.ts";
-import type { Verbs } from "./load_verbs.ts";
+import type { Verbs } from "./verbs.ts";
 import { Output } from "./output.ts";
 import { type Called, declareVerb } from "./parser.ts";
 import { VERSION } from "../domain/version.ts";
@@ -25,50 +25,28 @@ export interface CalledVerb {
 /**
  * Parses the arguments of a call, without the wrapped command.
  *
- * Declares only the flags that the call needs, because declaring all 60 of `run` takes longer than the rest of parsing.
- * If the parser refuses the call, it is parsed once more with all flags, for an error that can suggest them.
- *
  * @throws {CommanderError} if the parser refuses the call, or has printed a help text or the version.
  */
 export function parseCall(ports: ProgramPorts, verbs: Verbs, args: readonly string[]): CalledVerb {
-  const prints = args.some((arg) => PRINTING.test(arg));
-  const parse = (isDeclared?: (flag: Flag) => boolean): CalledVerb => {
-    const calls: CalledVerb[] = [];
-    const called: Called = (verb, values) => calls.push({ verb, values });
-    const program = buildProgram(ports, verbs, args, called, isDeclared);
-    // The parser suggests only the flags that it would show in a help text.
-    const commands = prints ? [] : program.commands.flatMap((each) => [each, ...each.commands]);
-    for (const option of commands.flatMap(({ options }) => options)) option.hideHelp(false);
-    program.parse([...args], { from: "user" });
-    const [call] = calls;
-    if (call === undefined) throw new TypeError(`No verb was called by ${JSON.stringify(args)}`);
-    return call;
-  };
-  if (prints) return parse();
-  try {
-    return parse((flag) => isNeeded(flag, args));
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return parse();
-  }
+  const calls: CalledVerb[] = [];
+  const program = buildProgram(ports, verbs, args, (verb, values) => calls.push({ verb, values }));
+  // The parser suggests only the flags that it would show in a help text.
+  const commands = args.some((arg) => PRINTING.test(arg))
+    ? []
+    : program.commands.flatMap((each) => [each, ...each.commands]);
+  for (const option of commands.flatMap(({ options }) => options)) option.hideHelp(false);
+  program.parse([...args], { from: "user" });
+  const [call] = calls;
+  if (call === undefined) throw new TypeError(`No verb was called by ${JSON.stringify(args)}`);
+  return call;
 }
 
-/** True if an argument names the flag, or if the flag means something when it is not given. */
-function isNeeded({ spec, fallback, required }: Flag, args: readonly string[]): boolean {
-  return fallback !== undefined || required || spec.startsWith("--no-") ||
-    spec.split(/[ ,]+/).some((name) => name.startsWith("-") && args.some((arg) => arg.startsWith(name)));
-}
-
-/**
- * Builds the parser for `args`. Verbs that `args` do not name get one flag only, because building all flags is slow;
- * those that they name get the flags for which `isDeclared` returns true.
- */
+/** Builds the parser for `args`. Verbs that `args` do not name get one flag only, because building all flags is slow. */
 export function buildProgram(
   ports: ProgramPorts,
   { top, fixture }: Verbs,
   args: readonly string[],
   called: Called = () => {},
-  isDeclared?: (flag: Flag) => boolean,
 ): Command {
   const helpOutput = new Output({ json: false, quiet: false, colour: false }, ports);
   const program = new Command("reprise")
@@ -90,7 +68,7 @@ export function buildProgram(
   const add = (parent: Command, verb: Verb) => {
     // One flag, so that the list of verbs says "[options]".
     const declared = args.includes(verb.name) ? verb : { ...verb, flags: { json: COMMON_FLAGS.json } };
-    declareVerb(parent.command(verb.name), declared, called, isDeclared);
+    declareVerb(parent.command(verb.name), declared, called);
   };
   for (const verb of top) add(program, verb);
   if (fixture.length > 0) {

@@ -3,10 +3,10 @@ import { Command, CommanderError } from "commander";
 import type { BadArgument } from "../fixture/session/session_file.ts";
 import type { Verb } from "./declare.ts";
 import { declareVerb } from "./parser.ts";
-import { VERBS } from "./verbs.ts";
+import { ALL_VERBS } from "./verbs.ts";
 
 /** The verbs that a step of a session test may call: they neither listen, send nor write elsewhere. */
-const STEP_VERBS: readonly Verb[] = VERBS.filter(({ step }) => step);
+const STEP_VERBS: readonly Verb[] = ALL_VERBS.top.filter(({ step }) => step);
 
 /**
  * Finds the argument that a step of a session test may not have: a verb that is not about sessions, or a flag that is

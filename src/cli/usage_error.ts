@@ -4,7 +4,7 @@ import { commandLine } from "../tools/permission/shell_words.ts";
 import { WRAPPED_COMMAND } from "./declare.ts";
 import { readVariable } from "./environment.ts";
 import { type NamedVerb, namedVerb, takesValue } from "./leading_flags.ts";
-import type { Verbs } from "./load_verbs.ts";
+import type { Verbs } from "./verbs.ts";
 import { isFile, otherKind } from "./settings.ts";
 
 /** Codes of the parser for arguments that fit no declaration. */

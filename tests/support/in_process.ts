@@ -3,7 +3,7 @@
  * in a fraction of the time.
  */
 import { livePorts, type ProgramPorts } from "../../src/cli/live_ports.ts";
-import { loadVerbs } from "../../src/cli/load_verbs.ts";
+import { ALL_VERBS } from "../../src/cli/verbs.ts";
 import { main } from "../../src/cli/main.ts";
 import { stdinOf } from "../../src/cli/stdin.ts";
 
@@ -71,7 +71,7 @@ export class HereRun {
     Deno.chdir(cwd);
     setEnvironment(env);
     try {
-      const code = await main(args, ports, loadVerbs);
+      const code = await main(args, ports, ALL_VERBS);
       return { code, stdout: this.#out.text, stderr: this.#err.text };
     } finally {
       if (--running === 0) {

@@ -11,7 +11,7 @@ import { COMMON_FLAGS, type CommonFlags } from "../flags.ts";
 import { FIXTURE_ABOUT } from "../help.ts";
 import { namedVerb, takesValue } from "../leading_flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { FIXTURE_VERBS, VERBS } from "../verbs.ts";
+import { ALL_VERBS } from "../verbs.ts";
 
 // bash splits words at "=" and "@"; `_describe` of zsh takes word:meaning.
 const SCRIPTS: Readonly<Record<string, string>> = {
@@ -78,7 +78,7 @@ function complete(ports: ProgramPorts, words: readonly string[]): readonly strin
       open = Object.values(flags).find((flag) => namesOf(flag).includes(word));
     } else if (!word.startsWith("-")) {
       names.push(word);
-      verb = namedVerb(names, { top: VERBS, fixture: FIXTURE_VERBS })?.verb;
+      verb = namedVerb(names, ALL_VERBS)?.verb;
       flags = { ...verb?.flags, ...COMMON_FLAGS };
     }
   }
@@ -103,11 +103,15 @@ function namesOf({ spec }: Flag): string[] {
 
 /** The verbs that may follow: at the top and after `help`, and those of the group after its name. */
 function verbsAfter(group: string | undefined): string[] {
-  const verbs = [...VERBS, { name: "fixture", about: FIXTURE_ABOUT }, {
+  const verbs = [...ALL_VERBS.top, { name: "fixture", about: FIXTURE_ABOUT }, {
     name: "help",
     about: "show help for a verb",
   }];
-  const fitting = group === "fixture" ? FIXTURE_VERBS : group === undefined || group === "help" ? verbs : [];
+  const fitting = group === "fixture"
+    ? ALL_VERBS.fixture
+    : group === undefined || group === "help"
+    ? verbs
+    : [];
   return fitting.map(({ name, about }) => `${name}\t${about}`);
 }
 

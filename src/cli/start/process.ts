@@ -1,17 +1,17 @@
 /** Runs command lines in this process, for the parts of the program. */
 import type { Verb } from "../declare.ts";
 import { livePorts, type LoadPriceTable } from "../live_ports.ts";
-import type { Verbs } from "../load_verbs.ts";
 import { main, prepareProcess } from "../main.ts";
+import type { Verbs } from "../verbs.ts";
 
-/** Runs a command line with the verbs that `load` gives for it; resolves to its exit code. */
+/** Runs a command line with these verbs; resolves to its exit code. */
 export function startProcess(
   args: readonly string[],
   loadPriceTable: LoadPriceTable,
-  load: (args: readonly string[]) => Promise<Verbs>,
+  verbs: Verbs,
 ): Promise<number> {
   prepareProcess();
-  return main(args, livePorts(loadPriceTable), load);
+  return main(args, livePorts(loadPriceTable), verbs);
 }
 
 /** Runs a command line whose first argument names one of `family`; resolves to its exit code. */
@@ -21,5 +21,5 @@ export function startVerb(
   family: readonly Verb[],
 ): Promise<number> {
   const top = family.filter(({ name }) => name === args[0]);
-  return startProcess(args, loadPriceTable, () => Promise.resolve({ top, fixture: [] }));
+  return startProcess(args, loadPriceTable, { top, fixture: [] });
 }

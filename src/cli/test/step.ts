@@ -14,7 +14,7 @@ import type { Send } from "../../transport/http.ts";
 import { isRead } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { stdinOf } from "../stdin.ts";
-import { loadVerbs } from "../load_verbs.ts";
+import { ALL_VERBS } from "../verbs.ts";
 import { main } from "../main.ts";
 import { fixturePorts } from "../run/sending.ts";
 import { type onStopSignals, STOP_SIGNALS, type StopSignal } from "../signals.ts";
@@ -87,7 +87,7 @@ export async function playStep(
           ...args,
         ],
         own,
-        loadVerbs,
+        ALL_VERBS,
       )
     );
     const ended = step.lines.findLast(({ type }) => type === "run.ended");

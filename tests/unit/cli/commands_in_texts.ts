@@ -2,7 +2,7 @@
 import type { ProgramPorts } from "../../../src/cli/live_ports.ts";
 import { withVerbFirst } from "../../../src/cli/leading_flags.ts";
 import { parseCall, splitCommand } from "../../../src/cli/program.ts";
-import { FIXTURE_VERBS, VERBS } from "../../../src/cli/verbs.ts";
+import { ALL_VERBS } from "../../../src/cli/verbs.ts";
 import { withoutComments } from "../../../scripts/house/source_text.ts";
 
 /** Verbs whose argument is optional for the parser, but that need it, or a flag in its place. */
@@ -69,7 +69,7 @@ export function refusalOf(command: string): string | null {
     ([word]) => word.replace(/^(["'])(.*)\1$/s, "$2"),
   )
     .slice(1);
-  const verbs = { top: VERBS, fixture: FIXTURE_VERBS };
+  const verbs = ALL_VERBS;
   const reordered = withVerbFirst(args, verbs);
   const isHelp = args.includes("--help");
   if (NEED_MORE.has(args[0] ?? "") && args.length === 1) return "it lacks its argument";
