@@ -31,6 +31,8 @@ export interface ResponseEntry extends EntryBase {
   readonly items: readonly Item[];
   /** The provider's usage object, if the file has it. */
   readonly usage: JsonObject | null;
+  /** True for the copy of an answer to another session, of which this one is a fork. */
+  readonly isCopied?: true;
 }
 
 /** The result of a call in an earlier response of the branch. */

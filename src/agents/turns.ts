@@ -14,7 +14,7 @@ import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { callIdOf, callNameOf, itemKind } from "../domain/item.ts";
 import { encodeTurn, type Pins, type Turn, type TurnDraft } from "../domain/turn.ts";
-import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { addUsage, NO_USAGE, UNCOUNTED, type Usage } from "../domain/usage.ts";
 import { type HistoryEnd, HistoryValidator, parseCandidate } from "../store/read/validate.ts";
 import type {
   AgentEntry,
@@ -229,10 +229,11 @@ class TurnBuilder {
     this.#responded++;
     const events: EventDraft[] = entry.items.map((item) => ({ type: itemKind(item), item }));
     const fingerprint = this.#fingerprint(entry);
-    if (entry.usage !== null) {
-      events.push({ type: "provider_usage", usage: entry.usage });
-      this.#usage = addUsage(this.#usage, usageOf(fingerprint.provider, entry.usage));
-    }
+    if (entry.usage !== null) events.push({ type: "provider_usage", usage: entry.usage });
+    this.#usage = addUsage(
+      this.#usage,
+      entry.usage === null ? UNCOUNTED : usageOf(fingerprint.provider, entry.usage),
+    );
     const { agent, version } = this.#branch;
     const turn = this.#append({
       kind: "model",
@@ -246,7 +247,10 @@ class TurnBuilder {
         fold: 1,
         fields: {},
         guard: { sent: 0, dropped: [] },
-        imported: { agent, version, line: entry.line },
+        imported: {
+          ...{ agent, version, line: entry.line },
+          ...(entry.isCopied === true ? { copied: true } : {}),
+        },
       },
       events,
     }, entry.line);

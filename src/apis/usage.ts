@@ -1,14 +1,19 @@
 /** Token counts of any provider's usage objects, without the rest of the APIs: `ls`, `show` and `stats` read them. */
-import type { RequestUsage } from "../domain/usage.ts";
+import { type AnswerCounts, type RequestUsage, usageOfCounts } from "../domain/usage.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
 import { type JsonObject, stringMember } from "../domain/json.ts";
-import { messagesUsage } from "./messages/usage.ts";
+import { messagesCounts } from "./messages/usage.ts";
 import { PROVIDERS } from "./providers.ts";
-import { responsesUsage } from "./responses/usage.ts";
+import { responsesCounts } from "./responses/usage.ts";
+
+/** Returns the token counts of a usage object, each `null` if it has none. */
+export function countsOf(provider: ProviderKind, usage: JsonObject): AnswerCounts {
+  return PROVIDERS[provider].api === "messages" ? messagesCounts(usage) : responsesCounts(usage);
+}
 
 /** Returns the token counts of a usage object; missing counts are 0. */
 export function usageOf(provider: ProviderKind, usage: JsonObject): RequestUsage {
-  return PROVIDERS[provider].api === "messages" ? messagesUsage(usage) : responsesUsage(usage);
+  return usageOfCounts(countsOf(provider, usage));
 }
 
 /** Returns the kind of provider that a file names; `null` for an unknown name. */

@@ -54,8 +54,13 @@ export function numberMember(object: JsonObject, name: string): number | undefin
  * another type.
  */
 export function countMember(object: JsonObject, name: string): number {
-  const value = Math.round(numberMember(object, name) ?? 0);
-  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, value));
+  return knownCount(object, name) ?? 0;
+}
+
+/** The member `name` as {@linkcode countMember} reads it; `null` if it is no number. */
+export function knownCount(object: JsonObject, name: string): number | null {
+  const value = numberMember(object, name);
+  return value === undefined ? null : Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(value)));
 }
 
 /** The member `name` as an index of a list, or `undefined` when it is absent or not an index. */

@@ -89,6 +89,8 @@ export interface RequestRecord {
     readonly version: string | null;
     /** First line of the response in the agent's file. */
     readonly line: number;
+    /** True if the file is a fork, and has this answer from the session that it was forked from. */
+    readonly copied?: true;
   };
 }
 

@@ -7,7 +7,7 @@ import type {
   RunState,
   ToolResultStatus,
 } from "../domain/event.ts";
-import type { RequestUsage } from "../domain/usage.ts";
+import type { RequestUsage, ShownUsage } from "../domain/usage.ts";
 import type { ErrorCode, ErrorDocument, ExitCode } from "../domain/errors.ts";
 import type { DeniedCall } from "./permission_gate.ts";
 import type { PinChange } from "./pins.ts";
@@ -181,7 +181,7 @@ export interface RunEnded {
   readonly text: string;
   readonly denials: number;
   readonly denied: readonly DeniedCall[];
-  readonly usage: Required<RequestUsage>;
+  readonly usage: ShownUsage<Required<RequestUsage>>;
   /** In US dollars; `null` if the cost of a response is unknown, and if a fixture is played. */
   readonly cost_usd: number | null;
   /** Only if the answer does not fit the output schema: `text` is empty then. */

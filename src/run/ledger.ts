@@ -2,18 +2,15 @@
  * The requests that turns record, with their tokens: the base of budgets and costs. Reads turns of any version, and
  * loads no schema.
  */
-import type { RequestUsage } from "../domain/usage.ts";
+import { type AnswerCounts, type RequestUsage, usageOfCounts } from "../domain/usage.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, objectMember, stringMember } from "../domain/json.ts";
 import type { Turn } from "../domain/turn.ts";
 import { PROVIDERS } from "../apis/providers.ts";
-import { otherTier, providerKind, usageOf } from "../apis/usage.ts";
+import { countsOf, otherTier, providerKind } from "../apis/usage.ts";
 
-export interface LedgerRequest {
-  /** The session that sent it: of the first turns of a fork, another session. */
-  readonly session: string;
-  readonly turn: number;
-  readonly run: number;
+/** What of a request decides its price. */
+export interface PricedRequest {
   /** Time of its turn: ISO 8601 UTC. */
   readonly at: string;
   /** `null` if the turn does not name a known kind. */
@@ -28,6 +25,20 @@ export interface LedgerRequest {
   readonly usage: RequestUsage | null;
 }
 
+export interface LedgerRequest extends PricedRequest {
+  /** The session that sent it: of the first turns of a fork, another session. */
+  readonly session: string;
+  readonly turn: number;
+  readonly run: number;
+  /** The usage as the answer has it; `null` without one. */
+  readonly counts: AnswerCounts | null;
+  /**
+   * Answer of another agent. Its fork holds copies of answers, which were paid once: equal texts are of one answer.
+   * `null` for requests of ours.
+   */
+  readonly imported: { readonly isCopied: boolean; readonly text: string } | null;
+}
+
 /** The requests of one turn: that of a model turn, or of a checkpoint that a model or the provider wrote. */
 export function requestsIn(turn: Turn | JsonObject): LedgerRequest[] {
   const value = turn as JsonObject;
@@ -38,7 +49,7 @@ export function requestsIn(turn: Turn | JsonObject): LedgerRequest[] {
       fingerprint: objectMember(value, "fingerprint"),
       model: objectMember(value, "model"),
       usage: objectMember(usage ?? {}, "usage"),
-    })];
+    }, importedIn(value, events))];
   }
   return events.flatMap((event) => {
     const request = objectMember(event, "request");
@@ -58,11 +69,22 @@ interface RequestParts {
   readonly usage: JsonObject | undefined;
 }
 
+/** What a turn says about the answer of another agent that it holds. */
+function importedIn(turn: JsonObject, events: readonly JsonObject[]): LedgerRequest["imported"] {
+  const imported = objectMember(objectMember(turn, "request") ?? {}, "imported");
+  if (imported === undefined) return null;
+  const parts = events.map(({ type, item, usage }) => [type ?? null, item ?? usage ?? null]);
+  return { isCopied: imported.copied === true, text: JSON.stringify([imported.agent, ...parts]) };
+}
+
 function requestOf(
   turn: JsonObject,
   { fingerprint = {}, model = {}, usage }: RequestParts,
+  imported: LedgerRequest["imported"] = null,
 ): LedgerRequest {
   const provider = providerKind(stringMember(fingerprint, "provider"));
+  const counts = usage === undefined || provider === null ? null : countsOf(provider, usage);
+  const isCounted = counts !== null && (counts.input_tokens !== null || counts.output_tokens !== null);
   return {
     session: stringMember(turn, "session") ?? "",
     turn: numberMember(turn, "turn") ?? 0,
@@ -73,7 +95,9 @@ function requestOf(
     answered: stringMember(model, "answered") ?? null,
     paid: provider !== null && isPaid(provider, fingerprint.key !== undefined),
     tier: usage === undefined ? null : otherTier(usage),
-    usage: usage === undefined || provider === null ? null : usageOf(provider, usage),
+    usage: isCounted ? usageOfCounts(counts) : null,
+    counts: isCounted ? counts : null,
+    imported,
   };
 }
 

@@ -2,7 +2,7 @@
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { addCost, roundedCost } from "../domain/cost.ts";
 import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
-import { addTokenCounts, addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { addTokenCounts, addUsage, NO_USAGE, shownUsage, type Usage } from "../domain/usage.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
@@ -282,7 +282,7 @@ export class Run {
       text: this.#answer,
       denials: this.#denied.length,
       denied: this.#denied,
-      usage: { ...this.usage, cache_write_tokens: this.#cacheWrites },
+      usage: shownUsage({ ...this.usage, cache_write_tokens: this.#cacheWrites }),
       cost_usd: roundedCost(this.#cost),
       ...(error?.code === "schema_mismatch" ? { reason: error.code } : {}),
       resume: state === "completed" || state === "refused"
@@ -313,7 +313,9 @@ export class Run {
     this.usage = addUsage(this.usage, outcome.usage);
     this.#cacheWrites = addTokenCounts(this.#cacheWrites, outcome.usage.cache_write_tokens ?? 0);
     this.#lastInput = outcome.usage.input_tokens;
-    if (outcome.response?.usage) this.setup.emit({ type: "usage", step, ...outcome.usage });
+    if (outcome.response?.usage && !outcome.usage.uncounted) {
+      this.setup.emit({ type: "usage", step, ...outcome.usage });
+    }
     if (turn === null) return [];
     if (this.setup.costOf !== null) this.#unpriced.push(turn);
     const text = answerText(outcome.items);

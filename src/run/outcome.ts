@@ -1,7 +1,7 @@
 /** Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report. */
 import { costText, roundedCost } from "../domain/cost.ts";
 import type { Item, RunState } from "../domain/event.ts";
-import { NO_USAGE, type Usage } from "../domain/usage.ts";
+import { NO_USAGE, shownUsage, type Usage } from "../domain/usage.ts";
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 import { itemKind, messageTextOf } from "../domain/item.ts";
 import { counted } from "../domain/text.ts";
@@ -253,12 +253,14 @@ function overBudget(message: string, advice = "Each run has budgets of its own")
 /** Adds what the run spent to the error of a spent budget; returns any other error unchanged. */
 export function withSpending(error: RepriseError, { usage, cost, steps }: RunProgress): RepriseError {
   if (error.code !== "over_budget" || steps === 0) return error;
-  const { input_tokens: input, output_tokens: output } = usage;
-  const tokens = `${counted(input, "input token")} and ${counted(output, "output token")}`;
+  const { input_tokens: input, output_tokens: output } = shownUsage(usage);
+  const tokens = input === null || output === null
+    ? "an unknown number of tokens"
+    : `${counted(input, "input token")} and ${counted(output, "output token")}`;
   const spent = cost === null ? tokens : `${tokens}, ${costText(cost)}`;
   return new RepriseError(error.code, `${error.message}; the run spent ${spent}`, {
     ...(error.hint === undefined ? {} : { hint: error.hint }),
-    details: { ...error.details, usage: { ...usage }, cost_usd: roundedCost(cost) },
+    details: { ...error.details, usage: shownUsage(usage), cost_usd: roundedCost(cost) },
     cause: error.cause,
   });
 }

@@ -1,6 +1,6 @@
 /** The start of a run: recovery of a run that was killed, and the turn that opens the next one. */
 import type { EventDraft, Item, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
-import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { addUsage, NO_USAGE, UNCOUNTED, type Usage } from "../domain/usage.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { callIdOf, callNameOf } from "../domain/item.ts";
 import type { Manifest } from "../domain/manifest.ts";
@@ -183,10 +183,13 @@ export function usageOfRun(turns: readonly Turn[], run: number): Usage {
     for (const event of turn.events) {
       // A checkpoint inside the run has the usage before it: those turns may not have been read.
       if (event.type === "history_compaction") total = event.run_usage ?? total;
-      if (event.type === "provider_usage" && turn.kind === "model") {
-        total = addUsage(total, apiOf(turn.fingerprint.provider).usageOf(event.usage));
-      }
     }
+    if (turn.kind !== "model") continue;
+    const counted = turn.events.findLast((event) => event.type === "provider_usage");
+    total = addUsage(
+      total,
+      counted === undefined ? UNCOUNTED : apiOf(turn.fingerprint.provider).usageOf(counted.usage),
+    );
   }
   return total;
 }

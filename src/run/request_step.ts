@@ -1,7 +1,7 @@
 /** Sends one request, reads its response to the end, and makes the turn that keeps it. */
 import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
 import type { EventDraft, Item, Omission } from "../domain/event.ts";
-import { NO_USAGE, type RequestUsage } from "../domain/usage.ts";
+import { NO_USAGE, type RequestUsage, UNCOUNTED } from "../domain/usage.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { itemKind } from "../domain/item.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -103,7 +103,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     folded,
     without,
     failure: response?.failure ?? (error === null ? null : failureOfError(error)),
-    usage: usage === null ? NO_USAGE : setup.api.usageOf(usage),
+    usage: usage === null ? draft === null ? NO_USAGE : UNCOUNTED : setup.api.usageOf(usage),
   };
 }
 

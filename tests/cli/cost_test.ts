@@ -34,7 +34,7 @@ test("a run, show, stats and ls agree about the cost: by request, run, session, 
     ...{ input_tokens: 8040, cached_tokens: 4012, cache_write_tokens: 4012 },
     ...{ output_tokens: 10, reasoning_tokens: 0 },
   };
-  const sum = { requests: 2, ...tokens, cost_usd: BOTH_COST, unpriced: 0 };
+  const sum = { requests: 2, uncounted: 0, ...tokens, cost_usd: BOTH_COST, unpriced: 0 };
   const { spending } = await json(place, ["show", "s"]);
   const { session, ...stats } = await json(place, ["stats", "s"]);
   assert.deepEqual([session, stats], ["s", spending]);
@@ -51,6 +51,22 @@ test("a run, show, stats and ls agree about the cost: by request, run, session, 
   assert.match(transcript, /^cost +\$0\.0219$/m);
   assert.match(await ok(place, ["show", "s", "--markdown"]), /\| Cost \| \$0\.0219 \|/);
   assert.match(await ok(place, ["stats", "s"]), /8040 input \(4012 cached, 4012 written\)/);
+});
+
+test("tokens that a server does not count are unknown", async () => {
+  const none = { input_tokens: null, cached_tokens: null, output_tokens: null, reasoning_tokens: null };
+  const replies = [answer([message("Hi.")], { usage: {} }), answer([message("Ho.")], { usage: WRITES })];
+  await using place = new Place(replies);
+  const first = ending(await place.call([...RUN, "Look"]));
+  assert.deepEqual(first.usage, { ...none, cache_write_tokens: null, uncounted: 1 });
+  assert.equal(first.cost_usd, null);
+  assert.deepEqual((await json(place, ["ls"])).sessions[0].usage, { ...none, uncounted: 1 });
+  assert.match(await ok(place, ["ls"]), / unknown +completed/);
+  assert.match(await ok(place, ["stats", "s"]), /^s: 1 request · tokens unknown · cost unknown$/m);
+  const second = ending(await place.call(["run", "--json", "-s", "s", "Again"]));
+  assert.deepEqual([second.usage.input_tokens, second.usage.uncounted], [4020, undefined]);
+  assert.match(await ok(place, ["stats", "s"]), /^s: 2 requests, 1 not counted · 4020 input \(/m);
+  assert.equal((await place.call(["fsck", "--all"])).code, 0);
 });
 
 test("turns that a fork shares with its parent count once", async () => {

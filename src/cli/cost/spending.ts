@@ -2,18 +2,23 @@
  * Tokens and costs of requests: each one, and sums by run, session, model and day. The shapes are those of `--json`.
  */
 import { addCost, costText, roundedCost } from "../../domain/cost.ts";
-import { addTokenCounts, type RequestUsage } from "../../domain/usage.ts";
+import { addTokenCounts, type AnswerCounts } from "../../domain/usage.ts";
 import { counted } from "../../domain/text.ts";
 import type { LedgerRequest } from "../../run/ledger.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { loadPrices } from "./prices.ts";
 
-/** Token counts, each always present. Cached and written tokens are part of the input, reasoning of the output. */
-export type TokenCounts = Required<RequestUsage>;
+/**
+ * Sums of what answers count, each `null` if no answer counts it. Cached and written tokens are part of the input,
+ * reasoning of the output.
+ */
+type TokenCounts = AnswerCounts;
 
 /** Tokens and cost of some requests. */
 export interface Spending extends TokenCounts {
   readonly requests: number;
+  /** Requests whose answers counted no tokens: the sums lack them. */
+  readonly uncounted: number;
   /** In US dollars; `null` if the cost of one of the requests is unknown. */
   readonly cost_usd: number | null;
   /** Requests of unknown cost. */
@@ -31,6 +36,11 @@ export interface SpentRequest {
   readonly model: string | null;
   readonly usage: TokenCounts | null;
   readonly cost_usd: number | null;
+}
+
+/** One request with its cost, and whether its answer is a copy in the fork of another agent. */
+interface CountedRequest extends SpentRequest {
+  readonly isCopied: boolean;
 }
 
 /** A sum with the name of its group. */
@@ -59,10 +69,10 @@ export interface HomeSpending extends Pick<SessionSpending, "total" | "models" |
 export async function spentRequests(
   ports: ProgramPorts,
   requests: readonly LedgerRequest[],
-): Promise<SpentRequest[]> {
+): Promise<CountedRequest[]> {
   const costOf = await loadPrices(ports, requests);
   return requests.map((request) => {
-    const { session, turn, run, at, provider, asked, answered, usage } = request;
+    const { session, turn, run, at, provider, asked, answered, counts, imported } = request;
     return {
       session,
       turn,
@@ -70,21 +80,25 @@ export async function spentRequests(
       at,
       provider,
       model: answered ?? asked,
-      usage: usage === null ? null : { ...usage, cache_write_tokens: usage.cache_write_tokens ?? 0 },
+      usage: counts,
       cost_usd: costOf(request),
+      isCopied: imported?.isCopied === true,
     };
   });
 }
 
 /** Sums up the requests in a session's turns. */
-export function sessionSpending(session: string, all: readonly SpentRequest[]): SessionSpending {
-  const own = all.filter((request) => request.session === session);
+export function sessionSpending(session: string, all: readonly CountedRequest[]): SessionSpending {
+  const own = all.filter((request) => request.session === session && !request.isCopied);
   return {
     total: sumOf(own),
-    shared: sumOf(all.filter((request) => request.session !== session)),
+    shared: sumOf(all.filter((request) => request.session !== session || request.isCopied)),
     runs: groups(own, "run", ({ run }) => run),
     ...byModelAndDay(own),
-    requests: all.map((request) => ({ ...request, cost_usd: roundedCost(request.cost_usd) })),
+    requests: all.map(({ isCopied: _isCopied, ...request }) => ({
+      ...request,
+      cost_usd: roundedCost(request.cost_usd),
+    })),
   };
 }
 
@@ -119,26 +133,44 @@ function groups<Name extends string, Value extends string | number | null>(
 
 /** The sum over requests. */
 export function sumOf(requests: readonly SpentRequest[]): Spending {
-  const sum = (count: (usage: TokenCounts) => number) =>
-    requests.map(({ usage }) => usage === null ? 0 : count(usage)).reduce(addTokenCounts, 0);
+  const sum = (name: keyof TokenCounts) => {
+    const known = requests.flatMap(({ usage }) => usage?.[name] ?? []);
+    return known.length === 0 && requests.length > 0 ? null : known.reduce(addTokenCounts, 0);
+  };
   return {
     requests: requests.length,
-    input_tokens: sum((usage) => usage.input_tokens),
-    cached_tokens: sum((usage) => usage.cached_tokens),
-    cache_write_tokens: sum((usage) => usage.cache_write_tokens),
-    output_tokens: sum((usage) => usage.output_tokens),
-    reasoning_tokens: sum((usage) => usage.reasoning_tokens),
+    uncounted: requests.filter(({ usage }) => usage === null).length,
+    input_tokens: sum("input_tokens"),
+    cached_tokens: sum("cached_tokens"),
+    cache_write_tokens: sum("cache_write_tokens"),
+    output_tokens: sum("output_tokens"),
+    reasoning_tokens: sum("reasoning_tokens"),
     cost_usd: roundedCost(requests.map(({ cost_usd }) => cost_usd).reduce(addCost, 0)),
     unpriced: requests.filter(({ cost_usd }) => cost_usd === null).length,
   };
 }
 
-/** Formats a sum in one line: `2 requests · 900 input (512 cached, 0 written) · 80 output (64 reasoning) · $0.0021`. */
+/**
+ * Formats a sum in one line: `2 requests · 900 input (512 cached, 0 written) · 80 output (64 reasoning) · $0.0021`. Counts
+ * that no answer has are left out.
+ */
 export function spendingText(spent: Spending): string {
+  const { requests, uncounted, input_tokens: input, output_tokens: output } = spent;
+  const parts = (...named: readonly (readonly [number | null, string])[]) => {
+    const known = named.filter(([count]) => count !== null).map(([count, what]) => `${count} ${what}`);
+    return known.length === 0 ? "" : ` (${known.join(", ")})`;
+  };
+  const tokens = [
+    ...(input === null
+      ? []
+      : [`${input} input${parts([spent.cached_tokens, "cached"], [spent.cache_write_tokens, "written"])}`]),
+    ...(output === null ? [] : [`${output} output${parts([spent.reasoning_tokens, "reasoning"])}`]),
+  ];
   return [
-    counted(spent.requests, "request"),
-    `${spent.input_tokens} input (${spent.cached_tokens} cached, ${spent.cache_write_tokens} written)`,
-    `${spent.output_tokens} output (${spent.reasoning_tokens} reasoning)`,
+    `${counted(requests, "request")}${
+      uncounted === 0 || tokens.length === 0 ? "" : `, ${uncounted} not counted`
+    }`,
+    ...(tokens.length === 0 ? ["tokens unknown"] : tokens),
     spent.cost_usd === null ? "cost unknown" : costText(spent.cost_usd),
   ].join(" · ");
 }

@@ -1,6 +1,6 @@
 /** The verb `ls`: lists sessions; with `--tree`, forks under their parents. */
 import type { ExitCode } from "../../domain/errors.ts";
-import type { Usage } from "../../domain/usage.ts";
+import { type ShownUsage, shownUsage } from "../../domain/usage.ts";
 import { measureBytes } from "../../store/byte_totals.ts";
 import { type Home, listSessions, openHome, type SessionSummary } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
@@ -34,7 +34,7 @@ export interface ListedSession {
   readonly provider?: string;
   readonly workspace?: string;
   /** Tokens of all ended runs. */
-  readonly usage?: Usage;
+  readonly usage?: ShownUsage;
   /** Bytes of all turn files and blobs, including those shared with forks. */
   readonly bytes?: number;
   /** Finding about the manifest or the newest turn. */
@@ -44,9 +44,9 @@ export interface ListedSession {
   readonly forks?: readonly ListedSession[];
 }
 
-/** A session to list, with its size in bytes. */
+/** A session to list, with its size in bytes; `null` if it cannot be measured. */
 interface Entry extends JudgedSession {
-  readonly bytes: number;
+  readonly bytes: number | null;
 }
 
 /** Performs `ls`. */
@@ -79,7 +79,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
 }
 
 /** The size of a session as its manifest counts it; measured for manifests of earlier versions. */
-function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSummary): number {
+function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSummary): number | null {
   const counted = manifest?.bytes;
   if (counted !== undefined) return counted.turns + counted.blobs;
   try {
@@ -87,12 +87,15 @@ function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSumma
     return turns + blobs;
   } catch {
     // The session's problem says that it cannot be read.
-    return 0;
+    return null;
   }
 }
 
-function tokensOf({ manifest }: SessionSummary): number {
-  return manifest === null ? 0 : manifest.usage.input_tokens + manifest.usage.output_tokens;
+/** The tokens of a session; with a plus if some answers were not counted. */
+function tokensText({ usage }: NonNullable<SessionSummary["manifest"]>): string {
+  const { input_tokens: input, output_tokens: output, uncounted } = shownUsage(usage);
+  if (input === null || output === null) return "unknown";
+  return `${countText(input + output)}${uncounted === undefined ? "" : "+"}`;
 }
 
 function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): ListedSession {
@@ -112,8 +115,8 @@ function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): Li
       model: manifest.pins.model,
       provider: manifest.pins.fingerprint.provider,
       workspace: manifest.pins.workspace,
-      usage: manifest.usage,
-      bytes,
+      usage: shownUsage(manifest.usage),
+      ...(bytes === null ? {} : { bytes }),
     }),
     ...(problem === undefined ? {} : { problem }),
   };
@@ -134,8 +137,13 @@ const COLUMNS: readonly Column<Row>[] = [
   { header: "ID", cell: ({ id }) => id },
   { header: "UPDATED", cell: ({ session }) => localMinute(session.manifest?.updated_at ?? ""), drop: 5 },
   { header: "TURNS", cell: ofManifest(({ head }) => String(head.turn)), right: true, drop: 2 },
-  { header: "SIZE", cell: ({ session }) => sizeText(session.bytes), right: true, drop: 3 },
-  { header: "TOKENS", cell: ({ session }) => countText(tokensOf(session)), right: true, drop: 4 },
+  {
+    header: "SIZE",
+    cell: ({ session: { bytes } }) => bytes === null ? "" : sizeText(bytes),
+    right: true,
+    drop: 3,
+  },
+  { header: "TOKENS", cell: ofManifest(tokensText), right: true, drop: 4 },
   {
     header: "STATE",
     cell: ({ session }) => session.state,

@@ -80,11 +80,13 @@ function requestsOfOne(context: Context, selector: string): Found & { readonly i
   };
 }
 
-/** The requests of all sessions. Turns that a fork shares with its parent count once, even if the parent is gone. */
+/** The requests of all sessions. Those that a fork shares with its parent count once, even if the parent is gone. */
 function requestsOfAll({ ports, home: { value } }: Context): Found {
   const home = openHome(ports, value, { create: false });
   const seen = new Set<string>();
   const requests: LedgerRequest[] = [];
+  const copies: LedgerRequest[] = [];
+  const answers = new Set<string>();
   const problems: string[] = [];
   for (const { id } of listSessions(ports, home)) {
     const read = readOrProblem(ports, home, id);
@@ -95,9 +97,20 @@ function requestsOfAll({ ports, home: { value } }: Context): Found {
     problems.push(...read.problems.map(({ path, message }) => `${id}/${path} ${message}`));
     for (const request of read.turns.flatMap((turn) => requestsIn(turn.value))) {
       const name = `${request.session}/${request.turn}`;
-      if (!seen.has(name)) requests.push(request);
+      if (seen.has(name)) continue;
       seen.add(name);
+      if (request.imported?.isCopied === true) copies.push(request);
+      else {
+        requests.push(request);
+        if (request.imported !== null) answers.add(request.imported.text);
+      }
     }
+  }
+  // A fork of another agent has copies of its parent's answers, which count even if the parent was not imported.
+  for (const copy of copies) {
+    const { text = "" } = copy.imported ?? {};
+    if (!answers.has(text)) requests.push(copy);
+    answers.add(text);
   }
   return { requests, problems };
 }
@@ -114,14 +127,23 @@ function readOrProblem(ports: ProgramPorts, home: Home, id: SessionId): ShownSes
 type Labelled = readonly [label: string, spent: Spending];
 
 const COLUMNS: readonly Column<Labelled>[] = [
-  { header: "requests", cell: ([, spent]) => String(spent.requests), right: true },
-  { header: "input", cell: ([, spent]) => String(spent.input_tokens), right: true },
-  { header: "cached", cell: ([, spent]) => String(spent.cached_tokens), right: true },
-  { header: "written", cell: ([, spent]) => String(spent.cache_write_tokens), right: true },
-  { header: "output", cell: ([, spent]) => String(spent.output_tokens), right: true },
-  { header: "reasoning", cell: ([, spent]) => String(spent.reasoning_tokens), right: true },
+  {
+    header: "requests",
+    cell: ([, { requests, uncounted }]) =>
+      uncounted === 0 ? String(requests) : `${requests} (${uncounted} not counted)`,
+    right: true,
+  },
+  { header: "input", cell: ([, spent]) => countOrUnknown(spent.input_tokens), right: true },
+  { header: "cached", cell: ([, spent]) => countOrUnknown(spent.cached_tokens), right: true },
+  { header: "written", cell: ([, spent]) => countOrUnknown(spent.cache_write_tokens), right: true },
+  { header: "output", cell: ([, spent]) => countOrUnknown(spent.output_tokens), right: true },
+  { header: "reasoning", cell: ([, spent]) => countOrUnknown(spent.reasoning_tokens), right: true },
   { header: "cost", cell: ([, spent]) => costText(spent.cost_usd), right: true },
 ];
+
+function countOrUnknown(count: number | null): string {
+  return count === null ? "unknown" : String(count);
+}
 
 /** A table with a line for each group, after a blank line. */
 function table(header: string, rows: readonly Labelled[]): Printable {

@@ -150,7 +150,9 @@ export class RunView {
 function spentNote(
   { usage: { input_tokens: input, output_tokens: output }, cost_usd: cost }: RunEnded,
 ): string {
-  const tokens = input + output === 0 ? "" : ` · ${counted(input, "token")} in, ${output} out`;
+  const tokens = input === null || output === null || input + output === 0
+    ? ""
+    : ` · ${counted(input, "token")} in, ${output} out`;
   return cost === null ? tokens : `${tokens} · ${costText(cost)}`;
 }
 

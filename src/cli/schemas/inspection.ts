@@ -9,11 +9,11 @@ import {
   ordinal,
   problem,
   sha256,
+  shownUsage,
   spending,
   text,
   time,
   tokenCounts,
-  usage,
 } from "./parts.ts";
 import { event, manifest, turn, turnHead } from "./turns.ts";
 
@@ -30,7 +30,7 @@ const listedSession = z.object({
   model: text.exactOptional(),
   provider: text.exactOptional(),
   workspace: text.exactOptional(),
-  usage: usage.describe("tokens of all ended runs").exactOptional(),
+  usage: shownUsage.describe("tokens of all ended runs").exactOptional(),
   bytes: count.describe("of all turn files and blobs, including those shared with forks").exactOptional(),
   problem: text.describe("finding about the manifest or the newest turn").exactOptional(),
   parent_gone: z.literal(true).describe("with --tree").exactOptional(),

@@ -32,25 +32,45 @@ export function copied<T extends object = JsonObject>(known: z.core.$ZodLooseSha
   return z.looseObject(known) as unknown as z.ZodType<T>;
 }
 
-/** Token counts of runs. */
+const uncounted = {
+  uncounted: count.describe("answers whose tokens nobody counted; absent if none").exactOptional(),
+};
+
+/** Token counts of runs in turn files. */
 export const usage = z.object({
   input_tokens: count,
   cached_tokens: count.describe("part of input_tokens that came from the prompt cache"),
   output_tokens: count,
   reasoning_tokens: count.describe("part of output_tokens"),
+  ...uncounted,
 });
 
-/** Token counts with cache writes. */
-export const tokenCounts = usage.extend({
-  cache_write_tokens: count.describe("part of input_tokens that was written to the prompt cache"),
+/** Token counts of one request. */
+export const requestUsage = usage.omit({ uncounted: true }).extend({
+  cache_write_tokens: count.exactOptional(),
 });
 
-/** Token counts of a request. */
-export const requestUsage = usage.extend({ cache_write_tokens: count.exactOptional() });
+/** Token counts of runs; `null` if no answer was counted. */
+export const shownUsage = z.object({
+  input_tokens: count.nullable().describe("null if unknown, as the other counts"),
+  cached_tokens: count.nullable().describe("part of input_tokens that came from the prompt cache"),
+  output_tokens: count.nullable(),
+  reasoning_tokens: count.nullable().describe("part of output_tokens"),
+  ...uncounted,
+});
+
+/** Token counts of a run, with cache writes. */
+export const runUsage = shownUsage.extend({
+  cache_write_tokens: count.nullable().describe("part of input_tokens that was written to the prompt cache"),
+});
+
+/** Token counts with cache writes, each `null` if no answer has it. */
+export const tokenCounts = runUsage.omit({ uncounted: true });
 
 /** Tokens and cost of some requests. */
 export const spending = tokenCounts.extend({
   requests: count,
+  uncounted: count.describe("requests whose answers counted no tokens: the sums lack them"),
   cost_usd: cost,
   unpriced: count.describe("requests of unknown cost"),
 });

@@ -9,9 +9,9 @@ import {
   ordinal,
   range,
   requestUsage,
+  runUsage,
   sha256,
   text,
-  tokenCounts,
 } from "./parts.ts";
 import { item } from "./turns.ts";
 
@@ -97,7 +97,7 @@ const runEnded = z.object({
     rule: text.nullable().describe("the rule that denied the call"),
     allow: text.nullable().describe("value of --allow that would allow the call"),
   })),
-  usage: tokenCounts,
+  usage: runUsage,
   cost_usd: cost,
   reason: z.literal("schema_mismatch").exactOptional(),
   resume: text.describe("the command that continues the session"),

@@ -21,6 +21,7 @@ export const usage: Shape = object({
   cached_tokens: count,
   output_tokens: count,
   reasoning_tokens: count,
+  uncounted: optional(count),
 });
 /** Endpoint and account, without the provider. */
 export const scope = {

@@ -144,7 +144,12 @@ export const TURN_SHAPES: Readonly<Record<Turn["kind"], Shape>> = {
       // Absent in turns of the first version.
       replay: optional(object({ mode: text, window: nullable(count), account: nullable(string) })),
       guard: object({ sent: count, dropped: list(object({ seq: ordinal, reason: text })) }),
-      imported: optional(object({ agent: text, version: nullable(string), line: ordinal })),
+      imported: optional(
+        object({
+          ...{ agent: text, version: nullable(string), line: ordinal },
+          copied: optional(literal(true)),
+        }),
+      ),
     }),
   }),
   tools: object(base),
