@@ -37,16 +37,35 @@ export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** Text of an output: a string, or the texts of its parts. */
-export function outputText(output: JsonValue | undefined): string {
+/** Text of a result: a string, or the texts of its parts. `lose` gets each part that is no text. */
+export function resultText(
+  output: JsonValue | undefined,
+  lose: (what: string, why: string) => void = () => {},
+): string {
   if (typeof output === "string") return output;
-  if (!Array.isArray(output)) return output === undefined ? "" : JSON.stringify(output);
-  return output.map((part) => isJsonObject(part) && typeof part.text === "string" ? part.text : "").join("");
+  if (output === undefined) lose("output", "the file has none");
+  if (!Array.isArray(output)) return output === undefined || output === null ? "" : JSON.stringify(output);
+  return output.map((part) => {
+    if (typeof part === "string") return part;
+    if (isJsonObject(part) && typeof part.text === "string") return part.text;
+    const type = isJsonObject(part) ? part.type ?? null : null;
+    const isImage = type === "image" || type === "input_image";
+    lose(isImage ? "image" : `part ${JSON.stringify(type)}`, "results of calls are kept as text");
+    return "";
+  }).join("");
 }
 
-/** A number of tokens; 0 if it is missing. */
-export function tokensIn(value: JsonValue | undefined): number {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : 0;
+/** Parts of a content; a string is one part of type `text`. */
+export function partsIn(content: JsonValue | undefined, text = "text"): JsonObject[] {
+  return typeof content === "string" && content !== "" ? [{ type: text, text: content }] : objectsIn(content);
+}
+
+/** Members of a usage with their counts; unknown ones are left out. `null` if none counts a token. */
+export function countedUsage(counts: Readonly<Record<string, JsonValue | undefined>>): JsonObject | null {
+  const known = Object.entries(counts).filter(([, count]) =>
+    Number.isSafeInteger(count) && Number(count) >= 0
+  );
+  return known.some(([, count]) => count !== 0) ? Object.fromEntries(known) as JsonObject : null;
 }
 
 export function textPart(text: string): Item {

@@ -4,7 +4,17 @@ import type { Item } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { AgentEntry, AgentSession, ResultEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
-import { branchesOf, imagePart, LostParts, objectsIn, outputText, textIn, textPart } from "../reading.ts";
+import {
+  branchesOf,
+  countedUsage,
+  imagePart,
+  LostParts,
+  objectsIn,
+  partsIn,
+  resultText,
+  textIn,
+  textPart,
+} from "../reading.ts";
 import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
 /** Types of lines that describe the program and not the conversation. */
@@ -97,7 +107,7 @@ class Answers {
       const answer = this.#byKey.get(key) ??
         { line, items: [], calls: new Set<string>(), usage: null, isEnded: false };
       this.#byKey.set(key, answer);
-      for (const block of objectsIn(message.content)) {
+      for (const block of partsIn(message.content)) {
         if (typeof block.type !== "string" || block.type === "") continue;
         answer.items.push(block as unknown as Item);
         const call = block.type === "tool_use" ? textIn(block.id) : null;
@@ -105,7 +115,7 @@ class Answers {
         answer.calls.add(call);
         this.#byCall.set(call, key);
       }
-      if (isJsonObject(message.usage)) answer.usage = message.usage;
+      if (isJsonObject(message.usage) && countedUsage(message.usage) !== null) answer.usage = message.usage;
       // Lines of a cut answer have `null`; lines without the member do not tell.
       if (message.stop_reason === undefined || textIn(message.stop_reason) !== null) answer.isEnded = true;
     }
@@ -216,8 +226,8 @@ class ClaudeLines {
   ): AgentEntry[] {
     const content = messageOf(json, "user")?.content;
     const entries: AgentEntry[] = [];
-    for (const { callId, isError, output, images } of resultsIn(json)) {
-      if (images > 0) this.#lost.add(line, "image", "results of calls are kept as text");
+    for (const { callId, isError, output, lost } of resultsIn(json)) {
+      for (const [what, why] of lost) this.#lost.add(line, what, why);
       if (!open.delete(callId)) {
         const why = answered.has(callId) ? "the call has a result already" : "no open call has its id";
         this.#lost.add(line, `result of ${JSON.stringify(callId)}`, why);
@@ -247,8 +257,7 @@ class ClaudeLines {
   }
 
   #parts(line: number, content: JsonValue | undefined): Item[] {
-    if (typeof content === "string") return content === "" ? [] : [textPart(content)];
-    return objectsIn(content).flatMap((block): Item[] => {
+    return partsIn(content).flatMap((block): Item[] => {
       if (block.type === "tool_result") return [];
       const text = block.type === "text" ? textIn(block.text) : null;
       if (text !== null) return [textPart(text)];
@@ -274,13 +283,13 @@ function answerKeyOf(json: JsonObject): string | null {
 
 function resultsIn(
   json: JsonObject,
-): (Pick<ResultEntry, "callId" | "isError" | "output"> & { readonly images: number })[] {
+): (Pick<ResultEntry, "callId" | "isError" | "output"> & { readonly lost: [what: string, why: string][] })[] {
   return objectsIn(messageOf(json, "user")?.content).flatMap((block) => {
     const callId = block.type === "tool_result" ? textIn(block.tool_use_id) : null;
     if (callId === null) return [];
-    const output = typeof block.content === "string" ? block.content : outputText(objectsIn(block.content));
-    const images = objectsIn(block.content).filter(({ type }) => type === "image").length;
-    return [{ callId, isError: block.is_error === true, output, images }];
+    const lost: [string, string][] = [];
+    const output = resultText(block.content ?? "", (what, why) => lost.push([what, why]));
+    return [{ callId, isError: block.is_error === true, output, lost }];
   });
 }
 

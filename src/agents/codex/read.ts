@@ -6,7 +6,8 @@ import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../
 import { itemKind } from "../../domain/item.ts";
 import type { AgentBranch, AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
-import { LostParts, messageBy, objectsIn, outputText, textIn } from "../reading.ts";
+import { joinedUsage, TokenCounter, usageOf } from "./token_counts.ts";
+import { LostParts, messageBy, objectsIn, partsIn, resultText, textIn } from "../reading.ts";
 
 /** Types of lines that repeat other lines, or describe the program and not the conversation. */
 const SILENT: ReadonlySet<JsonValue> = new Set(["event_msg", "world_state"]);
@@ -65,9 +66,15 @@ export function readOldCodex(lines: readonly SourceLine[]): AgentSession {
 
 /** Reads the lines of a rollout. Parts that cannot be kept are in `lost`; no line is fatal. */
 export function readCodex(lines: readonly SourceLine[]): AgentSession {
-  const reader = new CodexReader();
-  for (const line of lines) reader.add(line);
-  return reader.finish();
+  const read = (promptsInEvents: boolean) => {
+    const reader = new CodexReader(promptsInEvents);
+    for (const line of lines) reader.add(line);
+    return reader.finish();
+  };
+  const session = read(false);
+  const hasPrompt = [session.main, ...session.others.map(({ entries }) => entries)]
+    .some((entries) => entries.some(({ kind }) => kind === "user"));
+  return hasPrompt ? session : read(true);
 }
 
 class CodexReader {
@@ -85,12 +92,28 @@ class CodexReader {
   #id: string | null = null;
   /** True once a line marked the end of an answer: an answer without the mark is then cut. */
   #marksEnds = false;
+  readonly #tokens = new TokenCounter();
+  /** Usage of an answer whose items have not come so far. */
+  #early: JsonObject | null = null;
+  #forkedFrom: string | null = null;
+  #copying: CopyOfThread | null = null;
+  #isCopied = false;
+  readonly #promptsInEvents: boolean;
+  /** Prompts in events, which repeat messages; and the texts of messages. */
+  readonly #events: { readonly line: number; readonly text: string }[] = [];
+  readonly #texts = new Set<string>();
+
+  /** `promptsInEvents`: prompts are events, as in rollouts that have no other messages of the user. */
+  constructor(promptsInEvents: boolean) {
+    this.#promptsInEvents = promptsInEvents;
+  }
 
   add({ line, json }: SourceLine): void {
     const { type, payload } = json;
+    if (this.#copying?.continues(json) === false) this.#copying = null;
     if (typeof type !== "string" || !isJsonObject(payload)) {
       this.#lost.add(line, "line", "it has no type or no payload");
-    } else if (type === "session_meta") this.#addMeta(line, payload);
+    } else if (type === "session_meta") this.#addMeta(line, payload, json);
     else if (type === "turn_context") {
       this.#endResponse({});
       this.#model = textIn(payload.model) ?? this.#model;
@@ -99,7 +122,7 @@ class CodexReader {
       this.#marksEnds = true;
       this.#endResponse({ responseId: textIn(payload.response_id), usage: usageOf(payload.usage) });
     } else if (type === "compacted") this.#addCompaction(line, payload);
-    else if (type === "event_msg" && payload.type === "thread_rolled_back") this.#rollBack(line, payload);
+    else if (type === "event_msg") this.#addEvent(line, payload);
     else if (!SILENT.has(type)) {
       this.#lost.add(line, `type ${JSON.stringify(type)}`, "it is of an unknown type");
     }
@@ -108,6 +131,12 @@ class CodexReader {
   finish(): AgentSession {
     const status = this.#marksEnds ? "interrupted" : "completed";
     this.#endResponse({ status });
+    const prompts = [...this.#texts].join("\n");
+    for (const { line, text } of this.#events) {
+      if (this.#texts.has(text) || prompts.includes(text.trim())) continue;
+      this.#lost.add(line, messageBy("user"), "it is only in an event");
+    }
+    if (this.#early !== null) this.#lost.add(this.#itemsLine, "token count", "no answer follows it");
     return {
       agent: "codex",
       version: this.#version,
@@ -118,7 +147,37 @@ class CodexReader {
     };
   }
 
-  #addMeta(line: number, payload: JsonObject): void {
+  #addEvent(line: number, payload: JsonObject): void {
+    if (payload.type === "thread_rolled_back") return this.#rollBack(line, payload);
+    if (payload.type === "token_count" && !this.#marksEnds) {
+      return this.#addTokens(this.#tokens.added(payload.info));
+    }
+    const { message, images, kind } = payload;
+    if (payload.type !== "user_message" || kind !== undefined && kind !== "plain") return;
+    const text = textIn(message);
+    if (!this.#promptsInEvents && text !== null) this.#events.push({ line, text });
+    if (!this.#promptsInEvents) return;
+    const content = [
+      ...(text === null ? [] : [{ type: "input_text", text }]),
+      ...(Array.isArray(images) ? images : []).map((image_url) => ({ type: "input_image", image_url })),
+    ];
+    this.#addMessage(line, { type: "message", role: "user", content }, undefined);
+  }
+
+  /** Adds a usage to the answer before it. Results of its calls may come between, and some versions write it first. */
+  #addTokens(usage: JsonObject | null): void {
+    if (usage === null) return;
+    if (this.#items.length > 0) return this.#endResponse({ usage });
+    const index = this.#entries.findLastIndex(({ kind }) => kind !== "result");
+    const last = this.#entries[index];
+    if (last?.kind !== "response" || last.usage !== null) this.#early = joinedUsage(this.#early, usage);
+    else this.#entries[index] = { ...last, usage };
+  }
+
+  #addMeta(line: number, payload: JsonObject, json: JsonObject): void {
+    // A fork begins with a copy of its parent, whose header is the second one.
+    if (this.#id !== null && textIn(payload.id) === this.#forkedFrom) this.#copying = new CopyOfThread(json);
+    this.#forkedFrom = textIn(payload.forked_from_id) ?? this.#forkedFrom;
     this.#id ??= textIn(payload.id);
     this.#version = textIn(payload.cli_version) ?? this.#version;
     if (isJsonObject(payload.history_base)) {
@@ -132,7 +191,9 @@ class CodexReader {
   #addItem(line: number, payload: JsonObject): void {
     const { internal_chat_message_metadata_passthrough: own, ...members } = payload;
     if (typeof members.type !== "string") return this.#lost.add(line, "item", "it has no type");
-    const item = { ...members, type: members.type } as Item;
+    // The API takes a text for the parts of a message too.
+    const content = members.type === "message" ? { content: partsOf(members.content, members.role) } : {};
+    const item = { ...members, type: members.type, ...content } as Item;
     if (item.type.endsWith("_call_output")) return this.#addResult(line, item);
     if (item.type === "message" && item.role !== "assistant") return this.#addMessage(line, item, own);
     if (!ITEMS.has(item.type)) {
@@ -144,7 +205,7 @@ class CodexReader {
       return this.#lost.add(line, `item ${JSON.stringify(item.type)}`, "an item before it has the same id");
     }
     if (id !== null) this.#ids.add(id);
-    if (this.#items.length === 0) this.#itemsLine = line;
+    if (this.#items.length === 0) [this.#itemsLine, this.#isCopied] = [line, this.#copying !== null];
     this.#items.push(withoutNulls(item));
     if (itemKind(item) === "tool_call") this.#calls.add(plainText(item.call_id));
   }
@@ -156,15 +217,14 @@ class CodexReader {
     }
     this.#endResponse({});
     this.#calls.delete(callId);
-    if (objectsIn(item.output).some(({ type }) => type === "input_image")) {
-      this.#lost.add(line, "image", "results of calls are kept as text");
-    }
-    this.#entries.push({ kind: "result", line, callId, isError: false, output: outputText(item.output) });
+    const output = resultText(item.output, (what, why) => this.#lost.add(line, what, why));
+    this.#entries.push({ kind: "result", line, callId, isError: false, output });
   }
 
   #addMessage(line: number, item: Item, own: JsonValue | undefined): void {
+    this.#texts.add(resultText(item.content));
     const content = item.role === "user" ? usersParts(item.content, own) : [];
-    const isCut = content.length < partsOf(item.content).length;
+    const isCut = content.length < partsOf(item.content, item.role).length;
     if (isCut || content.length === 0) {
       const message = messageBy(item.role);
       this.#lost.add(
@@ -192,7 +252,7 @@ class CodexReader {
       const { internal_chat_message_metadata_passthrough: own } = item;
       if (item.type !== "message" || item.role !== "user") return [];
       const content = usersParts(item.content, own);
-      return content.length === 0 ? [] : [outputText(content)];
+      return content.length === 0 ? [] : [resultText(content)];
     });
     const message = textIn(payload.message) ?? "";
     if (message !== "" && !texts.includes(message)) texts.push(message);
@@ -233,11 +293,12 @@ class CodexReader {
       model: this.#model,
       responseId: null,
       status: "completed",
-      usage: null,
       ...found,
+      usage: joinedUsage(this.#early, found.usage ?? null),
       items: this.#items,
+      ...(this.#isCopied ? { isCopied: true } : {}),
     });
-    this.#items = [];
+    [this.#items, this.#early] = [[], null];
   }
 }
 
@@ -264,8 +325,9 @@ function isWhole({ type, content, summary, name, arguments: args, input, call_id
   }
 }
 
-function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(content) ? content : [];
+function partsOf(content: JsonValue | undefined, role: JsonValue | undefined): JsonValue[] {
+  if (Array.isArray(content)) return content;
+  return partsIn(content, role === "assistant" ? "output_text" : "input_text");
 }
 
 /** First words of texts that the program writes into messages of the user, in versions that do not name the kind of a part. */
@@ -275,7 +337,7 @@ const CONTEXT =
 /** Parts of a message that the user wrote. The program puts its instructions and context into such messages too. */
 function usersParts(content: JsonValue | undefined, own: JsonValue | undefined): Item[] {
   const kinds = isJsonObject(own) && Array.isArray(own.content_item_kinds) ? own.content_item_kinds : [];
-  return partsOf(content).filter((part, index): part is Item => {
+  return partsOf(content, "user").filter((part, index): part is Item => {
     if (!isJsonObject(part) || typeof part.type !== "string" || part.type === "") return false;
     const kind = kinds[index];
     if (typeof kind === "string" && kind !== "unknown") return kind.startsWith("user.");
@@ -288,15 +350,24 @@ function withoutNulls(item: Item): Item {
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null)) as unknown as Item;
 }
 
-/** The usage in the shape of the Responses API. */
-function usageOf(usage: JsonValue | undefined): JsonObject | null {
-  if (!isJsonObject(usage)) return null;
-  const { cached_input_tokens, reasoning_output_tokens, input_tokens, output_tokens, total_tokens } = usage;
-  return {
-    input_tokens: input_tokens ?? 0,
-    input_tokens_details: { cached_tokens: cached_input_tokens ?? 0 },
-    output_tokens: output_tokens ?? 0,
-    output_tokens_details: { reasoning_tokens: reasoning_output_tokens ?? 0 },
-    total_tokens: total_tokens ?? 0,
-  };
+/** Longest pause between two lines of a copy, in milliseconds: no model answers faster than a file is copied. */
+const MOST_PAUSE_MS = 250;
+
+/** Finds the end of a copied thread: its lines have the time of the copy, one after the other. */
+class CopyOfThread {
+  #time: number;
+
+  constructor(header: JsonObject) {
+    this.#time = timeIn(header);
+  }
+
+  continues(line: JsonObject): boolean {
+    const pause = timeIn(line) - this.#time;
+    this.#time += pause;
+    return pause >= 0 && pause < MOST_PAUSE_MS;
+  }
+}
+
+function timeIn({ timestamp }: JsonObject): number {
+  return Date.parse(typeof timestamp === "string" ? timestamp : "");
 }

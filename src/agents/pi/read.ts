@@ -8,14 +8,14 @@ import type { AgentEntry, AgentSession } from "../agent_session.ts";
 import { MAX_LINE_DEPTH, type SourceLine } from "../lines.ts";
 import {
   branchesOf,
+  countedUsage,
   imagePart,
   LostParts,
   messageBy,
-  objectsIn,
-  outputText,
+  partsIn,
+  resultText,
   textIn,
   textPart,
-  tokensIn,
 } from "../reading.ts";
 import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
@@ -124,9 +124,7 @@ class PiLines {
   #message(line: number, message: JsonObject, open: Set<string>): AgentEntry[] {
     switch (message.role) {
       case "user": {
-        const content = typeof message.content === "string"
-          ? [textPart(message.content)]
-          : objectsIn(message.content).flatMap((part) => this.#userPart(line, part));
+        const content = partsIn(message.content).flatMap((part) => this.#userPart(line, part));
         if (content.length === 0) {
           this.#lost.add(line, 'message of "user"', "it is empty");
           return [];
@@ -138,15 +136,11 @@ class PiLines {
         return this.#response(line, message, open);
       case "toolResult": {
         const callId = callIdIn(message.toolCallId);
-        const parts = objectsIn(message.content);
-        if (parts.some(({ type }) => type === "image")) {
-          this.#lost.add(line, "image", "results of calls are kept as text");
-        }
         if (!open.delete(callId)) {
           this.#lost.add(line, `result of ${JSON.stringify(callId)}`, "no open call has its id");
           return [];
         }
-        const output = outputText(parts);
+        const output = resultText(message.content, (what, why) => this.#lost.add(line, what, why));
         return [{ kind: "result", line, callId, isError: message.isError === true, output }];
       }
       default:
@@ -158,7 +152,7 @@ class PiLines {
   #response(line: number, message: JsonObject, open: Set<string>): AgentEntry[] {
     const provider = providerInPi(message.api, message.provider);
     const inBlocks = answersInBlocks(provider);
-    const parts = objectsIn(message.content);
+    const parts = partsIn(message.content);
     const items = parts.flatMap((part): Item[] => {
       const item = inBlocks ? block(part) : responseItem(part);
       if (item === null) {
@@ -263,23 +257,27 @@ function objectOf(text: JsonValue | undefined): JsonObject | null {
   return isJsonObject(json) ? json : null;
 }
 
-/** The usage in the shape of the API that answered. */
-function usageOf(usage: JsonObject, inBlocks: boolean): JsonObject {
-  const [input, output] = [tokensIn(usage.input), tokensIn(usage.output)];
-  const [read, written] = [tokensIn(usage.cacheRead), tokensIn(usage.cacheWrite)];
+/** The usage in the shape of the API that answered; `null` if it counts no tokens. The file has no reasoning tokens. */
+function usageOf({ input, output, cacheRead, cacheWrite }: JsonObject, inBlocks: boolean): JsonObject | null {
   if (inBlocks) {
-    return {
+    return countedUsage({
       input_tokens: input,
-      cache_creation_input_tokens: written,
-      cache_read_input_tokens: read,
+      cache_creation_input_tokens: cacheWrite,
+      cache_read_input_tokens: cacheRead,
       output_tokens: output,
-    };
+    });
   }
-  return {
-    input_tokens: input + read,
-    input_tokens_details: { cached_tokens: read },
+  const sum = (...counts: readonly (JsonValue | undefined)[]) =>
+    counts.every((count) => typeof count === "number")
+      ? counts.reduce((total, count) => total + count, 0)
+      : undefined;
+  const details = countedUsage({ cached_tokens: cacheRead });
+  const usage = countedUsage({
+    input_tokens: sum(input, cacheRead ?? 0),
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: input + read + output,
-  };
+    total_tokens: sum(input, cacheRead ?? 0, output),
+  });
+  return usage === null || cacheRead === undefined
+    ? usage
+    : { ...usage, input_tokens_details: details ?? { cached_tokens: 0 } };
 }

@@ -172,6 +172,21 @@ export const CLAUDE: Rows = {
     lines: chain(user("Look", aside), answer("msg_1", text("Seen"), aside)),
     turns: ["user Look", "response msg_1 text"],
   },
+  "texts for the parts of messages and results are read": {
+    lines: chain(
+      user("One"),
+      answer("msg_1", call("t1"), {}, { content: [call("t1"), call("t2"), call("t3")] }),
+      result("t1", ["a", { type: "text", text: "b" }, { type: "odd" }, image]),
+      result("t2", { a: 1 }),
+      result("t3", undefined),
+      answer("msg_2", text(""), {}, { content: "Done" }),
+    ),
+    turns: [
+      ...["user One", "response msg_1 tool_use tool_use tool_use"],
+      ...["result t1 ab", 'result t2 {"a":1}', "result t3 ", "response msg_2 text"],
+    ],
+    lost: ['3 part "odd"', "3 image"],
+  },
   "an answer before the first message of the user is lost": {
     lines: chain(answer("m", text("1")), user("Two")),
     turns: ["user Two"],

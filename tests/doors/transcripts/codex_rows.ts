@@ -9,12 +9,17 @@ const reasoning = (id: string) =>
   item({ type: "reasoning", id, summary: [], content: null, encrypted_content: "gAAAA" });
 const call = (id: string) =>
   item({ type: "function_call", id: `fc_${id}`, call_id: id, name: "exec_command", arguments: "{}" });
-const result = (id: string, output = "hi") => item({ type: "function_call_output", call_id: id, output });
+const result = (id: string, output: Json = "hi") =>
+  item({ type: "function_call_output", call_id: id, output });
 const answer = (text: string) =>
   item({ type: "message", role: "assistant", id: `msg_${text}`, content: [{ type: "output_text", text }] });
 const end = (response_id: string) => ({
   type: "token_usage_record",
   payload: { response_id, usage: { input_tokens: 7, cached_input_tokens: 2, output_tokens: 3 } },
+});
+const event = (message: string, more: Json = {}) => ({
+  type: "event_msg",
+  payload: { type: "user_message", message, ...more },
 });
 const back = (num_turns: Json) => ({ type: "event_msg", payload: { type: "thread_rolled_back", num_turns } });
 const compacted = (message: string, replacement_history?: Json) => ({
@@ -77,6 +82,39 @@ export const CODEX: Rows = {
       ...[1, 2, 3, 4].map((line) => `${line} message of "user"`),
       ...[5, 6].map((line) => `${line} part of a message of "user"`),
     ],
+  },
+  "prompts that are only in events are read, if no message of the user is kept": {
+    lines: [
+      user(environment),
+      event("<environment_context>", { kind: "environment_context" }),
+      event("One"),
+      answer("1"),
+      event("", { images: ["data:image/png;base64,AAAA"] }),
+      event(environment),
+      answer("2"),
+    ],
+    turns: ["user One", "response  message", "user input_image", "response  message"],
+    lost: ['1 message of "user"', '6 message of "user"'],
+  },
+  "an event repeats a message of the user": {
+    lines: [user("One"), event("One"), answer("1"), event("Two"), answer("2")],
+    turns: ["user One", "response  message message"],
+    lost: ['4 message of "user"'],
+  },
+  "texts for the parts of messages and outputs are read": {
+    lines: [
+      ...[item({ ...said(""), content: "One" }), item({ type: "message", role: "assistant", content: "1" })],
+      ...[call("c1"), call("c2"), call("c3"), call("c4")],
+      result("c1", [{ type: "input_text", text: "a" }, "b", { type: "input_image" }, { type: "odd" }, 5]),
+      result("c2", { content: "a" }),
+      item({ type: "function_call_output", call_id: "c3" }),
+      result("c4", null),
+    ],
+    turns: [
+      ...["user One", "response  message function_call function_call function_call function_call"],
+      ...["result c1 ab", 'result c2 {"content":"a"}', "result c3 ", "result c4 "],
+    ],
+    lost: ["7 image", '7 part "odd"', "7 part null", "9 output"],
   },
   "runs that a rollback removed are a branch, also if a later rollback removes more": {
     lines: [

@@ -121,6 +121,21 @@ export const PI: Rows = {
       ...[...THREE, "compaction of turns 1 to 4: So far", "user Four", "compaction of turns 1 to 4: Later"],
     ],
   },
+  "texts for the parts of messages and results are read": {
+    lines: chain(
+      { role: "user", content: "One" },
+      { ...answer("a"), content: [{ type: "toolCall", id: "t1", name: "bash", arguments: {} }] },
+      { role: "toolResult", toolCallId: "t1", content: "one.txt two.txt" },
+      { ...answer("b"), content: [{ type: "toolCall", id: "t2", name: "bash", arguments: {} }] },
+      { role: "toolResult", toolCallId: "t2", content: [{ type: "text", text: "x" }, "y", { type: "odd" }] },
+      { ...answer("c"), content: "Done" },
+    ),
+    turns: [
+      ...["user One", "response a function_call", "result t1 one.txt two.txt"],
+      ...["response b function_call", "result t2 xy", "response c message"],
+    ],
+    lost: ['6 part "odd"'],
+  },
   "lines without ids follow one another, and no line is fatal": {
     lines: [
       ...[HEADER, { type: "message", message: user("One") }],
