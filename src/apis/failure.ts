@@ -3,9 +3,15 @@
  * (protocol §3.5, §6.2, §6.3, §11).
  */
 import type { ApiFailure, ErrorCode } from "../domain/errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../domain/json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectMember,
+  parsedObject,
+  stringMember,
+} from "../domain/json.ts";
 import { excerptOf, oneLine, quoted } from "./message.ts";
-import { errorBodySchema, mismatchOf } from "./wire.ts";
 
 export interface ErrorFacts {
   readonly message: string | null;
@@ -109,10 +115,15 @@ export function classifyAnswer(status: number, headers: Headers, bodyText: strin
   });
 }
 
-/** Judges an error that came inside a stream, after HTTP 200: its `code` first, then its `type`, then its text. */
-export function classifyStreamError(error: JsonObject): ApiFailure {
-  const facts = factsOf(error);
-  const code = codeOfWords(facts) ?? "provider_failed";
+/**
+ * Judges an error that came inside a stream, after HTTP 200: its `code` first, then its `type` and its text, then the
+ * status that it names. `event` is an `error` event of any shape, or the event of a failed response (§3.5, §8.5, §10).
+ */
+export function classifyErrorEvent(event: JsonObject): ApiFailure {
+  const facts = errorFactsIn(event) ?? factsOf({ ...event, type: undefined });
+  const { status = objectMember(event, "error")?.status_code } = event;
+  const isStatus = typeof status === "number" && status >= 400 && status <= 599;
+  const code = codeOfWords(facts) ?? (isStatus ? codeOfStatus(status, facts) : "provider_failed");
   const said = facts.message === null ? "it gave no reason" : oneLine(facts.message);
   return failure({
     code,
@@ -121,12 +132,6 @@ export function classifyStreamError(error: JsonObject): ApiFailure {
     facts,
     retryable: code === "rate_limited" || code === "provider_failed",
   });
-}
-
-/** Judges an `error` event in both of its shapes: nested under `error`, or flat (§3.5, §10). */
-export function classifyErrorEvent(payload: JsonObject): ApiFailure {
-  const { error } = payload;
-  return classifyStreamError(isJsonObject(error) ? error : { message: error, ...payload, type: undefined });
 }
 
 /** The stream ended before its terminal event. */
@@ -204,21 +209,28 @@ export function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
 }
 
 function errorFactsOf(bodyText: string): ErrorFacts | undefined {
-  let body: unknown;
-  try {
-    body = JSON.parse(bodyText);
-  } catch {
-    return undefined;
-  }
-  if (!isJsonObject(body)) return undefined;
-  const { error } = body;
-  if (mismatchOf(errorBodySchema, body) === undefined) {
-    return typeof error === "string" ? { ...NO_FACTS, message: error } : factsOf(error as JsonObject);
-  }
-  const detail = detailFacts(body.detail);
-  if (detail !== undefined) return detail;
-  const message = stringMember(body, "message") ?? stringMember(body, "detail");
-  return message === undefined ? undefined : { ...factsOf(body), message };
+  const body = parsedObject(bodyText);
+  return body === null ? undefined : errorFactsIn(body);
+}
+
+/** Types of the events around an error, which say nothing about it. */
+const ENVELOPES: ReadonlySet<string> = new Set(["error", "response.error", "response.failed"]);
+
+/**
+ * The facts of the error in an envelope of any kind: the body of an answer, an `error` event, nested or flat, a failed
+ * response or its event. `undefined` if it holds none.
+ */
+function errorFactsIn(envelope: JsonObject): ErrorFacts | undefined {
+  const { error, response, detail } = envelope;
+  if (isJsonObject(error)) return factsOf(error);
+  if (typeof error === "string") return { ...NO_FACTS, message: error };
+  if (isJsonObject(response)) return errorFactsIn(response);
+  const details = detailFacts(detail);
+  if (details !== undefined) return details;
+  const message = stringMember(envelope, "message") ?? stringMember(envelope, "detail");
+  if (message === undefined) return undefined;
+  const facts = factsOf(envelope);
+  return { ...facts, message, type: facts.type !== null && ENVELOPES.has(facts.type) ? null : facts.type };
 }
 
 /**
@@ -255,7 +267,7 @@ function placeOf(loc: JsonValue | undefined): string | null {
 
 function factsOf(error: JsonObject): ErrorFacts {
   return {
-    message: textOf(error.message),
+    message: typeof error.message === "number" ? null : textOf(error.message),
     code: textOf(error.code),
     type: textOf(error.type),
     param: textOf(error.param),

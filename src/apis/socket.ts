@@ -103,7 +103,12 @@ export interface ConversationStep {
   readonly refusal: HttpError | null;
   /** Headers of the answer that an error holds. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Lost according to an error: the response that the request continues, or the connection; `null` for neither. */
+  /** True before the answer itself: the response has begun, or the server shows that it is alive. */
+  readonly isPrelude: boolean;
+  /**
+   * Lost according to an error: the connection, or the response that the request continues, whatever the reason of the
+   * refusal; `null` for neither.
+   */
   readonly loss: "response" | "connection" | null;
 }
 

@@ -15,9 +15,6 @@ export const errorSchema = z.lazy(() =>
   })
 );
 
-/** The body of an answer that is not 2xx: `{error: {…}}`; some proxies put a plain string there. */
-export const errorBodySchema = z.lazy(() => z.looseObject({ error: z.union([errorSchema, z.string()]) }));
-
 /** The first mismatch of `value` with `schema`, as `path: problem`; `undefined` if it matches. */
 export function mismatchOf(schema: z.ZodType, value: unknown): string | undefined {
   const issue = schema.safeParse(value).error?.issues[0];

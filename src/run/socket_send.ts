@@ -78,9 +78,18 @@ interface Connection {
   readonly target: string;
 }
 
-/** The first message of an answer, or the reason why there is none. */
+type CloseEvent = Extract<SocketEvent, { kind: "close" }>;
+
+/** The first messages of an answer, or the reason why there are none. */
 type Opening =
-  | { readonly kind: "answer"; readonly step: ConversationStep }
+  | {
+    readonly kind: "answer";
+    readonly steps: readonly ConversationStep[];
+    /** The last step, which decides what follows. */
+    readonly step: ConversationStep;
+    /** The end of the connection after these messages; `null` if it is open. */
+    readonly close: CloseEvent | null;
+  }
   | { readonly kind: "closed"; readonly code: number; readonly error: RepriseError };
 
 class SocketSender {
@@ -121,7 +130,7 @@ class SocketSender {
       const exchange = new Exchange(socket, url, signal, this.#options);
       const { text, continues } = this.#conversation.open(request.body);
       socket.send(text);
-      const opening = await this.#first(exchange);
+      const opening = await this.#first(exchange, continues);
       if (opening.kind === "closed") {
         this.#drop();
         if (!isReused && !MAY_RECONNECT.has(opening.code)) {
@@ -139,10 +148,17 @@ class SocketSender {
       }
       if (step.loss === "response" && continues) {
         exchange.end();
+        // `response.failed` may follow an error without a status (protocol §3.5).
+        if (step.isError && step.refusal === null) this.#drop();
         continue;
       }
-      return step.refusal === null || step.loss === "connection"
-        ? { status: 200, headers: answerHeaders(socket), body: this.#bodyOf(exchange, step), transport: "ws" }
+      return step.refusal === null || step.loss === "connection" || opening.steps.length > 1
+        ? {
+          status: 200,
+          headers: answerHeaders(socket, step.headers),
+          body: this.#bodyOf(exchange, opening),
+          transport: "ws",
+        }
         : this.#refused(exchange, step.refusal, step.headers);
     }
   }
@@ -195,12 +211,23 @@ class SocketSender {
     }
   }
 
-  async #first(exchange: Exchange): Promise<Opening> {
-    const event = await exchange.next(this.#options.responseTimeoutMs);
-    if (event.kind === "close") {
-      return { kind: "closed", code: event.code, error: exchange.lost(event) };
+  /**
+   * Waits for the first message; of an answer that continues a response, for the first message that shows that the server
+   * accepts this.
+   */
+  async #first(exchange: Exchange, continues: boolean): Promise<Opening> {
+    const { responseTimeoutMs, idleTimeoutMs } = this.#options;
+    const steps: ConversationStep[] = [];
+    for (;;) {
+      const event = await exchange.next(steps.length === 0 ? responseTimeoutMs : idleTimeoutMs);
+      const last = steps.at(-1);
+      if (event.kind !== "close") {
+        const step = this.#take(exchange, event);
+        steps.push(step);
+        if (!continues || !step.isPrelude) return { kind: "answer", steps, step, close: null };
+      } else if (last !== undefined) return { kind: "answer", steps, step: last, close: event };
+      else return { kind: "closed", code: event.code, error: exchange.lost(event) };
     }
-    return { kind: "answer", step: this.#take(exchange, event) };
   }
 
   #take(exchange: Exchange, event: Exclude<SocketEvent, { kind: "close" }>): ConversationStep {
@@ -216,14 +243,13 @@ class SocketSender {
   /** The connection stays open after a refusal. */
   #refused(exchange: Exchange, { status, body }: HttpError, errorHeaders: HeadersInit): HttpResponse {
     exchange.end();
-    const headers = answerHeaders(exchange.socket);
+    const headers = answerHeaders(exchange.socket, errorHeaders);
     headers.set("content-type", "application/json");
-    for (const [name, value] of new Headers(errorHeaders)) headers.set(name, value);
     return { status, headers, body: ReadableStream.from([encodeUtf8(body)]), transport: "ws" };
   }
 
-  #bodyOf(exchange: Exchange, first: ConversationStep): AsyncIterable<Uint8Array> {
-    const events = this.#events(exchange, first);
+  #bodyOf(exchange: Exchange, opening: Extract<Opening, { kind: "answer" }>): AsyncIterable<Uint8Array> {
+    const events = this.#events(exchange, opening);
     return capped({
       [Symbol.asyncIterator]: () => ({
         next: () => events.next(),
@@ -238,8 +264,12 @@ class SocketSender {
     }, this.#options.maxBodyBytes);
   }
 
-  async *#events(exchange: Exchange, first: ConversationStep): AsyncGenerator<Uint8Array, undefined> {
-    for (let step = first;;) {
+  async *#events(
+    exchange: Exchange,
+    { steps, step: last, close }: Extract<Opening, { kind: "answer" }>,
+  ): AsyncGenerator<Uint8Array, undefined> {
+    for (const { event } of steps.slice(0, -1)) yield encodeUtf8(event);
+    for (let step = last;;) {
       if (step.loss === "connection") {
         exchange.end();
         this.#drop();
@@ -252,7 +282,7 @@ class SocketSender {
       }
       yield encodeUtf8(step.event);
       if (step.ends) return;
-      const event = await exchange.next(this.#options.idleTimeoutMs);
+      const event = close ?? await exchange.next(this.#options.idleTimeoutMs);
       if (event.kind === "close") {
         this.#drop();
         throw exchange.lost(event);
@@ -323,7 +353,7 @@ class Exchange {
   }
 
   /** The error for a connection that closed, or that the server reports to be over. */
-  lost(close: Extract<SocketEvent, { kind: "close" }> | null): RepriseError {
+  lost(close: CloseEvent | null): RepriseError {
     const { host } = this.#url;
     const { cause } = close ?? {};
     if (/^WS_ERR_/.test(String((cause as { code?: unknown } | undefined)?.code))) {
@@ -350,12 +380,13 @@ function targetOf(url: string, headers: HttpRequest["headers"]): string {
   return JSON.stringify([url, headers]);
 }
 
-/** The headers of an answer: those of the upgrade, which name the account. */
-function answerHeaders({ headers }: ClientSocket): Headers {
+/** The headers of an answer: those of the upgrade, which name the account, and those that an error holds. */
+function answerHeaders({ headers }: ClientSocket, more: HeadersInit): Headers {
   const answer = new Headers(headers);
   for (const name of [...answer.keys()]) {
     if (UPGRADE_HEADERS.has(name) || name.startsWith("sec-websocket-")) answer.delete(name);
   }
+  for (const [name, value] of new Headers(more)) answer.set(name, value);
   answer.set("content-type", "text/event-stream");
   return answer;
 }

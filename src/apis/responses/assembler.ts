@@ -15,13 +15,7 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
-import {
-  brokenFailure,
-  classifyErrorEvent,
-  classifyStreamError,
-  cutFailure,
-  ownFailure,
-} from "../failure.ts";
+import { brokenFailure, classifyErrorEvent, cutFailure, ownFailure } from "../failure.ts";
 import { quoted } from "../message.ts";
 import type { DeltaEvent, EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
 import { errorSchema, mismatchOf } from "../wire.ts";
@@ -337,10 +331,9 @@ function readFinal(type: string, response: JsonObject): FinalResponse {
       return { ...shared, status, ...(reason === undefined ? {} : { reason }) };
     }
     case "failed": {
-      const error = objectMember(response, "error");
-      const failure = error === undefined
-        ? ownFailure("provider_failed", "The provider ended the response as failed without a reason")
-        : classifyStreamError(error);
+      const failure = isJsonObject(response.error) || typeof response.error === "string"
+        ? classifyErrorEvent({ response })
+        : ownFailure("provider_failed", "The provider ended the response as failed without a reason");
       return { ...shared, status, failure };
     }
   }

@@ -71,6 +71,10 @@ const begins = (count: number, then: Reaction): Reaction => (socket, nth, raw) =
 const both = (...reactions: readonly Reaction[]): Reaction => (socket, nth, raw) => {
   for (const reaction of reactions) reaction(socket, nth, raw);
 };
+const LOST = { code: "previous_response_not_found", message: "Not found." };
+const NO_PAIR = refuses({ code: null, message: "No tool output found for function call call_1." }, 400);
+const fails = (error: Json): Reaction => (socket, nth) =>
+  sendAll(socket, [{ type: "response.failed", response: { id: `resp_${nth}`, status: "failed", error } }]);
 const LIMIT = refuses({ code: "websocket_connection_limit_reached", message: "limit reached" }, 400);
 const RETRY = /"kind":"retry".*"attempt":1/;
 const cuts: Reaction = (_, __, raw) => cutFrame(raw, "{}", 3);
@@ -90,11 +94,38 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     sent: "-:1 -:3",
   },
   "a request whose history was changed sends its whole input": {
-    reactions: [
-      calls,
-      refuses({ code: null, message: "No tool output found for function call call_1." }, 400),
-    ],
-    sent: "-:1 resp_1:1 -:1",
+    reactions: [calls, NO_PAIR, NO_PAIR, NO_PAIR],
+    sent: "-:1 resp_1:1 -:3 -:3 -:2",
+    says: /call call_1 of seq 2 is sent as text|"call_as_text"/,
+  },
+  ...table(
+    [
+      ["a pairing", NO_PAIR],
+      ["an unknown part", refuses({ code: "odd", message: "Odd." }, 422)],
+      ["a part, in the stream", refuses({ code: null, message: "No tool call found for call_1" })],
+      ["a part, in a failed response", fails({ code: "invalid_prompt", message: "No." })],
+      ["a part, once it has begun", begins(1, fails({ code: "invalid_prompt", message: "No." }))],
+      ["the response, in a failed response", fails(LOST)],
+      ["the response, once it has begun", begins(1, fails(LOST))],
+      ["the response, in a flat error", (socket) => sendAll(socket, [{ type: "error", ...LOST }])],
+      ["the response, with a failed response after it", both(refuses(LOST), fails(LOST))],
+    ] satisfies (readonly [string, Reaction])[],
+    ([what, refusal]) => [`a continuation is sent whole if the server refuses ${what}`, {
+      reactions: [calls, refusal],
+      sent: "-:1 resp_1:1 -:3",
+      connections: /failed response after|in the stream|flat/.test(what) ? "1 1 2" : "1 1 1",
+    }],
+  ),
+  "a whole request that is refused is not sent again": {
+    reactions: [refuses({ code: null, message: "Odd." }, 400)],
+    sent: "-:1",
+    exit: 13,
+  },
+  "a continuation that breaks off once it has begun is a cut": {
+    reactions: [calls, begins(1, closes(1000))],
+    sent: "-:1 resp_1:1",
+    exit: 10,
+    says: /stream_cut/,
   },
   ...table(
     [

@@ -3,10 +3,12 @@
  * before (protocol §8.5).
  */
 import type { Item } from "../../../domain/event.ts";
+import type { ApiFailure } from "../../../domain/errors.ts";
 import { parseExact } from "../../../domain/exact_json.ts";
 import { callIdOf, itemKind } from "../../../domain/item.ts";
 import { isJsonObject, type JsonObject, plainText, stringMember } from "../../../domain/json.ts";
-import type { Conversation, ConversationMessage, ConversationStep } from "../../socket.ts";
+import { classifyAnswer, classifyErrorEvent, isServerFault } from "../../failure.ts";
+import type { Conversation, ConversationMessage, ConversationStep, ServerMessage } from "../../socket.ts";
 import { encodeEntry } from "../items.ts";
 import { isItem } from "../ledger.ts";
 import { readResponsesEvent, statusOf } from "../stream.ts";
@@ -52,13 +54,15 @@ export class ResponsesConversation implements Conversation {
     }
     if (event?.kind === "end") this.#keep(event.type ?? "", event.response ?? {}, event.items);
     const error = event?.kind === "error" ? event.error : null;
+    const failed = error !== null || event?.kind === "end" && event.failed;
     return {
       event: sseEvent(message),
       ends,
       isError: error !== null,
       refusal,
       headers: error === null ? {} : headersIn(error),
-      loss: error === null ? null : lossIn(error),
+      isPrelude: event?.kind === "response" || event?.kind === "keepalive" || event?.kind === "other",
+      loss: refusal === null && !failed ? null : lossIn(failureOf(message)),
     };
   }
 
@@ -111,19 +115,22 @@ function piecesOf(item: Item): string[] {
   }
 }
 
+/** The failure that an error message or a failed response reports. */
+function failureOf({ refusal, json = {} }: ServerMessage): ApiFailure {
+  return refusal === null
+    ? classifyErrorEvent(json)
+    : classifyAnswer(refusal.status, new Headers(), refusal.body);
+}
+
 /**
- * Returns what the server no longer has, by its error: the response that a request continues, or the connection. Some
- * servers refuse an id without a code.
+ * Returns what the server no longer has, by its error: the connection, or the response that a request continues. Any
+ * refusal may be about that response, which only the server can see; an error without a known code may be a refusal.
  */
-function lossIn(error: JsonObject): ConversationStep["loss"] {
-  const code = stringMember(error, "code");
-  if (code === "websocket_connection_limit_reached") return "connection";
-  // The message of a miss may name `previous_response_id`.
-  if (code === "fixture_miss") return null;
-  const isPrevious = code === "previous_response_not_found" ||
-    stringMember(error, "param") === "previous_response_id" ||
-    /previous[_ ]response/i.test(stringMember(error, "message") ?? "");
-  return isPrevious ? "response" : null;
+function lossIn(failure: ApiFailure): ConversationStep["loss"] {
+  if (failure.providerCode === "websocket_connection_limit_reached") return "connection";
+  const mayBeRefusal = failure.code === "provider_failed" && failure.status === null &&
+    !isServerFault(failure);
+  return failure.code === "request_refused" || mayBeRefusal ? "response" : null;
 }
 
 /** Names and values that HTTP can carry. */
