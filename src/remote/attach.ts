@@ -2,7 +2,7 @@
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import { storageError } from "../store/fs_errors.ts";
+import { noSuchSession, storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { sessionPaths } from "../store/layout.ts";
 import type { LockOptions } from "../store/write/file_lock.ts";
@@ -123,11 +123,5 @@ export async function requireUnusedRemotely(store: ObjectStore, id: SessionId): 
 }
 
 function nowhere(id: SessionId, remote: string): RepriseError {
-  return new RepriseError(
-    "no_such_session",
-    `Cannot open session "${id}": it is neither here nor on ${remote}`,
-    {
-      hint: 'List the sessions with "reprise ls"',
-    },
-  );
+  return noSuchSession(id, { tried: `open session "${id}"`, found: `it is neither here nor on ${remote}` });
 }

@@ -3,6 +3,7 @@
  * (exit 14), and the errors about the content of a session's files.
  */
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
 import { insideSession, type SessionPaths } from "./layout.ts";
 
 const CODE_OF_CLASS: Record<string, string> = {
@@ -136,6 +137,18 @@ function orRefused<T>(operation: () => T, wrap: (error: unknown) => RepriseError
     if (error instanceof TypeError || error instanceof RangeError) throw error;
     throw wrap(error);
   }
+}
+
+/** `no_such_session` (exit 2) if there is no session where one was looked for. */
+export function noSuchSession(id: SessionId, { tried, found }: {
+  /** Verb and object, such as `open session "a"`. */
+  readonly tried: string;
+  readonly found: string;
+}): RepriseError {
+  return new RepriseError("no_such_session", `Cannot ${tried}: ${found}`, {
+    hint: 'List the sessions with "reprise ls"',
+    details: { session: id },
+  });
 }
 
 /** `session_damaged` (exit 12) for the file or directory at `path`. */

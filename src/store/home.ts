@@ -5,7 +5,7 @@ import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted, withoutSlash } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
-import { isHiddenName, type SessionPaths, sessionPaths, turnNumberOf } from "./layout.ts";
+import { isHiddenName, type SessionPaths, sessionPaths, turnNumbers } from "./layout.ts";
 import { readManifest, rebuildLoosely } from "./read/manifest.ts";
 import { isPrivate, lookForDirectory } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
@@ -268,5 +268,5 @@ function lastUse({ files }: Ports, { root, turns }: SessionPaths): string {
 export function holdsTurns(ports: Ports, { turns }: SessionPaths): boolean {
   const looked = lookForDirectory(ports, turns);
   if (looked.status !== "ok") return looked.status === "refused";
-  return ports.files.list(turns).some((name) => turnNumberOf(name) !== null);
+  return turnNumbers(ports, turns).length > 0;
 }

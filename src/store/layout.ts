@@ -1,5 +1,6 @@
 /** Paths and names of the files in a home. Only parsed session ids and our own names become path segments. */
 import type { SessionId } from "../domain/ids.ts";
+import type { Ports } from "../domain/ports.ts";
 import { turnFileName } from "../domain/turn.ts";
 
 /** Mode of every directory of ours, whatever the umask. */
@@ -55,6 +56,11 @@ export function turnNumberOf(name: string): number | null {
   if (match === null) return null;
   const turn = Number(match[1]);
   return turn >= 1 && turnFileName(turn) === name ? turn : null;
+}
+
+/** The numbers of the turn files in a directory, ascending. Throws the runtime's errors. */
+export function turnNumbers({ files }: Pick<Ports, "files">, directory: string): number[] {
+  return files.list(directory).flatMap((name) => turnNumberOf(name) ?? []).sort((a, b) => a - b);
 }
 
 /** True for names of temporary files of ours: `.tmp-<pid>-<hex>`. */

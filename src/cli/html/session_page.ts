@@ -6,7 +6,7 @@ import { cacheReports } from "../../run/cache_reports.ts";
 import type { PrefixReport } from "../../run/verify.ts";
 import { type Home, listSessions } from "../../store/home.ts";
 import { isBlobName } from "../../store/layout.ts";
-import { readBlob, readSession } from "../../store/read/session.ts";
+import { blobReader, readBlob, readSession } from "../../store/read/session.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
 import type { Context } from "../context.ts";
 import type { Shown } from "../inspection/shown_session.ts";
@@ -14,7 +14,6 @@ import type { Block } from "../inspection/transcript/blocks.ts";
 import { cacheNote } from "../inspection/transcript/cache_note.ts";
 import type { Fact, Transcript } from "../inspection/transcript/transcript.ts";
 import { anyUsage } from "../inspection/transcript/usage.ts";
-import { blobReader } from "../run/preview.ts";
 import { pageHtml } from "./document.ts";
 import { fateTexts, reasoningFates } from "./reasoning_fate.ts";
 

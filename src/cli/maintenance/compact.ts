@@ -28,12 +28,11 @@ import { answerText, Stop } from "../../run/outcome.ts";
 import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
 import { standingOmissions } from "../../run/refusals.ts";
 import { askOnce } from "../../run/request_step.ts";
-import { readSession, readSessionTail } from "../../store/read/session.ts";
+import { blobReader, readSession, readSessionTail } from "../../store/read/session.ts";
 import { closing, openWriter } from "../remote/open_writer.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { CompactFlags } from "../run/command.ts";
-import { blobReader } from "../run/preview.ts";
 import {
   readCall,
   type ResolvedTarget,

@@ -6,12 +6,11 @@ import { counted } from "../../domain/text.ts";
 import { type VerifiedRequest, verifySession } from "../../run/verify.ts";
 import { type FsckFinding, type FsckReport, fsckSession } from "../../store/check/fsck.ts";
 import { type Home, strayNames } from "../../store/home.ts";
-import { readSession } from "../../store/read/session.ts";
+import { blobReader, readSession } from "../../store/read/session.ts";
 import type { FsckFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { Progress, reportingFiles } from "../progress.ts";
-import { blobReader } from "../run/preview.ts";
 import type { JsonDocument } from "../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 

@@ -4,21 +4,18 @@ import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
 import { sha256Hex } from "../../domain/hash.ts";
-import { parseSessionId, type SessionId } from "../../domain/ids.ts";
+import { parseSessionId } from "../../domain/ids.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
-import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { requestAccount } from "../../fold/fold.ts";
-import type { ReadBlob } from "../../run/attachments.ts";
 import { type PreviewedRun, type PreviewedSession, previewRequest } from "../../run/preview.ts";
 import { isUnfinished, requireUnfinished, type RunStart } from "../../run/recover.ts";
 import { comparePrefix, type PrefixReport } from "../../run/verify.ts";
-import { lostBlobsIn } from "../../store/blobs.ts";
 import { type Home, openHome, resolveSession } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
-import { readBlobOrLost, readSession, readSessionTail } from "../../store/read/session.ts";
+import { blobReader, readSession, readSessionTail } from "../../store/read/session.ts";
 import { requireUnused } from "../../store/write/session_directory.ts";
 import { policyFromText } from "../../tools/permission/policy.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
@@ -228,14 +225,4 @@ function schemaIn(value: JsonValue | undefined): JsonObject | null {
     if (found !== null) return found;
   }
   return null;
-}
-
-/** Reads blobs of a session; `null` for blobs that `turns` record as lost. */
-export function blobReader(
-  ports: Ports,
-  home: Home,
-  { id, turns }: { readonly id: SessionId; readonly turns: readonly Turn[] },
-): ReadBlob {
-  const lost = lostBlobsIn(turns);
-  return (sha256) => readBlobOrLost(ports, sessionPaths(home.sessions, id), sha256, lost);
 }

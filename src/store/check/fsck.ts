@@ -1,12 +1,11 @@
 /** Checks a session: every file, checksum, number, link, call and blob. Writes nothing. */
-import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { ByteTotals } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
 import { inspectBlob, MISSING_BLOB } from "../blobs.ts";
 import { countsBlobs } from "../byte_totals.ts";
-import { orStorageError, storageError } from "../fs_errors.ts";
+import { noSuchSession, orStorageError, storageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
@@ -52,11 +51,11 @@ export async function fsckDirectory(ports: Ports, paths: SessionPaths): Promise<
   const tried = `check session "${id}"`;
   const facts = () => orStorageError(tried, paths.root, () => ports.files.facts(paths.root));
   const before = facts();
-  if (before === null) throw gone(tried, `nothing at "${paths.root}"`);
+  if (before === null) throw noSuchSession(id, { tried, found: `nothing at "${paths.root}"` });
   const requireUnmoved = () => {
     const now = facts();
     if (now?.inode !== before.inode || now.device !== before.device) {
-      throw gone(tried, "it was removed or replaced meanwhile");
+      throw noSuchSession(id, { tried, found: "it was removed or replaced meanwhile" });
     }
   };
   try {
@@ -87,12 +86,6 @@ async function checkAll(ports: Ports, paths: SessionPaths, tried: string): Promi
   });
   const turns = orStorageError(tried, paths.root, () => checkSession(check, held));
   return { id, findings, turns, in_use: held };
-}
-
-function gone(tried: string, found: string): RepriseError {
-  return new RepriseError("no_such_session", `Cannot ${tried}: ${found}`, {
-    hint: 'List the sessions with "reprise ls"',
-  });
 }
 
 function checkSession(check: FsckCheck, inUse: boolean): number {

@@ -16,7 +16,7 @@ import {
   pathsAt,
   type SessionPaths,
   sessionPaths,
-  turnNumberOf,
+  turnNumbers,
 } from "../layout.ts";
 import { readManifest } from "../read/manifest.ts";
 import { isLeftover, lookForDirectory, readSafely } from "../read/safe_open.ts";
@@ -163,8 +163,7 @@ function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
   const turns = lookForDirectory(ports, paths.turns);
   if (turns.status === "refused" || ports.files.facts(paths.manifest) !== null) return false;
   if (ports.files.facts(paths.quarantine) !== null || pendingNumbers(ports, paths).length > 0) return false;
-  return turns.status === "missing" ||
-    ports.files.list(paths.turns).every((name) => turnNumberOf(name) === null);
+  return turns.status === "missing" || turnNumbers(ports, paths.turns).length === 0;
 }
 
 /** Blobs that no turn, waiting turn or file in quarantine names. Empty while a turn is unreadable: it may name some. */

@@ -7,9 +7,10 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { encodeManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Files, Ports } from "../../domain/ports.ts";
+import { turnFileName } from "../../domain/turn.ts";
 import { measureBytes } from "../byte_totals.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
-import { pathsAt, type SessionPaths, sessionPaths, turnNumberOf } from "../layout.ts";
+import { pathsAt, type SessionPaths, sessionPaths, turnNumbers } from "../layout.ts";
 import type { FileLock } from "../write/file_lock.ts";
 import { lockSession } from "../write/lock.ts";
 import { ensureDirectory, fillFile, NewFile, orSyncFailed, syncFiles } from "../write/publish.ts";
@@ -166,10 +167,9 @@ export function removeDirectory(
  */
 function removeEnds({ files }: Ports, turns: string): void {
   if (files.facts(turns)?.kind !== "directory") return;
-  const numbered = files.list(turns).filter((name) => turnNumberOf(name) !== null)
-    .sort((a, b) => (turnNumberOf(a) ?? 0) - (turnNumberOf(b) ?? 0));
-  for (const name of new Set([...numbered.slice(0, 1), ...numbered.slice(-1)])) {
-    removeTree(files, `${turns}/${name}`);
+  const numbers = turnNumbers({ files }, turns);
+  for (const number of new Set([...numbers.slice(0, 1), ...numbers.slice(-1)])) {
+    removeTree(files, `${turns}/${turnFileName(number)}`);
   }
   orSyncFailed(() => files.syncDirectory(turns));
 }

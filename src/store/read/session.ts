@@ -6,9 +6,9 @@ import { advanceManifest, type Manifest, refOf, wholeManifest } from "../../doma
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, loadBlob, lostBlobsIn } from "../blobs.ts";
-import { orStorageError, sessionDamaged, sessionTooNew } from "../fs_errors.ts";
+import { noSuchSession, orStorageError, sessionDamaged, sessionTooNew } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
-import { insideSession, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { insideSession, type SessionPaths, sessionPaths, turnNumbers, turnPath } from "../layout.ts";
 import { measureBlobs } from "../byte_totals.ts";
 import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
@@ -91,6 +91,16 @@ export function readBlobOrLost(
     if (lost?.has(sha256) || lostBlobsIn(readHistory(ports, paths).turns).has(sha256)) return null;
   }
   throw sessionDamaged(paths, blob.path, blob);
+}
+
+/** Returns a reader of a session's blobs; `null` for those that `turns` record as lost. It throws as {@linkcode readBlobOrLost} does. */
+export function blobReader(
+  ports: Ports,
+  home: Home,
+  { id, turns }: { readonly id: SessionId; readonly turns: readonly Turn[] },
+): (sha256: string) => Uint8Array | null {
+  const lost = lostBlobsIn(turns);
+  return (sha256) => readBlobOrLost(ports, sessionPaths(home.sessions, id), sha256, lost);
 }
 
 function readKept(ports: Ports, paths: SessionPaths, sha256: string) {
@@ -244,7 +254,7 @@ function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator):
  */
 export function lastTurnOf(ports: Ports, paths: SessionPaths): number {
   if (lookForDirectory(ports, paths.turns).status !== "ok") return 0;
-  return ports.files.list(paths.turns).reduce((last, name) => Math.max(last, turnNumberOf(name) ?? 0), 0);
+  return turnNumbers(ports, paths.turns).at(-1) ?? 0;
 }
 
 /**
@@ -255,13 +265,8 @@ export function lastTurnOf(ports: Ports, paths: SessionPaths): number {
 export function requireSession(ports: Ports, paths: SessionPaths): void {
   const root = lookForDirectory(ports, paths.root);
   if (root.status === "missing") {
-    throw new RepriseError(
-      "no_such_session",
-      `Cannot open session "${paths.id}": nothing at "${paths.root}"`,
-      {
-        hint: 'List the sessions with "reprise ls"',
-      },
-    );
+    const found = `nothing at "${paths.root}"`;
+    throw noSuchSession(paths.id, { tried: `open session "${paths.id}"`, found });
   }
   if (root.status === "refused") throw sessionDamaged(paths, paths.root, root);
   for (const path of [paths.turns, paths.blobs, paths.quarantine]) {
@@ -308,8 +313,6 @@ function refuseGap(ports: Ports, paths: SessionPaths, last: number, file: Manife
     return;
   }
   if (lookForDirectory(ports, paths.turns).status === "missing") return;
-  const beyond = ports.files.list(paths.turns).map(turnNumberOf).filter((turn) =>
-    turn !== null && turn > last
-  );
-  if (beyond.length > 0) refuse(Math.min(...beyond as number[]));
+  const beyond = turnNumbers(ports, paths.turns).find((turn) => turn > last);
+  if (beyond !== undefined) refuse(beyond);
 }

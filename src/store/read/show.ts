@@ -2,15 +2,14 @@
  * Reads a session for people: every turn that fits its checksum, of any version and content, and a list of the other files.
  * Loads no schema, so nothing that is read here may become part of a request.
  */
-import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
-import { orStorageError, sessionDamaged } from "../fs_errors.ts";
+import { noSuchSession, orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
-import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { type SessionPaths, sessionPaths, turnNumbers, turnPath } from "../layout.ts";
 import { readManifest, rebuildLoosely } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
 import { readEnvelope } from "./turn_file.ts";
@@ -58,7 +57,9 @@ export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSessi
   return orStorageError(`read session "${id}"`, paths.root, () => {
     for (const directory of [paths.root, paths.turns]) {
       const looked = lookForDirectory(ports, directory);
-      if (looked.status === "missing") throw nothingThere(id, directory);
+      if (looked.status === "missing") {
+        throw noSuchSession(id, { tried: `show session "${id}"`, found: `nothing at "${directory}"` });
+      }
       if (looked.status === "refused") throw sessionDamaged(paths, directory, looked);
     }
     const { turns, problems } = readTurns(ports, paths);
@@ -66,18 +67,11 @@ export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSessi
   });
 }
 
-function nothingThere(id: SessionId, path: string): RepriseError {
-  return new RepriseError("no_such_session", `Cannot show session "${id}": nothing at "${path}"`, {
-    hint: 'List the sessions with "reprise ls"',
-  });
-}
-
 function readTurns(ports: Ports, paths: SessionPaths): { turns: ShownTurn[]; problems: ShowProblem[] } {
   const turns: ShownTurn[] = [];
   const problems: ShowProblem[] = [];
-  const numbers = ports.files.list(paths.turns).map(turnNumberOf).filter((number) => number !== null);
   let expected = 1;
-  for (const number of numbers.sort((a, b) => a - b)) {
+  for (const number of turnNumbers(ports, paths.turns)) {
     const path = `turns/${turnFileName(number)}`;
     if (number > expected) {
       const missing = number - expected === 1

@@ -2,7 +2,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { sessionDamaged, storageError, systemCode } from "../fs_errors.ts";
+import { noSuchSession, sessionDamaged, storageError, systemCode } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths } from "../layout.ts";
 import { requireSession } from "../read/session.ts";
@@ -52,12 +52,9 @@ export async function inspectLock(ports: Ports, paths: SessionPaths): Promise<Lo
   }
 }
 
-/** `no_such_session` for a directory that was removed while we waited. */
-function gone(paths: SessionPaths): RepriseError {
-  return new RepriseError("no_such_session", `Cannot lock session "${paths.id}": it was removed meanwhile`, {
-    hint: 'List the sessions with "reprise ls"',
-    details: { session: paths.id },
-  });
+/** The error for a directory that was removed while we waited. */
+function gone({ id }: SessionPaths): RepriseError {
+  return noSuchSession(id, { tried: `lock session "${id}"`, found: "it was removed meanwhile" });
 }
 
 /** `session_locked` (exit 5), naming the owner. */

@@ -7,7 +7,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
 import { sessionDamaged } from "../fs_errors.ts";
-import { type SessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { type SessionPaths, turnNumbers, turnPath } from "../layout.ts";
 import { lookForDirectory } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn.ts";
 import type { HistoryEnd } from "../read/validate.ts";
@@ -51,8 +51,7 @@ export function pendingNumbers(ports: Ports, paths: SessionPaths): number[] {
   const looked = lookForDirectory(ports, paths.pending);
   if (looked.status === "missing") return [];
   if (looked.status === "refused") throw sessionDamaged(paths, paths.pending, looked);
-  const numbers = ports.files.list(paths.pending).map(turnNumberOf);
-  return numbers.filter((number) => number !== null).sort((a, b) => a - b);
+  return turnNumbers(ports, paths.pending);
 }
 
 /** Creates the error for a writer without the remote that a turn waits for. */

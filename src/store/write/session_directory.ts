@@ -7,7 +7,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { sessionDamaged } from "../fs_errors.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
-import { type SessionPaths, turnNumberOf } from "../layout.ts";
+import { type SessionPaths, turnNumbers } from "../layout.ts";
 import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
 import type { FileLock } from "./file_lock.ts";
 import { ensureDirectory, orSyncFailed } from "./publish.ts";
@@ -24,7 +24,7 @@ export function requireUnused(ports: Ports, paths: SessionPaths): void {
   const turns = lookForDirectory(ports, paths.turns);
   if (turns.status === "missing") return;
   if (turns.status === "refused") throw sessionDamaged(paths, paths.turns, turns);
-  const count = ports.files.list(paths.turns).filter((name) => turnNumberOf(name) !== null).length;
+  const count = turnNumbers(ports, paths.turns).length;
   if (count === 0) return;
   throw new RepriseError(
     "session_exists",
