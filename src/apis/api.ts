@@ -66,8 +66,8 @@ export type RequestRefusal =
   | { readonly kind: "binding"; readonly index: number | null }
   /** A request field that the endpoint does not accept. */
   | { readonly kind: "field"; readonly without: Omission }
-  /** A call without its output or an output without its call. */
-  | { readonly kind: "call"; readonly callId: string | null }
+  /** Calls and outputs that are not paired, by the ids of the entries that the error names; `null` if it names none. */
+  | { readonly kind: "call"; readonly callIds: readonly string[] | null }
   /** One item of the input; `field` if the error is about a member that the item can be sent without. */
   | { readonly kind: "item"; readonly index: number; readonly field: string | null }
   /** Probably reasoning: the error names a sent item or mentions reasoning, but its text is unknown. */

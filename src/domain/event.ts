@@ -152,6 +152,14 @@ export interface ReplayNoticeEvent extends EventBase {
   /** The API's error. */
   readonly error?: RunError;
 }
+/** Calls and results that later requests hold as text of the user, because an API refused their pairing. */
+export interface CallsAsTextEvent extends EventBase {
+  readonly type: "calls_as_text";
+  /** The `seq` of each call. */
+  readonly call_seqs: readonly number[];
+  /** The API's error. */
+  readonly error?: RunError;
+}
 /**
  * Optional parts that a request can omit. `include`, `stream_options`, `prompt_cache_key`: fields that not every server
  * knows. `binding_check`: the check that refuses thinking bound to another conversation; the request asks the server
@@ -325,6 +333,7 @@ export type SessionEvent =
   | ProviderUsageEvent
   | PermissionDecisionEvent
   | ReplayNoticeEvent
+  | CallsAsTextEvent
   | EndpointNoticeEvent
   | HistoryCompactionEvent
   | ResultElidedEvent
@@ -355,6 +364,7 @@ const KNOWN: Record<EventType, true> = {
   history_compaction: true,
   permission_decision: true,
   replay_notice: true,
+  calls_as_text: true,
   endpoint_notice: true,
   result_elided: true,
   compaction_withdrawn: true,

@@ -47,7 +47,7 @@ export type DropReason =
   | "refused_in_run"
   | "outside_window"
   | "before_checkpoint"
-  /** The API refused the pairing of this call. */
+  /** The API refused the pairing of this call: left out by versions before `calls_as_text`. */
   | "call_refused"
   /** Its response did not complete, so that this call was never run. */
   | "call_not_run"
@@ -232,6 +232,7 @@ export function turnFileName(turn: number): string {
 /** Event kinds that may also appear between two runs, in a turn of their own. */
 const BETWEEN_RUNS: ReadonlySet<string> = new Set([
   "replay_notice",
+  "calls_as_text",
   "history_compaction",
   "result_elided",
   "compaction_withdrawn",

@@ -12,6 +12,7 @@ import type {
 import type { FoldedEntry } from "../domain/folded.ts";
 import { callIdOf, hasObjectArguments } from "../domain/item.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
+import { callText, ORPHAN_OUTPUT } from "./call_text.ts";
 import { type FoldTarget, isEncryptedItem } from "./guard.ts";
 import { isItemEvent, planResponse, type ResponsePlan } from "./response_plan.ts";
 import { type FoldOverrides, repairsArguments } from "./overrides.ts";
@@ -37,8 +38,10 @@ export interface FoldRepair {
     | "duplicate_result"
     /** The output of a result is sent shortened, after `compact`. */
     | "result_elided"
-    /** `omit` took out a message or a part of it: a note replaces it. */
-    | "content_omitted";
+    /** `omit` took out a message, a part of it or a result: a note replaces it. */
+    | "content_omitted"
+    /** The API refused the pairing of a call: it is sent as text of the user, with its result. */
+    | "call_as_text";
   /** Empty if it is about no call. */
   readonly callId: string;
 }
@@ -55,10 +58,6 @@ export interface Folded {
   /** The oldest version of the rules, up to `FOLD_VERSION`, that folds this history so. */
   readonly version: number;
 }
-
-/** Output of a call without a recorded result: whether it ran is not known. */
-export const ORPHAN_OUTPUT =
-  "No result was recorded: the process ended while this call was open. The call may or may not have run.";
 
 /** Asks a model to continue an answer that stopped in the middle. */
 const GO_ON = "Continue from where you stopped.";
@@ -87,6 +86,8 @@ export class HistoryFold {
   readonly #repairsArguments: boolean;
   /** Calls without a result so far, by `seq`, until the end of their batch. */
   readonly #waiting = new Map<number, ToolCallEvent>();
+  /** Calls that are sent as text, by `seq`; a batch sends them at its end. */
+  readonly #asText = new Map<number, ToolCallEvent>();
   /** The oldest version of the rules that folds this history so. */
   #version = 1;
   /** True if the server only paused the newest response. */
@@ -182,6 +183,10 @@ export class HistoryFold {
       if (event.type === "reasoning") {
         this.#decide(event, turn, reason);
         reasoningDropped = reason !== null;
+      }
+      if (event.type === "tool_call" && reason === "call_refused" && this.#overrides.asText.has(event.seq)) {
+        this.#asText.set(event.seq, event);
+        continue;
       }
       if (reason !== null) {
         this.#dropped.push({ seq: event.seq, reason });
@@ -329,6 +334,9 @@ export class HistoryFold {
     const left = this.#leftOut.get(callSeq);
     if (left !== undefined) {
       this.#dropped.push({ seq, reason: left });
+    } else if (this.#overrides.asText.has(callSeq)) {
+      // The end of the batch sends it.
+      return;
     } else if (!this.#calls.has(callSeq)) {
       this.#repairs.push({ seq, kind: "result_without_call", callId });
     } else if (this.#resultOf.get(callSeq) !== event) {
@@ -336,23 +344,32 @@ export class HistoryFold {
     } else if (this.#waiting.delete(callSeq)) this.#pushResult(event);
   }
 
-  #pushResult({ seq, call_seq: callSeq, output, status }: ToolResultEvent): void {
-    const call = this.#calls.get(callSeq);
+  #pushResult(result: ToolResultEvent): void {
+    const call = this.#calls.get(result.call_seq);
     if (call === undefined) return;
+    const output = this.#outputOf(result, call.callId);
+    const isError = result.status === "ok" ? {} : { isError: true } as const;
+    this.#push({ kind: "tool_result", ...call, output, ...isError }, result.seq);
+  }
+
+  /** The output of a result as it is sent: whole, or shortened. */
+  #outputOf({ seq, output }: ToolResultEvent, callId: string): string {
     const kept = this.#overrides.elided.get(seq);
-    if (kept !== undefined) {
-      this.#version = Math.max(3, this.#version);
-      this.#repairs.push({ seq, kind: "result_elided", callId: call.callId });
-    }
-    this.#push(
-      {
-        kind: "tool_result",
-        ...call,
-        output: kept ?? output,
-        ...(status === "ok" ? {} : { isError: true }),
-      },
-      seq,
-    );
+    if (kept === undefined) return output;
+    this.#version = Math.max(3, this.#version);
+    this.#repairs.push({ seq, kind: "result_elided", callId });
+    return kept;
+  }
+
+  /** Adds a call whose pairing the API refused as a message of the user, with its result. */
+  #pushAsText({ seq, item }: ToolCallEvent): void {
+    const callId = callIdOf(item);
+    const result = this.#resultOf.get(seq);
+    const output = result === undefined ? ORPHAN_OUTPUT : this.#outputOf(result, callId);
+    const text = callText(item, { output, status: result?.status ?? "orphaned" });
+    this.#version = Math.max(5, this.#version);
+    this.#repairs.push({ seq, kind: "call_as_text", callId });
+    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, result?.seq ?? 0);
   }
 
   /**
@@ -372,6 +389,8 @@ export class HistoryFold {
       }
     }
     this.#waiting.clear();
+    for (const call of this.#asText.values()) this.#pushAsText(call);
+    this.#asText.clear();
   }
 }
 

@@ -25,6 +25,8 @@ export interface FoldOverrides {
   readonly checkpoint: HistoryCompactionEvent | null;
   /** Texts that replace the outputs of results, by the result's `seq`. */
   readonly elided: ReadonlyMap<number, string>;
+  /** Calls that are sent as text with their results, by `seq`. */
+  readonly asText: ReadonlySet<number>;
   /** Items that are taken out. */
   readonly omissions: readonly StandingOmission[];
   /** Numbers of the model turns whose request had another checkpoint, or other items or outputs before the response. */
@@ -46,10 +48,11 @@ export function readOverrides(
   let checkpoints: HistoryCompactionEvent[] = [];
   let elisions: readonly ResultElidedEvent[] = [];
   let omissions: readonly StandingOmission[] = [];
+  let asText: readonly number[] = [];
   const begunWith: Begun[] = [];
   for (const turn of turns) {
     if (turn.kind === "model") {
-      begunWith.push({ turn, checkpoint: checkpoints.at(-1) ?? null, elisions, omissions });
+      begunWith.push({ turn, checkpoint: checkpoints.at(-1) ?? null, elisions, omissions, asText });
     }
     for (const event of turn.events) {
       omissions = omissionsAfter(omissions, event);
@@ -61,6 +64,9 @@ export function readOverrides(
             const counts = target === undefined || refusalCounts(event, target.fingerprint);
             apply(action, { excluded, stripped, counts, reason: turn.run === run ? reason : null });
           }
+          break;
+        case "calls_as_text":
+          asText = [...asText, ...event.call_seqs];
           break;
         case "history_compaction":
           checkpoints.push(event);
@@ -80,7 +86,10 @@ export function readOverrides(
   const checkpoint = checkpoints.at(-1) ?? null;
   const otherItems = otherOmissions(turns, checkpoint, omissions);
   const otherPrefix = begunWith.filter((begun) =>
-    hadOtherPrefix(begun, checkpoint, elisions) || otherItems(begun)
+    hadOtherPrefix(begun, checkpoint, elisions) || otherItems(begun) ||
+    asText.some((seq) =>
+      seq > (checkpoint?.to_seq ?? 0) && seq < begun.turn.seq[0] && !begun.asText.includes(seq)
+    )
   ).map(({ turn: { turn } }) => turn);
   return {
     excluded,
@@ -88,6 +97,7 @@ export function readOverrides(
     refusedMembers: membersRefused(refusals, checkpoint, target),
     checkpoint,
     elided: new Map(elisions.map(({ result_seq, kept }) => [result_seq, kept])),
+    asText: new Set(asText),
     omissions,
     otherPrefix: new Set(otherPrefix),
   };
@@ -99,6 +109,7 @@ interface Begun {
   readonly checkpoint: HistoryCompactionEvent | null;
   readonly elisions: readonly ResultElidedEvent[];
   readonly omissions: readonly StandingOmission[];
+  readonly asText: readonly number[];
 }
 
 /**

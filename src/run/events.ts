@@ -1,26 +1,18 @@
 /** Events that a run reports while it lasts: the JSON Lines of `run --json`. */
-import type {
-  Item,
-  Omission,
-  ReplayAction,
-  ReplayNoticeEvent,
-  RunState,
-  ToolResultStatus,
-} from "../domain/event.ts";
+import type { Item, RunState, ToolResultStatus } from "../domain/event.ts";
 import type { RequestUsage, ShownUsage } from "../domain/usage.ts";
 import type { ErrorCode, ErrorDocument, ExitCode } from "../domain/errors.ts";
 import type { DeniedCall } from "./permission_gate.ts";
 import type { PinChange } from "./pins.ts";
+import type { ReportedRetry } from "./refusals.ts";
 import type { FoldRepair } from "../fold/history_fold.ts";
 import type { DroppedItem, Turn } from "../domain/turn.ts";
 
 /** A reported fact that is not a failure. */
 export type Notice =
   | { readonly kind: "replay_dropped"; readonly items: readonly DroppedItem[] }
-  | {
+  | ReportedRetry & {
     readonly kind: "replay_stripped";
-    readonly reason: ReplayNoticeEvent["reason"] | `${Omission}_refused`;
-    readonly items: readonly ReplayAction[];
     readonly message: string;
     /** Command that shows the decision. */
     readonly hint: string;

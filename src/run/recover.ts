@@ -5,7 +5,7 @@ import { RepriseError } from "../domain/errors.ts";
 import { callIdOf, callNameOf } from "../domain/item.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
-import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
+import { ORPHAN_OUTPUT } from "../fold/call_text.ts";
 import { readOverrides } from "../fold/overrides.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import { type AttachedFile, attachmentEvent } from "./attachments.ts";

@@ -2,7 +2,14 @@
  * Changes of the history after a refusal of the API: the request is sent again without the refused part, and no later
  * request is refused for the same reason.
  */
-import type { EventDraft, Omission, RefusalScope, ReplayAction, RunError } from "../domain/event.ts";
+import type {
+  EventDraft,
+  Omission,
+  RefusalScope,
+  ReplayAction,
+  ReplayNoticeEvent,
+  RunError,
+} from "../domain/event.ts";
 import {
   type EndpointHashes,
   type Fingerprint,
@@ -28,6 +35,8 @@ export interface RefusedRequest {
   readonly error: RunError;
   /** True if a retry without reasoning omits all of it, that of this run too. @default {false} */
   readonly widest?: boolean;
+  /** True if a retry sends every call as text, not only those that the error names. @default {false} */
+  readonly everyCall?: boolean;
 }
 
 /** The API's failure that an error of the transport was made from, or `null` if no API reported it. */
@@ -67,7 +76,8 @@ export function planRetry(
   { failure, mayBeBlind }: { readonly failure: ApiFailure; readonly mayBeBlind: boolean },
 ): RetryPlan | null {
   const event = retryEventOf(refusal, request);
-  if (event !== null) return { event, basis: refusal.kind === "likely_reasoning" ? "likely" : "stated" };
+  const isLikely = refusal.kind === "likely_reasoning" || refusal.kind === "call" && refusal.callIds === null;
+  if (event !== null) return { event, basis: isLikely ? "likely" : "stated" };
   const isUnclear = refusal.kind === "unknown" || refusal.kind === "call" || refusal.kind === "item";
   if (!mayBeBlind || !isUnclear || !isContentRefusal(failure, request.folded.entries)) return null;
   const blind = withoutReasoning(request, new Set());
@@ -96,22 +106,26 @@ function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEv
     case "field":
       return withoutField(request, refusal.without);
     case "call":
-      return withoutCall(request, refusal.callId);
+      return withCallsAsText(request, refusal.callIds);
     case "item":
       return withoutMember(request, refusal.index, refusal.field);
   }
 }
 
 /** An event that records the part that a retry omits. */
-export type RetryEvent = Extract<EventDraft, { readonly type: "replay_notice" | "endpoint_notice" }>;
+export type RetryEvent = Extract<
+  EventDraft,
+  { readonly type: "replay_notice" | "endpoint_notice" | "calls_as_text" }
+>;
 
-/** True for a retry without reasoning or a call. A refused field costs only that field. */
+/** True for a retry without reasoning, or with calls as text. A refused field costs only that field. */
 export function changesHistory(event: RetryEvent): boolean {
-  return event.type === "replay_notice" && event.reason !== "unknown_field";
+  return event.type === "calls_as_text" || event.type === "replay_notice" && event.reason !== "unknown_field";
 }
 
-/** True if a retry without a part of the reasoning of `request` still sends the rest: it may be refused as well. */
-export function keepsReasoning(event: RetryEvent, request: Pick<RefusedRequest, "folded">): boolean {
+/** True if a retry without a part of the reasoning or the pairs of `request` sends the rest: it may be refused as well. */
+export function keepsRest(event: RetryEvent, request: Pick<RefusedRequest, "folded">): boolean {
+  if (event.type === "calls_as_text") return event.call_seqs.length < sentCalls(request).length;
   return event.type === "replay_notice" && event.reason === "reasoning_refused" &&
     event.items.length < sentReasoning(request).size;
 }
@@ -211,11 +225,23 @@ function scopeOf({ endpoint, portless, account, key }: Fingerprint): { scope?: R
   };
 }
 
-function withoutCall({ folded, error }: RefusedRequest, callId: string | null): RetryEvent | null {
-  const index = folded.entries.findIndex((entry) => entry.kind === "tool_call" && entry.callId === callId);
-  const seq = folded.seqs[index];
-  if (seq === undefined) return null;
-  return { type: "replay_notice", reason: "call_refused", items: [{ seq, action: "left_out" }], error };
+/** The calls of a request that go as items. */
+function sentCalls({ folded }: Pick<RefusedRequest, "folded">) {
+  return folded.entries.flatMap((entry, index) =>
+    entry.kind === "tool_call" ? [{ callId: entry.callId, seq: folded.seqs[index] ?? 0 }] : []
+  );
+}
+
+/**
+ * The retry sends refused calls with their results as text: a model that does not see a call that ran would make it
+ * again. `callIds` of `null` are all calls.
+ */
+function withCallsAsText(request: RefusedRequest, callIds: readonly string[] | null): RetryEvent | null {
+  const { error, everyCall = false } = request;
+  const calls = sentCalls(request);
+  const named = calls.filter(({ callId }) => callIds === null || callIds.includes(callId));
+  if (named.length === 0) return null;
+  return { type: "calls_as_text", call_seqs: (everyCall ? calls : named).map(({ seq }) => seq), error };
 }
 
 /** Omits a refused optional member on every item of that type; any other refusal omits the item. */
@@ -272,4 +298,25 @@ export function standingOmissions(
     mayBeSameEndpoint(notice, endpoint) && notice.model === model
   );
   return new Set(here.map(({ without }) => without));
+}
+
+/** A retry as reports name it. */
+export interface ReportedRetry {
+  readonly reason: ReplayNoticeEvent["reason"] | `${Omission}_refused`;
+  readonly items: readonly (ReplayAction | { readonly seq: number; readonly action: "as_text" })[];
+}
+
+/** The reason and the items of a retry. */
+export function reportOf(event: RetryEvent): ReportedRetry {
+  switch (event.type) {
+    case "replay_notice":
+      return event;
+    case "calls_as_text":
+      return {
+        reason: "call_refused",
+        items: event.call_seqs.map((seq) => ({ seq, action: "as_text" })),
+      };
+    case "endpoint_notice":
+      return { reason: `${event.without}_refused`, items: [] };
+  }
 }

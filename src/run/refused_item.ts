@@ -217,7 +217,7 @@ interface OmitTarget {
 }
 
 function targetOf(entry: FoldedEntry, event: SessionEvent, part: number | null): OmitTarget {
-  if (entry.kind !== "user_message") {
+  if (entry.kind !== "user_message" || event.type === "tool_result") {
     return { seq: event.seq, part: null, index: null, what: nameOf(entry, event) };
   }
   const one = part === null || entry.content.length === 1 ? undefined : entry.content[part];

@@ -7,11 +7,12 @@ import { mayBeAboutHistory } from "../apis/refusal.ts";
 import { fallbackResult } from "./recover.ts";
 import {
   changesHistory,
-  keepsReasoning,
+  keepsRest,
   leftOutOnly,
   liftedQuarantine,
   planRetry,
   quarantinedBy,
+  reportOf,
   type RetryPlan,
   sentReasoning,
 } from "./refusals.ts";
@@ -48,15 +49,17 @@ export class Retries {
    * refused part. The number of retries is limited.
    */
   async request(step: number, { again = false } = {}): Promise<RequestOutcome> {
-    let outcome = await this.#run.send(step, { again, pending: null });
+    let outcome = await this.#sendPairs(step, again);
     const reasoning = sentReasoning(outcome).size;
     const quarantined: number[] = [];
     let historyChanged = false;
     let widest = false;
+    let everyCall = false;
     for (let retries = 1; retries <= MAX_RETRIES && !this.#isStopped; retries++) {
-      const plan = this.#plan(outcome, widest || retries === MAX_RETRIES);
+      const plan = this.#plan(outcome, { widest: widest || retries === MAX_RETRIES, everyCall });
       if (plan === null || (historyChanged && changesHistory(plan.event))) break;
-      historyChanged ||= changesHistory(plan.event) && !keepsReasoning(plan.event, outcome);
+      historyChanged ||= changesHistory(plan.event) && !keepsRest(plan.event, outcome);
+      everyCall ||= plan.event.type === "calls_as_text";
       const notice = await this.#keepRefused(outcome, plan, step);
       if (plan.basis === "stated") {
         quarantined.push(...quarantinedBy(plan.event));
@@ -81,6 +84,20 @@ export class Retries {
     const explained = await this.#withItem(outcome, error, { mayBeReasoning });
     if (explained !== error || !mayBeReasoning) return { ...outcome, error: explained };
     return { ...outcome, error: withReplayHint(error, this.#run.setup) };
+  }
+
+  /**
+   * Sends a request, and sends it once more if the API refuses the pairing of a call: the request holds each call with its
+   * result, so the server may have lost one of them.
+   */
+  async #sendPairs(step: number, again: boolean): Promise<RequestOutcome> {
+    const outcome = await this.#run.send(step, { again, pending: null });
+    const { error, draft } = outcome;
+    const isLost = this.#refusalOf(outcome)?.kind === "call";
+    if (!isLost || error === null || draft !== null || this.#isStopped) return outcome;
+    const { code, message } = error;
+    this.#run.setup.emit({ type: "notice", kind: "retry", attempt: 1, delay_ms: 0, code, message });
+    return await this.#run.send(step, { again: true, pending: null });
   }
 
   /**
@@ -119,8 +136,11 @@ export class Retries {
     });
   }
 
-  /** The retry after a refusal, or `null`; `widest` as in {@linkcode RefusedRequest}. */
-  #plan(outcome: RequestOutcome, widest: boolean): RetryPlan | null {
+  /** The retry after a refusal, or `null`; the options as in {@linkcode RefusedRequest}. */
+  #plan(
+    outcome: RequestOutcome,
+    { widest, everyCall }: { readonly widest: boolean; readonly everyCall: boolean },
+  ): RetryPlan | null {
     const { setup, number: run } = this.#run;
     const { model, writer } = setup;
     const fingerprint = fingerprintOf(setup, outcome.account);
@@ -128,7 +148,16 @@ export class Retries {
     const refusal = this.#refusalOf(outcome);
     if (refusal === null || failure === null || error === null) return null;
     const said = { code: error.code, message: error.message };
-    const request = { ...outcome, turns: writer.turns, run, fingerprint, model, error: said, widest };
+    const request = {
+      ...outcome,
+      turns: writer.turns,
+      run,
+      fingerprint,
+      model,
+      error: said,
+      widest,
+      everyCall,
+    };
     // An answer that has begun shows that the server read the request, unless its error says otherwise.
     const isPlausible = error.code === "request_refused" || outcome.items.length === 0;
     const mayBeBlind = isPlausible && (widest || !this.#triedBlindly);
@@ -159,9 +188,7 @@ export class Retries {
   async #saveNotice(notice: TurnDraft, { event }: RetryPlan): Promise<void> {
     const { emit, writer } = this.#run.setup;
     await this.#run.save(notice);
-    const [reason, items] = event.type === "replay_notice"
-      ? [event.reason, event.items] as const
-      : [`${event.without}_refused`, []] as const;
+    const { reason, items } = reportOf(event);
     const without = reason === "reasoning_refused"
       ? `; to send no earlier reasoning: ${continueCommand(this.#run.setup, "--replay", "none")} "…"`
       : "";

@@ -5,8 +5,8 @@
 import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { NamedEntry, RequestRefusal } from "../api.ts";
-import { wireCallId } from "../names.ts";
 import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
+import { refusedCalls } from "../refused_calls.ts";
 import { entryAt, layoutOf, type SentBlock } from "./layout.ts";
 import { canOmitFromBlock } from "./render.ts";
 
@@ -15,9 +15,6 @@ const PLACE = /\bmessages\.(\d{1,9})\.content\.(\d{1,9})((?:\.\w{1,64})*)/;
 const SIGNATURE = /invalid `(?:signature|data)` in `(?:redacted_)?thinking` block/i;
 /** Excludes the next sentence, which names the fix. */
 const BOUND = /bound to a different conversation/i;
-/** The first id of "… without `tool_result` blocks immediately after: A, B" and "unexpected `tool_use_id` …: A". */
-const CALL =
-  /(?:`tool_use` ids were found without `tool_result` blocks|unexpected `tool_use_id` found in `tool_result` blocks)[^:]{0,80}(?::\s*([a-zA-Z0-9_-]{1,64}))?/i;
 const UNKNOWN =
   /extra inputs are not permitted|unknown|unrecognized|unexpected|unsupported|not (?:supported|allowed)/i;
 /** Only this option needs the header: an error about either is fixed by a request without both. */
@@ -36,8 +33,8 @@ export function messagesRefusalOf(
   const index = place === null ? null : entryAt(entries, Number(place[1]), Number(place[2]));
   if (BOUND.test(message)) return { kind: "binding", index };
   if (SIGNATURE.test(message)) return { kind: "reasoning", ids: [], index };
-  const call = CALL.exec(message);
-  if (call !== null) return { kind: "call", callId: ownCallId(call[1], entries) };
+  const calls = refusedCalls(message, entries);
+  if (calls !== null) return calls;
   if (DROP_BLOCK.test(message)) return { kind: "field", without: "drop_block" };
   if (index === null) return guessedRefusal(failure, entries);
   const entry = entries[index];
@@ -64,15 +61,6 @@ export function messagesEntryNamed(
   const isWhole = place?.[2] === undefined || entry?.kind !== "user_message" ||
     own.length !== entry.content.length;
   return { index, part: isWhole ? null : at - blocks.indexOf(own[0] as SentBlock) };
-}
-
-/** The session's own id of a call that the error names as it was sent. */
-function ownCallId(sent: string | undefined, entries: readonly FoldedEntry[]): string | null {
-  if (sent === undefined) return null;
-  const entry = entries.find((entry) =>
-    (entry.kind === "tool_call" || entry.kind === "tool_result") && wireCallId(entry.callId) === sent
-  );
-  return entry !== undefined && "callId" in entry ? entry.callId : null;
 }
 
 /**

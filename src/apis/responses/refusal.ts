@@ -8,6 +8,7 @@ import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { NamedEntry, RequestRefusal } from "../api.ts";
 import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
+import { refusedCalls } from "../refused_calls.ts";
 import { canOmitFromItem } from "./items.ts";
 
 const INDEX_PARAM = /^input\[(\d{1,9})\]/;
@@ -15,9 +16,6 @@ const INDEX_PARAM = /^input\[(\d{1,9})\]/;
 const FIELD_PARAM = /^input\[\d{1,9}\]\.([A-Za-z_]\w{0,63})$/;
 const QUOTED_PLACE = /'(input\[[^']{1,100})'/;
 const REASONING_ID = /\brs_[A-Za-z0-9_-]{1,64}/g;
-/** The id of "No tool output found for function call X" and "… function call output with call_id X". */
-const CALL_ID =
-  /(?:no tool output found for (?:[a-z_]{1,32} ){0,3}call|\bcall_id)\s+['"]?([^\s'"]{1,64}?)['"]?[.,;]?(?:\s|$)/i;
 
 /** Texts that say that the API cannot read the reasoning. */
 const UNREADABLE_TEXTS: readonly RegExp[] = [
@@ -30,10 +28,6 @@ const MISPLACED_TEXTS: readonly RegExp[] = [
   /of type 'reasoning' was provided without its required following item/i,
   /was provided without its required 'reasoning' item/i,
   /duplicate item found with id rs_/i,
-];
-const CALL_TEXTS: readonly RegExp[] = [
-  /no tool output found for /i,
-  /no tool call found for /i,
 ];
 /** A refusal of arguments, if the request has some that are no JSON object. */
 const ARGUMENTS_TEXT = /\barguments\b|\bJSON\b|\bexpecting (?:value|property name)|\bunterminated string/i;
@@ -62,9 +56,8 @@ export function responsesRefusalOf(
   if (entries.some(isRawCall) && ARGUMENTS_TEXT.test(`${param ?? ""} ${message}`)) {
     return { kind: "field", without: "raw_arguments" };
   }
-  if (CALL_TEXTS.some((text) => text.test(message))) {
-    return { kind: "call", callId: CALL_ID.exec(message)?.[1] ?? null };
-  }
+  const calls = refusedCalls(message, entries);
+  if (calls !== null) return calls;
   if (
     providerCode === "invalid_encrypted_content" || UNREADABLE_TEXTS.some((text) => text.test(message))
   ) return { kind: "reasoning", ids, index };

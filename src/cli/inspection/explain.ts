@@ -8,6 +8,7 @@ import type { Turn } from "../../domain/turn.ts";
 import type { FoldRepair, ReasoningDecision } from "../../fold/history_fold.ts";
 import { previewRequest } from "../../run/preview.ts";
 import { isUnfinished, startWith } from "../../run/recover.ts";
+import { reportOf } from "../../run/refusals.ts";
 import type { PrefixReport } from "../../run/verify.ts";
 import type { ExplainFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -22,6 +23,7 @@ const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
   result_without_call: "answers no call: it is not sent",
   result_elided: "is sent shortened since it was compacted",
   content_omitted: "is sent with a note in place of what was taken out",
+  call_as_text: "is sent as text of the user with its result: the API refused to pair them",
   duplicate_result: "answers a call a second time: it is not sent",
 };
 
@@ -122,10 +124,10 @@ function transformationsOf(turn: Turn) {
 /** Refusals of the API, and the decisions about the history after them. */
 function refusalsOf({ turn, run, events }: Turn) {
   return events.flatMap((event) => {
-    if (event.type !== "replay_notice" && event.type !== "endpoint_notice") return [];
-    const [reason, items] = event.type === "replay_notice"
-      ? [event.reason, event.items] as const
-      : [`${event.without}_refused`, []] as const;
+    const isRefusal = event.type === "replay_notice" || event.type === "endpoint_notice" ||
+      event.type === "calls_as_text";
+    if (!isRefusal) return [];
+    const { reason, items } = reportOf(event);
     const scope = event.type === "replay_notice" ? event.scope ?? null : null;
     return [{ turn, run, reason, items, scope, error: event.error?.message ?? null }];
   });

@@ -162,9 +162,13 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       const list = event.items.map((item) => `seq ${item.seq}: ${item.reason}`).join("; ");
       return `${counted(event.items.length, "earlier item")} not sent (${list})`;
     }
-    case "replay_stripped":
-      return `the API refused the request; sent again without the refused part (${event.reason}: ` +
-        `${counted(event.items.length, "item")}): ${event.message}. ${event.hint}`;
+    case "replay_stripped": {
+      const count = event.items.length === 0 ? "" : `: ${counted(event.items.length, "item")}`;
+      const how = event.reason === "call_refused"
+        ? `with the call of seq ${event.items.map(({ seq }) => seq).join(", ")} and its result as text`
+        : `without the refused part (${event.reason}${count})`;
+      return `the API refused the request; sent again ${how}: ${event.message}. ${event.hint}`;
+    }
     case "orphan_repaired":
       return `calls of a killed run were answered on disk: ${event.call_ids.join(", ")}`;
     case "orphan_answered":
@@ -178,7 +182,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
     case "result_elided":
       return `a long result is sent shortened since it was compacted: ${event.call_id}`;
     case "content_omitted":
-      return `the message of seq ${event.seq} is sent with a note in place of what was omitted`;
+      return `seq ${event.seq} is sent with a note in place of what was omitted`;
+    case "call_as_text":
+      return `call ${event.call_id} of seq ${event.seq} is sent as text with its result`;
     case "compacted": {
       const what = event.to_seq === 0
         ? "long results are sent shortened"

@@ -25,6 +25,7 @@ const FOLD_REPAIRS = [
   "duplicate_result",
   "result_elided",
   "content_omitted",
+  "call_as_text",
 ] as const;
 
 const notices = [

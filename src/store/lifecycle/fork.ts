@@ -3,7 +3,7 @@
  * turn with its lineage. A fork point is after a turn and separates no call from its result.
  */
 import { RepriseError } from "../../domain/errors.ts";
-import type { CheckpointRef, EventDraft, ItemsOmittedEvent, ReplayNoticeEvent } from "../../domain/event.ts";
+import type { CheckpointRef, EventDraft } from "../../domain/event.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { checkpointAfter, type Manifest, wholeManifest } from "../../domain/manifest.ts";
@@ -29,7 +29,7 @@ export interface ForkPlan {
   /** Every session whose turns the fork may hold, the parent last. */
   readonly lineage: readonly string[];
   /** Refusals of kept items that the API made after the cut, and omissions of kept items. */
-  readonly notices: readonly (Omit<ReplayNoticeEvent, "seq"> | Omit<ItemsOmittedEvent, "seq">)[];
+  readonly notices: readonly EventDraft[];
   /** Blobs that kept turns name and that a turn after the cut records as lost. */
   readonly lostBlobs: readonly string[];
   /** The run that the cut lies in, which the fork closes; `null` between runs. */
@@ -71,8 +71,13 @@ function lineageOf(parent: SessionId, turns: readonly Turn[]): string[] {
 }
 
 /** Lasting notices about kept items. `left_out` is not lasting: it holds in its own run only. */
-function noticesFor(toSeq: number, left: readonly Turn[]): Omit<ReplayNoticeEvent, "seq">[] {
-  return left.flatMap(({ events }) => events).flatMap((event) => {
+function noticesFor(toSeq: number, left: readonly Turn[]): EventDraft[] {
+  return left.flatMap(({ events }) => events).flatMap((event): EventDraft[] => {
+    if (event.type === "calls_as_text") {
+      const { seq: _seq, ...notice } = event;
+      const call_seqs = event.call_seqs.filter((seq) => seq <= toSeq);
+      return call_seqs.length === 0 ? [] : [{ ...notice, call_seqs }];
+    }
     if (event.type !== "replay_notice") return [];
     const items = event.items.filter(({ seq, action }) => seq <= toSeq && action !== "left_out");
     const { seq: _seq, ...notice } = event;
@@ -81,7 +86,7 @@ function noticesFor(toSeq: number, left: readonly Turn[]): Omit<ReplayNoticeEven
 }
 
 /** Omissions in force that were made after the cut; a checkpoint of the fork replaces what it covers. */
-function omissionsFor(kept: readonly Turn[], left: readonly Turn[]): Omit<ItemsOmittedEvent, "seq">[] {
+function omissionsFor(kept: readonly Turn[], left: readonly Turn[]): EventDraft[] {
   const last = kept.at(-1)?.seq[1] ?? 0;
   const from = kept.reduce(checkpointAfter, null as CheckpointRef | null)?.to_seq ?? 0;
   const events = left.flatMap((turn) => turn.events);

@@ -161,6 +161,7 @@ const TEXT_MEMBERS: ReadonlyMap<JsonValue | undefined, readonly string[]> = new 
   ["branch_summary", ["summary"]],
   ["run_ended", ["error"]],
   ["replay_notice", ["error"]],
+  ["calls_as_text", ["error"]],
   ["endpoint_notice", ["error"]],
   ["provider_usage", []],
   ["session_fork", []],

@@ -72,6 +72,7 @@ export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     member: optional(object({ item_type: text, field: text })),
     error: optional(runError),
   }),
+  calls_as_text: object({ call_seqs: list(ordinal, 1), error: optional(runError) }),
   endpoint_notice: object({ ...withoutField, error: optional(runError) }),
   history_compaction: object({
     to_seq: ordinal,

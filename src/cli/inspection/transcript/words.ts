@@ -41,6 +41,13 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
     }
     case "replay_notice":
       return noticeNote(event);
+    case "calls_as_text": {
+      const seqs = Array.isArray(event.call_seqs) ? event.call_seqs.map(plain).join(", ") : "?";
+      return {
+        about: `the API refused to pair the call of seq ${seqs} with its result: ` +
+          `later requests hold both as text${causeOf(event)}`,
+      };
+    }
     case "endpoint_notice":
       return {
         about: `the endpoint refuses ${lookUp(OMISSIONS, said("without"))} for ${said("model")}: ` +
