@@ -35,6 +35,7 @@ export const EVENTS: Record<string, Json> = {
     "member?": { item_type: "reasoning", field: "id" },
     ...ERROR,
   },
+  calls_as_text: { call_seqs: [3], ...ERROR },
   endpoint_notice: { ...NOTICE, ...ERROR },
   history_compaction: {
     ...{ to_seq: 1, to_turn: 1, "previous_checkpoint~": 3, "opening_turn~": 1, "strategy!": "model" },

@@ -18,7 +18,7 @@ import {
   TWO,
   WHOLE,
 } from "./histories.ts";
-import { asks, compacts, ends, gets, notes, omits, says, shortens, tell, undoes } from "./story.ts";
+import { asks, compacts, ends, gets, notes, omits, says, shortens, tell, tells, undoes } from "./story.ts";
 
 const SO_FAR = "user: <session_checkpoint>\nSo far\n</session_checkpoint>";
 
@@ -76,16 +76,27 @@ export const SHORTER: Readonly<Record<string, History>> = {
     sent: `user: first | rs_2 | says msg_1: one | ${SECOND_RUN}`,
     left: "omitted, omitted, omitted",
   },
-  "an omitted result takes its call along, and of several calls only that one": {
+  "an omitted result leaves a note, and its call and reasoning stay": {
     turns: tell(
       asks("x"),
       says(["rs_1", "call_1", "call_2"]),
       gets("call_1", "call_2"),
       ends(),
-      omits("out call_2"),
+      omits("out call_1"),
     ),
-    sent: `user: x | rs_1 | ${CALLS}`,
-    left: "omitted, omitted",
+    sent: "user: x | rs_1 | call call_1 | call call_2 | output call_1: [omitted result, 10 bytes] | " +
+      "output call_2: got call_2",
+    left: "content_omitted",
+  },
+  "an omitted result leaves the note also if it was shortened": {
+    turns: tell(...TWO, ends(), shortens("call_1", "first"), omits("out call_1")),
+    sent: `${FIRST_RUN.replace("got call_1", "[omitted result, 10 bytes]")} | ${SECOND_RUN}`,
+    left: "content_omitted",
+  },
+  "an omitted result whose call is omitted too leaves nothing": {
+    turns: tell(...TWO, ends(), omits("out call_1"), omits("call_1")),
+    sent: `user: first | rs_2 | says msg_1: one | ${SECOND_RUN}`,
+    left: "omitted, omitted, omitted",
   },
   "omitted reasoning takes the item after it along": {
     turns: tell(...TWO, ends(), omits("rs_2")),
@@ -99,8 +110,48 @@ export const SHORTER: Readonly<Record<string, History>> = {
   },
 };
 
+const TOLD = "user: You called read_file with {}; it returned:\n<tool_result>\ngot call_1\n</tool_result>";
+
 /** By notices of refusals. */
 export const REFUSED: Readonly<Record<string, History>> = {
+  "a call that is told as text goes after the results of its batch, without the reasoning before it": {
+    turns: tell(
+      asks("x"),
+      says(["rs_1", "call_1", "call_2"]),
+      gets("call_1", "call_2"),
+      tells("call_1"),
+      says(["msg_1: one"]),
+    ),
+    sent: `user: x | call call_2 | output call_2: got call_2 | ${TOLD} | says: one`,
+    left: "no_following_item, call_as_text",
+  },
+  "a call that is told as text has its result wherever that is recorded, and shortened if it is": {
+    turns: tell(
+      asks("x"),
+      says(["call_1"]),
+      tells("call_1"),
+      asks("y"),
+      gets("call_1"),
+      ends(),
+      shortens("call_1", "got"),
+    ),
+    sent: `user: x | ${TOLD.replace("got call_1", "got")} | user: y`,
+    left: "result_elided, call_as_text",
+  },
+  "an omitted result is told as a note": {
+    turns: tell(asks("x"), says(["call_1"]), gets("call_1"), tells("call_1"), ends(), omits("out call_1")),
+    sent: `user: x | ${TOLD.replace("got call_1", "[omitted result, 10 bytes]")}`,
+    left: "call_as_text, content_omitted",
+  },
+  "an omitted call is not told": {
+    turns: tell(asks("x"), says(["call_1"]), gets("call_1"), tells("call_1"), ends(), omits("call_1")),
+    sent: "user: x",
+    left: "omitted, omitted",
+  },
+  "a checkpoint replaces a call that is told as text": {
+    turns: tell(asks("x"), says(["call_1"]), gets("call_1"), tells("call_1"), ends(), compacts()),
+    sent: SO_FAR,
+  },
   "quarantined reasoning stays out in every run, and its call goes": {
     turns: tell(...TWO, notes({ rs_1: "quarantined" }), ends(), asks("third")),
     prompt: null,

@@ -212,14 +212,14 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
     runs: sends(
       "text,tool_use,tool_result,text",
       "text,tool_use,tool_result,text,container_upload1,text,text " +
-        "text,tool_use,tool_result,text,container_upload,text,text text,text,container_upload,text,text",
+        "text,tool_use,tool_result,text,container_upload,text,text text,text,text,container_upload,text,text",
     ),
     isLenient: true,
-    notices: "unknown_field: stripped extra; call_refused: left_out",
+    notices: "unknown_field: stripped extra; calls_as_text: 1",
   },
   ...Object.fromEntries(
     Object.entries(PAIRS).map(([words, type]): [string, ClaudeRow] => [
-      `a call that the server still refuses is left out with its result (${type})`,
+      `a call that the server still refuses is told as text with its result (${type})`,
       {
         script: () => ({ number, blocks }) => {
           if (number === 1) return CALLING;
@@ -233,22 +233,28 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
         },
         model: UNBOUND,
         show: results,
-        runs: sends("0 2", "2 1", "2 1"),
-        notices: "call_refused: left_out; call_refused: left_out",
+        runs: sends("0 2", "2 2 1", "1"),
+        notices: "calls_as_text: 1",
+        also: (runs) => {
+          const told = JSON.stringify(runs.server.requests.at(-1)?.body);
+          assert.match(told, /"You called read_file with {.{1,60}}; it returned:/);
+        },
       },
     ]),
   ),
-  "a server that refuses calls whatever is left out ends the run with 13, and the next run asks again": {
-    script: () => ({ number, blocks }) => {
-      if (number === 1) return CALLING;
-      if (blocks.at(-1)?.type === "tool_result" || number > 4) return DONE;
-      const id = blocks.find(({ type }) => type === "tool_use")?.id;
-      return invalidRequest(`messages.1: ${Object.keys(PAIRS)[0]}: ${id}.`);
+  "a server that refuses calls whatever is told as text ends the run with 13, and the next run tells it again":
+    {
+      script: () => ({ number, blocks }) => {
+        if (number === 1) return CALLING;
+        if (blocks.at(-1)?.type === "tool_result" || number > 6) return DONE;
+        const id = blocks.find(({ type }) => type === "tool_use")?.id ?? "toolu_0";
+        return invalidRequest(`messages.1: ${Object.keys(PAIRS)[0]}: ${id}.`);
+      },
+      model: UNBOUND,
+      show: results,
+      runs: [{ sent: "0 2" }, { sent: "2 2 1 0", exit: 13 }, { sent: "0" }],
+      notices: "calls_as_text: 1; calls_as_text: 1",
     },
-    model: UNBOUND,
-    show: results,
-    runs: [{ sent: "0 2" }, { sent: "2 1", exit: 13 }, { sent: "2" }],
-  },
   "a turn that the server paused goes back unchanged, without tools run, until it ends": {
     script: () => [
       says([thinking("Search."), serverTool("web_search", { query: "a" }, [])], { end: stop("pause_turn") }),

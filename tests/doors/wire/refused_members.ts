@@ -6,12 +6,11 @@ import {
   answer,
   message,
   rawItem,
-  reasoning,
   REFUSAL_SHAPES,
   type RefusalShape,
   refuse,
 } from "../../support/scripted_api/responses_script.ts";
-import { READ, read } from "./refusals.ts";
+import { READ } from "./refusals.ts";
 import type { Row } from "./runs.ts";
 
 type Request = Parameters<Exclude<Script, readonly unknown[]>>[0];
@@ -88,19 +87,6 @@ export const MEMBER_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     show: (body) => phases(body).includes("phase") ? "+" : "-",
     runs: [{ sent: "- + - - -" }, { sent: "-" }],
     notices: "unknown_field: stripped phase",
-  },
-  "a call without its output is left out with its counterpart, and the run continues": {
-    server: () => ({
-      script: ({ input }) => {
-        if (input.length === 1) return answer([reasoning(), read("call_a"), read("call_b")]);
-        const isRefused = input.at(-1)?.role === "user" && input.some(({ call_id }) => call_id === "call_a");
-        const message = "No tool output found for function call call_a.";
-        return isRefused ? refuse({ message, param: "input" }, "http") : DONE;
-      },
-    }),
-    show: calls,
-    runs: [{ sent: "0 4" }, { sent: "4 2" }, { sent: "4 2" }],
-    notices: "call_refused: left_out; call_refused: left_out",
   },
   ...Object.fromEntries(ARGUMENTS.map((text): [string, Row<ServerOptions>] => [
     `the arguments ${JSON.stringify(text)} are kept, answered with an error, and sent as an object`,

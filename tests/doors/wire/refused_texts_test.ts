@@ -27,7 +27,7 @@ type Effect = string | number;
 const [ALL, TRIED, CALL] = [
   "reasoning_refused: quarantined quarantined",
   "reasoning_refused: left_out left_out",
-  "call_refused: left_out",
+  "calls_as_text: 1",
 ];
 const [FIRST, SECOND] = [
   "reasoning_refused: quarantined left_out",

@@ -116,10 +116,15 @@ export class Runs extends SessionHome {
 
   /** The notices on disk. */
   notices(): string {
-    return this.written("replay_notice").map(({ reason, items }) =>
-      `${reason}: ${
-        items.map(({ action, field }: Json) => field === undefined ? action : `${action} ${field}`).join(" ")
-      }`
+    return this.turns(ID).flatMap(({ events }) => events).flatMap(
+      ({ type, reason, items, call_seqs }: Json) => {
+        if (type === "calls_as_text") return [`${type}: ${call_seqs.length}`];
+        if (type !== "replay_notice") return [];
+        const done = items.map(({ action, field }: Json) =>
+          field === undefined ? action : `${action} ${field}`
+        );
+        return [`${reason}: ${done.join(" ")}`];
+      },
     ).join("; ");
   }
 

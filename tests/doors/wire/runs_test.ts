@@ -13,11 +13,12 @@ import { CHECKPOINTS } from "./checkpoint_loops.ts";
 import { CLAUDE_RUNS } from "./claude_runs.ts";
 import { LOOPS } from "./loops.ts";
 import { REFUSALS } from "./refusals.ts";
+import { CALL_REFUSALS } from "./refused_calls.ts";
 import { MEMBER_REFUSALS } from "./refused_members.ts";
 import { KEY_REFUSALS } from "./refusals_by_key.ts";
 import { runMessagesRow, runRow, Runs } from "./runs.ts";
 
-const ROWS = { ...LOOPS, ...CHECKPOINTS, ...REFUSALS, ...KEY_REFUSALS, ...MEMBER_REFUSALS };
+const ROWS = { ...LOOPS, ...CHECKPOINTS, ...REFUSALS, ...KEY_REFUSALS, ...MEMBER_REFUSALS, ...CALL_REFUSALS };
 for (const [name, row] of Object.entries(ROWS)) runRow(name, row);
 for (const [name, { script, model = "claude-opus-5-5", ...row }] of Object.entries(CLAUDE_RUNS)) {
   runMessagesRow(name, { ...row, model, server: () => ({ script: script() }) });

@@ -193,6 +193,12 @@ export const omits = (...names: readonly string[]): Beat => (story) => {
   story.add({ kind: "harness", events: [{ type: "items_omitted", seqs, reason: "user_request" }] });
 };
 
+/** Sends calls as text with their results, by id. */
+export const tells = (...names: readonly string[]): Beat => (story) => {
+  const call_seqs = names.map((name) => story.seqOf(name));
+  story.add({ kind: "harness", events: [{ type: "calls_as_text", call_seqs }] });
+};
+
 /** A thinking block; its signature is its name. */
 export const thinking = (name: string): Json => ({ type: "thinking", thinking: name, signature: name });
 export const text = (words: string): Json => ({ type: "text", text: words });
