@@ -14,9 +14,9 @@ import { readOverrides } from "./overrides.ts";
  * a late result goes to the batch of its call, an endpoint without a port may be any port, and a member that an
  * endpoint refused stays out of later items too. Version 3: a `result_elided` shortens a result. Version 4: an
  * `items_omitted` takes items out; arguments that are no JSON object are repaired for an endpoint that accepts only an
- * object.
+ * object. Version 5: a `calls_as_text` sends calls and their results as text; an omitted result leaves a note.
  */
-export const FOLD_VERSION = 4;
+export const FOLD_VERSION = 5;
 
 /**
  * Counts the reasoning of a request, and lists its drops. Items from before the checkpoint do not count: opening does
@@ -40,12 +40,14 @@ export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded 
   const omitted = omittedItems(turns, overrides.omissions);
   const remaining = withNotes(turns, omitted);
   const fold = (excluded: ReadonlyMap<number, DropReason>) => {
-    const history = new HistoryFold(remaining.turns, target, { ...overrides, excluded });
+    const history = new HistoryFold(remaining.turns, target, { ...overrides, elided, excluded });
     for (const turn of remaining.turns) history.add(turn);
     return withOmissions(history.finish(), remaining.noted);
   };
+  const elided = new Map([...overrides.elided].filter(([seq]) => !remaining.noted.has(seq)));
   const excluded = new Map([
     ...overrides.excluded,
+    ...Array.from(overrides.asText, (seq) => [seq, "call_refused"] as const),
     ...Array.from(omitted.whole, (seq) => [seq, "omitted"] as const),
   ]);
   const whole = fold(excluded);
@@ -56,12 +58,17 @@ export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded 
     : fold(new Map([...excluded, ...outside.map((seq) => [seq, "outside_window"] as const)]));
 }
 
-/** The fold with a report of the messages that a note replaces. */
+/** The fold with a report of the messages and results that a note replaces. */
 function withOmissions(folded: Folded, noted: ReadonlySet<number>): Folded {
-  const repairs = folded.seqs.filter((seq) => noted.has(seq))
-    .map((seq) => ({ seq, kind: "content_omitted", callId: "" } as const));
+  const indexes = [...folded.seqs.keys()].filter((index) => noted.has(folded.seqs[index] ?? 0));
+  const repairs = indexes.map((index) => {
+    const entry = folded.entries[index];
+    const callId = entry?.kind === "tool_result" ? entry.callId : "";
+    return { seq: folded.seqs[index] ?? 0, kind: "content_omitted", callId } as const;
+  });
   if (repairs.length === 0 && folded.dropped.every(({ reason }) => reason !== "omitted")) return folded;
-  return { ...folded, repairs: [...folded.repairs, ...repairs], version: FOLD_VERSION };
+  const version = Math.max(folded.version, repairs.some(({ callId }) => callId !== "") ? 5 : 4);
+  return { ...folded, repairs: [...folded.repairs, ...repairs], version };
 }
 
 /** Refused items keep their place in the window: the retry must not send older reasoning instead. */

@@ -4,7 +4,13 @@
  */
 import { attachmentIn, userContent } from "../domain/attachment.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
-import type { Item, SessionEvent, StandingOmission, UserMessageEvent } from "../domain/event.ts";
+import type {
+  Item,
+  SessionEvent,
+  StandingOmission,
+  ToolResultEvent,
+  UserMessageEvent,
+} from "../domain/event.ts";
 import { callIdOf } from "../domain/item.ts";
 import { sizeText } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
@@ -44,7 +50,7 @@ export function standingOmissionsOf(turns: readonly Turn[]): readonly StandingOm
 
 /** Omitted events and parts of messages, by `seq`. */
 export interface OmittedItems {
-  /** Events that are omitted as a whole, with their groups. */
+  /** Events that are omitted as a whole, with their groups. A result without its call leaves a note. */
   readonly whole: ReadonlySet<number>;
   /** `seq` of a message and number of its part, with a space between. */
   readonly parts: ReadonlySet<string>;
@@ -65,12 +71,12 @@ export function omittedCount({ whole, parts }: OmittedItems): number {
   return whole.size + parts.size;
 }
 
-/** The history with notes in place of omitted messages and parts. Items and results stay. */
+/** The history with notes in place of omitted messages, parts and results. Items stay. */
 export function withNotes(
   turns: readonly Turn[],
   omitted: OmittedItems,
 ): {
-  readonly turns: readonly Turn[]; /** The `seq` of each message with a note. */
+  readonly turns: readonly Turn[]; /** The `seq` of each message and result with a note. */
   readonly noted: ReadonlySet<number>;
 } {
   const noted = new Set<number>();
@@ -96,7 +102,8 @@ export function withoutOmitted(turns: readonly Turn[]): readonly Turn[] {
   const omitted = omittedItems(turns);
   if (omitted.whole.size === 0 && omitted.parts.size === 0) return turns;
   const isGone = (event: SessionEvent) =>
-    omitted.whole.has(event.seq) && (isItemEvent(event) || event.type === "tool_result");
+    omitted.whole.has(event.type === "tool_result" ? event.call_seq : event.seq) &&
+    (isItemEvent(event) || event.type === "tool_result");
   return withNotes(turns, omitted).turns.map((turn) =>
     turn.events.some(isGone) ? { ...turn, events: turn.events.filter((event) => !isGone(event)) } : turn
   );
@@ -108,6 +115,10 @@ const OMITTED_MESSAGE = "[omitted message]";
 function noteFor(event: SessionEvent, events: readonly SessionEvent[], omitted: OmittedItems): SessionEvent {
   if (event.type === "branch_summary" && omitted.whole.has(event.seq)) {
     return { ...event, summary: OMITTED_MESSAGE };
+  }
+  if (event.type === "tool_result" && omitted.whole.has(event.seq)) {
+    // The call stays, so that the model does not make it again.
+    return omitted.whole.has(event.call_seq) ? event : { ...event, output: resultNote(event) };
   }
   const content = event.type === "user_message" ? contentOf(event, events, omitted) : null;
   return event.type === "user_message" && content !== null ? { ...event, content } : event;
@@ -139,6 +150,11 @@ export function isOmittedPart({ whole, parts }: OmittedItems, message: number, i
   return whole.has(message) || parts.has(`${message} ${index + 1}`);
 }
 
+/** Text in place of an output, such as `[omitted result, 2.1 MB]`. */
+function resultNote({ output, blob }: ToolResultEvent): string {
+  return `[omitted result, ${sizeText(blob?.bytes ?? encodeUtf8(output).length)}]`;
+}
+
 /** Text in place of a part, such as `[omitted image/png, 2.1 MB]`. */
 function partNote(part: Item): string {
   const attachment = attachmentIn(part);
@@ -155,14 +171,15 @@ function partNote(part: Item): string {
 }
 
 /**
- * Events and all that cannot stay without them: a call and its result, reasoning and the item after it. Other items that
- * need dropped reasoning are left out by the fold, as it depends on the API.
+ * Events and all that cannot stay without them: a call and its result, reasoning and the item after it. A result takes
+ * nothing along. Other items that need dropped reasoning are left out by the fold, as it depends on the API.
  */
 export function groupOf(turns: readonly Turn[], seqs: readonly number[]): ReadonlySet<number> {
   const bound = new Map<number, number[]>();
+  const needs = (seq: number, other: number) => bound.set(seq, [...bound.get(seq) ?? [], other]);
   const bind = (seq: number, other: number) => {
-    bound.set(seq, [...bound.get(seq) ?? [], other]);
-    bound.set(other, [...bound.get(other) ?? [], seq]);
+    needs(seq, other);
+    needs(other, seq);
   };
   /** Calls and outputs among provider items, by the id that both name. */
   const pairs = new Map<string, number>();
@@ -176,7 +193,7 @@ export function groupOf(turns: readonly Turn[], seqs: readonly number[]): Readon
       if (other !== undefined) bind(other, event.seq);
       else if (id !== "") pairs.set(id, event.seq);
     });
-    for (const event of events) if (event.type === "tool_result") bind(event.call_seq, event.seq);
+    for (const event of events) if (event.type === "tool_result") needs(event.call_seq, event.seq);
   }
   const group = new Set(seqs);
   for (const seq of group) for (const other of bound.get(seq) ?? []) group.add(other);

@@ -23,7 +23,7 @@ function seqsOf(place: Place, type: string): number[] {
   return events.filter((event) => event.type === type).map(({ seq }) => seq);
 }
 
-test("omit takes a call out with its group, and --undo sends the same bytes again; nothing on disk changes", async () => {
+test("omit takes a call out with its group, of a result it leaves a note; --undo sends the same bytes again", async () => {
   await using place = new Place(readsThenAnswers);
   await fill(place);
   const before = await ok(place, BODY);
@@ -43,10 +43,13 @@ test("omit takes a call out with its group, and --undo sends the same bytes agai
   assert.equal(await ok(place, BODY), before);
   await ok(place, ["omit", "s", "--seq", `${result}`]);
   await ok(place, ["run", "-s", "s", "Go on"]);
-  assert.ok(!JSON.stringify(place.server.requests.at(-1)?.input).includes(items(before)[2].call_id));
-  const { reasoning, dropped } = JSON.parse(await ok(place, ["explain", "s", "--json"]));
-  const omitted = [...reasoning, ...dropped].filter(({ reason }) => reason === "omitted");
-  assert.deepEqual(omitted.map(({ seq }) => seq), plan.seqs);
+  const { call_id } = items(before)[2];
+  const sent = place.server.requests.at(-1)?.input.filter((item: Json) => item.call_id === call_id) ?? [];
+  assert.deepEqual(sent.map(({ type }: Json) => type), ["function_call", "function_call_output"]);
+  assert.match(sent[1]?.output, /^\[omitted result, \d+ bytes\]$/);
+  const { dropped, repairs } = JSON.parse(await ok(place, ["explain", "s", "--json"]));
+  assert.deepEqual(dropped, []);
+  assert.deepEqual(repairs.map(({ seq, kind }: Json) => [seq, kind]), [[result, "content_omitted"]]);
   await ok(place, ["fsck", "s", "--requests"]);
 });
 
