@@ -39,11 +39,6 @@ export interface Files {
   /** Facts about `path` itself, or `null` if it does not exist. */
   facts(path: string): FileFacts | null;
   read(path: string): Uint8Array;
-  /**
-   * Reads the first bytes of a file into `into` and returns how many; follows no link as the last part of `path`, and
-   * never waits. Returns `null` for any problem. Absent on platforms without such flags.
-   */
-  readPlain?(path: string, into: Uint8Array): number | null;
   /** Opens a file that is too large to be read at once. */
   openRead(path: string): ReadableFile;
   /** Keeps a directory open until it is closed, so that no other directory gets its inode number. */

@@ -2,7 +2,7 @@
  * The real ports for files and processes. Files: Deno's synchronous API, one system call after the other in the order of
  * the calls. Processes: `/proc` of Linux; systems without it show nothing here.
  */
-import { closeSync, constants, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import type { FileFacts, Files, ProcessIdentity, WritableFile } from "../domain/ports.ts";
 
 const PERMISSION_BITS = 0o7777;
@@ -18,7 +18,6 @@ export const denoFiles: Files = {
     }
   },
   read: (path) => Deno.readFileSync(path),
-  ...(Deno.build.os === "windows" ? {} : { readPlain }),
   openRead(path) {
     const file = openToRead(path);
     return { read: (into) => readSync(file, into, 0, into.length, null), close: () => closeSync(file) };
@@ -80,21 +79,6 @@ function openToRead(path: string): number {
     // Throws the error that all other operations throw.
     Deno.openSync(path).close();
     throw error;
-  }
-}
-
-/** A FIFO does not block with these flags, and a link is an error. */
-const PLAIN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-function readPlain(path: string, into: Uint8Array): number | null {
-  let file: number | undefined;
-  try {
-    file = openSync(path, PLAIN);
-    return readSync(file, into, 0, into.length, null);
-  } catch {
-    return null;
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 

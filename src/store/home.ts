@@ -7,7 +7,7 @@ import { counted, withoutSlash } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
 import { isHiddenName, type SessionPaths, sessionPaths, turnNumbers } from "./layout.ts";
 import { readManifest, rebuildLoosely } from "./read/manifest.ts";
-import { isPrivate, lookForDirectory } from "./read/safe_open.ts";
+import { lookForDirectory } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
 
 /** A checked home directory. */
@@ -145,7 +145,7 @@ export function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSumma
         : `its directory ${directory.message}`;
       return { id, path, manifest: null, source: "unreadable", problem };
     }
-    const file = readManifest(ports, paths, { inPrivate: isPrivate(directory) });
+    const file = readManifest(ports, paths);
     if (file.status === "ok") return { id, path, manifest: file.manifest, source: "ok" };
     const problem = `manifest.json ${file.status === "missing" ? "is missing" : file.message}`;
     if (file.status === "refused") return { id, path, manifest: null, source: "unreadable", problem };

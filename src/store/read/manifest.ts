@@ -21,7 +21,7 @@ import {
 } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
-import { BRIEF_BYTES, readQuickly, readSafely, type Refused } from "./safe_open.ts";
+import { BRIEF_BYTES, readSafely, type Refused } from "./safe_open.ts";
 import { type Envelope, formatVersion, readEnvelope } from "./turn_file.ts";
 import { checkpointRef, pins, usage } from "./shared_shapes.ts";
 
@@ -38,18 +38,8 @@ export type ManifestFile =
   | { readonly status: "newer"; readonly message: string }
   | Refused;
 
-/**
- * Reads a session's manifest: checksum, shape and session id. `inPrivate` is true if the session's directory is private
- * (safe_open.ts). Throws the runtime's errors.
- */
-export function readManifest(
-  ports: Ports,
-  paths: SessionPaths,
-  { inPrivate = false }: { readonly inPrivate?: boolean } = {},
-): ManifestFile {
-  const quick = inPrivate ? readQuickly(ports, paths.manifest) : null;
-  const parsed = quick === null ? null : parseManifest(quick, paths.id);
-  if (parsed?.status === "ok") return parsed;
+/** Reads a session's manifest: checksum, shape and session id. Throws the runtime's errors. */
+export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
   const read = readSafely(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES, into: BRIEF_BYTES });
   // A manifest that is too large is rebuilt, like any other unusable one.
   if (read.status === "refused" && read.code === "too_large") return garbled(read.message);

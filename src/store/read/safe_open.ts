@@ -28,16 +28,6 @@ export function lookForFile(ports: Ports, path: string): Looked {
   return look(ports, path, "file");
 }
 
-/** Permission bits that let others put files into a directory. */
-const WRITABLE_BY_OTHERS = 0o022;
-
-/** True for a directory of ours that only we can put files into, so that their owner is known. */
-export function isPrivate(directory: Looked): boolean {
-  if (directory.status !== "ok") return false;
-  const { mode } = directory.facts;
-  return mode !== null && (mode & WRITABLE_BY_OTHERS) === 0;
-}
-
 /** Inspects a path that should be a real directory of ours. Throws the runtime's errors. */
 export function lookForDirectory(ports: Ports, path: string): Looked {
   return look(ports, path, "directory");
@@ -90,17 +80,6 @@ export function readSafely(ports: Ports, path: string, options: {
   }
   const brief = options.into === undefined ? null : readInto(ports, path, options.into, looked.facts.size);
   return { status: "ok", bytes: brief ?? ports.files.read(path) };
-}
-
-/**
- * Reads a small file without inspecting it first: a third faster than {@linkcode readSafely}, which finds the
- * reason if this returns `null`. The owner of the file is unknown, so only for a private directory, or a file whose sum
- * is known. The bytes may be cut short, so the caller checks a sum. They are valid until the next file is read this way.
- */
-export function readQuickly(ports: Ports, path: string): Uint8Array | null {
-  const count = ports.files.readPlain?.(path, BRIEF_BYTES);
-  // An empty file is useless, and one that fills the memory may be longer.
-  return !count || count === BRIEF_BYTES.length ? null : BRIEF_BYTES.subarray(0, count);
 }
 
 /** Reads a file of `size` bytes with one call; `null` if it is too large for that, or has another size by now. */

@@ -9,7 +9,7 @@ import { holdsTurns, type Home, type SessionSummary, summaryOf } from "../home.t
 import { insideSession, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import { isLocked } from "../write/file_lock.ts";
 import { readOnLoosely, rebuildLoosely } from "./manifest.ts";
-import { BRIEF_BYTES, readQuickly, readSafely } from "./safe_open.ts";
+import { BRIEF_BYTES, readSafely } from "./safe_open.ts";
 import { MAX_TURN_BYTES, openEnvelope } from "./turn_file.ts";
 
 /** A session with its state. */
@@ -78,9 +78,6 @@ function lookAtHead(
   }
   if (source !== "ok") return session;
   const path = turnPath(paths, manifest.head.turn);
-  // Bytes with the sum that the manifest names need no further inspection.
-  const quick = readQuickly(ports, path);
-  if (quick !== null && checkSeal(quick) === manifest.head.sum) return session;
   const damaged = (message: string): JudgedSession => ({
     ...session,
     state: "damaged",
