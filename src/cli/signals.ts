@@ -57,12 +57,13 @@ const LAST_RESORT_MS = 15_000;
  *
  * @returns a function that undoes this.
  */
-export function stopOnSignals(ports: ProgramPorts, stop: Stop, timeoutMs: number): () => void {
+export function stopOnSignals(ports: ProgramPorts, stop: Stop): () => void {
   const ignoreSignals = ports.onStopSignals((signal, exitCode) => {
     if (stop.state !== null) ports.exit(exitCode);
     else stop.request(signal);
   });
-  const timer = setTimeout(() => stop.request("timeout"), timeoutMs);
+  const leftMs = Math.max(0, stop.endsAt - ports.clock.monotonic());
+  const timer = setTimeout(() => stop.request("timeout"), leftMs);
   let lastResort: ReturnType<typeof setTimeout> | undefined;
   const onStop = () => {
     lastResort = setTimeout(() => ports.exit(stop.error?.exitCode ?? 1), LAST_RESORT_MS);

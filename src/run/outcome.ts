@@ -312,7 +312,13 @@ const STOPS: Readonly<
 /** The stop of one run: requested at most once, and announced by `signal`. */
 export class Stop {
   readonly #controller = new AbortController();
+  /** The monotonic time at which the run reaches its time limit. */
+  readonly endsAt: number;
   #cause: StopCause | null = null;
+
+  constructor(endsAt: number) {
+    this.endsAt = endsAt;
+  }
 
   /** Aborts when the run has to end. */
   get signal(): AbortSignal {

@@ -80,7 +80,8 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     ...(context.again ? { again: true } : {}),
   });
   context.onFolded(folded);
-  const read = await readResponse({ ...setup, signal: stop.signal }, built, {
+  const waitLimit = () => stop.endsAt - setup.ports.clock.monotonic();
+  const read = await readResponse({ ...setup, signal: stop.signal, waitLimit }, built, {
     onRetry: (retry) => emitRetry(setup, retry),
     onUpdate: (update) => emitUpdate(setup, update),
   });
@@ -117,7 +118,11 @@ export interface Asking {
   /** `null` if no key is sent. */
   readonly key: ApiKey | null;
   readonly signal: AbortSignal;
+  /** Returns the milliseconds that a wait for a retry must stay below. @default {a minute} */
+  readonly waitLimit?: () => number;
 }
+
+const MINUTE = 60_000;
 
 /** A response that completed, or was only cut short. */
 export interface WholeResponse extends ReadResponse {
@@ -144,7 +149,7 @@ interface ReadHooks {
 
 /** Sends a request and reads its response to the end; failures of network and provider come back in `error`. */
 async function readResponse(
-  { ports, api, send, urlOf, key, signal }: Asking,
+  { ports, api, send, urlOf, key, signal, waitLimit = () => MINUTE }: Asking,
   built: BuiltRequest,
   { onRetry = () => {}, onUpdate = () => {} }: ReadHooks = {},
 ): Promise<ReadResponse> {
@@ -155,6 +160,7 @@ async function readResponse(
     clock: ports.clock,
     random: ports.random,
     classify: (status: number, headers: Headers, body: string) => api.classify(status, headers, body),
+    waitLimit,
     onRetry,
   };
   try {

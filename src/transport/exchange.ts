@@ -44,6 +44,8 @@ export interface ExchangeOptions {
   readonly random: () => number;
   /** Classifies an answer that is not an event stream, by the provider's rules. */
   readonly classify: (status: number, headers: Headers, bodyText: string) => ApiFailure;
+  /** Returns the milliseconds that a wait for a retry must stay below. */
+  readonly waitLimit: () => number;
   readonly onRetry?: (info: RetryInfo) => void;
 }
 
@@ -74,7 +76,9 @@ export async function readEventStream<T>(
     const { finish, failure, headers } = await tryOnce(options, read);
     const isLast = failure === null || attempt > MAX_RETRIES || signal.aborted;
     if (isLast || !mayRetry(failure, headers)) return finish();
-    const delayMs = retryDelay(attempt, { headers, now: clock.now(), random: options.random() });
+    const asked = askedWait(headers, failure, clock.now());
+    if (asked !== null && asked > 0 && asked >= options.waitLimit()) return finish();
+    const delayMs = asked ?? backoff(attempt, options.random());
     options.onRetry?.({ attempt, delayMs, failure });
     // Aborting ends the sleep; the next attempt then rejects before it sends anything.
     await clock.sleep(delayMs, signal);
@@ -124,7 +128,8 @@ async function refused(options: ExchangeOptions, response: HttpResponse): Promis
   const { status, headers } = response;
   const body = withoutSecrets(await readText(response.body, ERROR_BODY_BYTES), options.request.headers);
   const failure = options.classify(status, headers, body);
-  const error = failureError(failure, { requestId: requestIdOf(headers) });
+  const waitMs = askedWait(headers, failure, options.clock.now());
+  const error = failureError(failure, { requestId: requestIdOf(headers), waitMs });
   return failed(options, { error, failure, headers });
 }
 
@@ -189,8 +194,6 @@ async function untilFirstEvent(
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-const LONGEST_WAIT = 60_000;
-
 /** True if the failed request may be retried. An exhausted quota is never retried, whatever a header says. */
 function mayRetry(failure: ApiFailure, headers: Headers | undefined): boolean {
   if (failure.code === "quota_exhausted") return false;
@@ -200,35 +203,46 @@ function mayRetry(failure: ApiFailure, headers: Headers | undefined): boolean {
   return failure.retryable;
 }
 
-export interface RetryFacts {
-  readonly headers: Headers | undefined;
-  /** Wall time in milliseconds, for dates in `retry-after`. */
-  readonly now: number;
-  /** In [0, 1). */
-  readonly random: number;
+/** Milliseconds before retry number `attempt` (1, 2, …): `min(0.5 · 2^(attempt − 1), 8)` seconds, less up to a quarter. */
+function backoff(attempt: number, random: number): number {
+  return Math.round(Math.min(500 * 2 ** (attempt - 1), 8_000) * (1 - 0.25 * random));
 }
+
+/** A date as HTTP writes it, or in ISO form: `Date.parse` finds dates in other texts too. */
+const DATE =
+  /^(?:[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d GMT|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+/** The wait in the text of a rate limit: `20s`, `3.05s`, `120ms`, `6m0s`, `27 seconds`. */
+const WAIT_TEXT =
+  /(?:try again in|retry after) ((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|s(?:econds?)?|m(?:inutes?)?|h(?:ours?)?)(?![a-z]))+)/i;
+/** Milliseconds of the units in it, by their beginnings. */
+const UNITS: Readonly<Record<string, number>> = { ms: 1, milli: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /**
- * Milliseconds to wait before retry number `attempt` (1, 2, …): the delay that the server asks for if that is 0 to 60
- * seconds, otherwise `min(0.5 · 2^(attempt − 1), 8)` seconds, less up to a quarter by chance.
+ * Milliseconds that the server asks to wait, by its headers or else by the text of a rate limit; `null` if it asks for
+ * none, or for a time that has passed, and for a quota, which no wait restores.
  */
-function retryDelay(attempt: number, facts: RetryFacts): number {
-  const asked = askedDelay(facts.headers, facts.now);
-  if (asked !== undefined && asked >= 0 && asked <= LONGEST_WAIT) return Math.round(asked);
-  return Math.round(Math.min(500 * 2 ** (attempt - 1), 8_000) * (1 - 0.25 * facts.random));
-}
-
-function askedDelay(headers: Headers | undefined, now: number): number | undefined {
+function askedWait(headers: Headers | undefined, failure: ApiFailure, now: number): number | null {
+  if (failure.code === "quota_exhausted") return null;
   const milliseconds = numberOf(headers?.get("retry-after-ms"));
-  if (milliseconds !== undefined) return milliseconds;
-  const after = headers?.get("retry-after");
+  if (milliseconds !== null) return Math.round(milliseconds);
+  const after = headers?.get("retry-after")?.trim() ?? "";
   const seconds = numberOf(after);
-  if (seconds !== undefined) return seconds * 1000;
-  const date = after ? Date.parse(after) : NaN;
-  return Number.isNaN(date) ? undefined : date - now;
+  if (seconds !== null) return Math.round(seconds * 1000);
+  const until = DATE.test(after) ? Date.parse(after) - now : NaN;
+  if (until >= 0) return Math.ceil(until);
+  return failure.code === "rate_limited" ? waitIn(failure.message) : null;
 }
 
-function numberOf(text: string | null | undefined): number | undefined {
-  if (!text || !/^\s*\d+(\.\d+)?\s*$/.test(text)) return undefined;
-  return Number(text);
+/** The wait in the text of an error; `null` if it names none. */
+function waitIn(message: string): number | null {
+  const text = WAIT_TEXT.exec(message)?.[1];
+  if (text === undefined) return null;
+  const parts = text.matchAll(/(\d+(?:\.\d+)?) ?(ms|milli|[a-z])/gi);
+  return Math.ceil(
+    parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (UNITS[unit.toLowerCase()] ?? 1), 0),
+  );
+}
+
+function numberOf(text: string | null | undefined): number | null {
+  return text && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : null;
 }

@@ -20,23 +20,41 @@ const HINTS = {
   request_refused: 'See what was sent with "reprise run -c --dry-run --body"',
 } as const satisfies { readonly [code in ErrorCode]?: string };
 
-/** Returns a failure as the error to throw or to report; `details` holds its facts in snake case. */
+/**
+ * Returns a failure as the error to throw or to report; `details` holds its facts in snake case. `waitMs` are the
+ * milliseconds that the API asks to wait; `null` for none.
+ */
 export function failureError(
   failure: ApiFailure,
-  options: { readonly requestId?: string | null } = {},
+  { requestId = null, waitMs = null }: {
+    readonly requestId?: string | null;
+    readonly waitMs?: number | null;
+  } = {},
 ): RepriseError {
   const hint = (HINTS as { readonly [code in ErrorCode]?: string })[failure.code];
-  return new RepriseError(failure.code, failure.message, {
-    ...(hint === undefined ? {} : { hint }),
-    details: {
-      status: failure.status,
-      provider_code: failure.providerCode,
-      provider_type: failure.providerType,
-      param: failure.param,
-      retryable: failure.retryable,
-      ...(options.requestId ? { request_id: options.requestId } : {}),
+  const wait = waitMs === null || waitMs <= 0 ? null : waitText(waitMs);
+  return new RepriseError(
+    failure.code,
+    `${failure.message}${wait === null ? "" : `; the API asks to wait ${wait}`}`,
+    {
+      ...(hint === undefined ? {} : { hint: hint.replace("Wait a little", `Wait ${wait ?? "a little"}`) }),
+      details: {
+        status: failure.status,
+        provider_code: failure.providerCode,
+        provider_type: failure.providerType,
+        param: failure.param,
+        retryable: failure.retryable,
+        ...(requestId === null || requestId === "" ? {} : { request_id: requestId }),
+        ...(wait === null ? {} : { retry_after_ms: waitMs }),
+      },
     },
-  });
+  );
+}
+
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+function waitText(milliseconds: number): string {
+  return milliseconds > YEAR_MS ? "more than a year" : `${Math.ceil(milliseconds / 100) / 10} s`;
 }
 
 /** Returns an error other than an answer as a failure: connection errors and cuts may be retried (§6.4). */

@@ -132,9 +132,15 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/transport/exchange.ts",
-    text: "asked >= 0 && asked <= LONGEST_WAIT",
-    replacement: "asked >= 0",
-    promise: "protocol.md: a delay of more than 60 seconds that a server asks for is ignored",
+    text: "asked >= options.waitLimit()",
+    replacement: "asked >= 10 * options.waitLimit()",
+    promise: "run.md: a run ends at once if the API asks to wait beyond --timeout",
+  },
+  {
+    file: "src/transport/exchange.ts",
+    text: 'failure.code === "rate_limited" ? waitIn(failure.message) : null',
+    replacement: "null",
+    promise: "run.md: a run waits as long as the text of a rate limit asks",
     area: ["doors/wire/retries_test.ts"],
   },
   {

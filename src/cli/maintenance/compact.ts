@@ -106,8 +106,8 @@ async function compactSession(
   { home, id }: { readonly home: Home; readonly id: SessionId },
 ): Promise<void> {
   const { ports, flags } = settings.call;
-  const stop = new Stop();
-  const release = stopOnSignals(live, stop, TIMEOUT_MS);
+  const stop = new Stop(live.clock.monotonic() + TIMEOUT_MS);
+  const release = stopOnSignals(live, stop);
   try {
     const { signal } = stop;
     const writer = await openWriter(ports, home, { id, waitMs: flags.wait * 1000, signal }, {

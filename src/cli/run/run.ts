@@ -92,12 +92,12 @@ export async function runVerb(
   }
   const played = call.fixture === null ? null : await fixtureSend(call, call.fixture, flags);
 
-  const stop = new Stop();
+  const stop = new Stop(deadline);
   // A screen that fails in another way costs no answer: it is saved, and the exit code says what failed.
   output.onClosed(() => {
     if (output.isUnread) stop.request("broken_pipe");
   });
-  const release = stopOnSignals(ports, stop, Math.max(0, deadline - ports.clock.monotonic()));
+  const release = stopOnSignals(ports, stop);
   try {
     const called = {
       call,

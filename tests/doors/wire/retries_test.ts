@@ -14,6 +14,7 @@ interface Row {
   readonly error?: string | null;
   readonly says?: RegExp;
   readonly details?: Json;
+  readonly flags?: readonly string[];
 }
 
 const OK = PLAIN.responses;
@@ -29,21 +30,79 @@ const waiting = (milliseconds: number, headers: Readonly<Record<string, string>>
   answers: [limited(headers), OK],
   waits: [[milliseconds, milliseconds]],
 });
+const inText = (message: string, milliseconds: number): Row => ({
+  answers: [[429, { error: { ...rate.error, message } }], OK],
+  waits: [[milliseconds, milliseconds]],
+});
+const failing = (error: Json) => {
+  const data = { type: "response.failed", response: { id: "resp_1", status: "failed", error } };
+  return `event: response.failed\ndata: ${JSON.stringify(data)}\n\n`;
+};
+/** A run of half a minute. */
+const late = (after: string, wait: string): Row => ({
+  answers: [limited({ "retry-after": after })],
+  flags: ["--timeout", "30"],
+  error: "rate_limited",
+  says: new RegExp(`; the API asks to wait ${wait}$`),
+});
 const again = (answer: Answer): Row => ({ answers: [answer, OK], waits: [FIRST] });
 const never = (error: string, answer: Answer, says = /./): Row => ({ answers: [answer], error, says });
 
 /** Exit codes by error. */
 const EXITS: Readonly<Record<string, number>> = {
   ...{ unauthorized: 8, quota_exhausted: 9, context_overflow: 11, request_refused: 13 },
-  ...{ provider_failed: 10, bad_stream: 10, redirected: 10 },
+  ...{ provider_failed: 10, bad_stream: 10, redirected: 10, rate_limited: 9 },
 };
 
 const ROWS: Readonly<Record<string, Row>> = {
   "the wait is the one in milliseconds": waiting(125, { "retry-after-ms": "125", "retry-after": "5" }),
   "a fraction of a second is waited": waiting(50, { "retry-after": "0.05" }),
-  "the longest wait is a minute": waiting(60_000, { "retry-after": "60" }),
+  "a wait of half an hour, less a second": waiting(1_799_000, { "retry-after": "1799" }),
+  "a date is waited for": {
+    answers: [limited({ "retry-after": "Sat, 21 Nov 2026 20:20:00 GMT" }), OK],
+    waits: [[60_000, 121_000]],
+  },
+  "the wait that a text of a rate limit names": inText("Please try again in 3.05s.", 3050),
+  "such a wait in several units": inText("Please try again in 1m20s. Visit us.", 80_000),
+  "such a wait in milliseconds": inText("Please try again in 120ms.", 120),
+  "such a wait in words": inText("Please retry after 27 seconds.", 27_000),
+  "the wait of an overload": {
+    answers: [[503, rate, { "retry-after": "120" }], OK],
+    waits: [[120_000, 120_000]],
+  },
+  "the wait of a rate limit in the stream": {
+    answers: [failing({ code: "rate_limit_exceeded", message: "Please try again in 90s." }), OK],
+    waits: [[90_000, 90_000]],
+  },
+  "a wait longer than the run ends it": late("120", "120 s"),
+  "a wait that ends with the run ends it": late("30", "30 s"),
+  "a wait of a century ends the run": late("3153600000", "more than a year"),
+  "a wait without measure ends the run": late("9".repeat(400), "more than a year"),
+  "a date after the run ends it": late("Sat, 21 Nov 2099 00:00:00 GMT", "more than a year"),
+  "an overload that outlasts the run ends it": {
+    ...late("120", "120 s"),
+    answers: [[503, rate, { "retry-after": "120" }]],
+    error: "provider_failed",
+  },
+  "a rate limit in the stream that outlasts the run ends it": {
+    answers: [failing({ code: "rate_limit_exceeded", message: "Please try again in 90s." })],
+    flags: ["--timeout", "30"],
+    error: "rate_limited",
+    says: /try again in 90s/,
+  },
+  "the last failure names its wait too": {
+    answers: [
+      limited({ "retry-after": "1" }),
+      limited({ "retry-after": "1" }),
+      limited({ "retry-after": "7" }),
+    ],
+    waits: [[1000, 1000], [1000, 1000]],
+    error: "rate_limited",
+    says: /: Slow down; the API asks to wait 7 s$/,
+  },
   "no wait at all": waiting(0, { "retry-after": "0" }),
-  "a wait of more than 60 seconds is ignored": again(limited({ "retry-after": "61" })),
+  "a wait below zero is ignored": again(limited({ "retry-after": "-5" })),
+  "a number in a text is no date": again(limited({ "retry-after": "in 2050" })),
   "a date that is past is ignored": again(limited({ "retry-after": "Sat, 21 Nov 2020 00:00:00 GMT" })),
   "a wait that is no number is ignored": again(limited({ "retry-after": "soon" })),
   "without advice the wait doubles": { answers: [limited(), limited(), OK], waits: [FIRST, SECOND] },
@@ -88,10 +147,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   ),
 };
 
-for (const [name, { answers, waits = [], error = null, says = /^$/, details }] of Object.entries(ROWS)) {
+for (
+  const [name, { answers, waits = [], error = null, says = /^$/, details, flags }] of Object.entries(ROWS)
+) {
   Deno.test(`before the first event: ${name}`, async () => {
     await using home = new RecordedRuns();
-    const { code, error: failure, retries, stdout } = await home.run(answers);
+    const { code, error: failure, retries, stdout } = await home.run(answers, { flags });
     assert.deepEqual([failure?.code ?? null, code], [error, error === null ? 0 : EXITS[error]], stdout);
     assert.match(failure?.message ?? "", says);
     for (const [member, value] of Object.entries(details ?? {})) {

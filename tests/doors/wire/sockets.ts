@@ -198,6 +198,15 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
     // An error evicts the response that the request continued.
     sent: "-:1 resp_1:1 -:3",
   },
+  ...table([429, 503, undefined], (status) => [`a wait that an error names holds (${status})`, {
+    reactions: [
+      refuses({ code: "rate_limit_exceeded", message: "Slow.", headers: { "retry-after": "120" } }, status),
+    ],
+    flags: ["--timeout", "60"],
+    sent: "-:1",
+    exit: status === 503 ? 10 : 9,
+    says: status === undefined ? /Slow/ : /the API asks to wait 120 s/,
+  }]),
   "a flat error with a status is such an answer too": {
     reactions: [(socket) => sendAll(socket, [{ type: "error", status: 404, code: "gone", message: "No." }])],
     sent: "-:1",
