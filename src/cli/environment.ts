@@ -36,11 +36,12 @@ const READ_VARIABLES: readonly string[] = [
   "USER",
   "LOGNAME",
   "CI",
-  // Trusted certificate authorities, and the file for the secrets of TLS connections; the runtime reads them by itself,
-  // `doctor` shows them.
+  // Trusted certificate authorities, and the file for the secrets of TLS connections.
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "NODE_EXTRA_CA_CERTS",
   "DENO_CERT",
   "DENO_TLS_CA_STORE",
-  "NODE_EXTRA_CA_CERTS",
   "SSLKEYLOGFILE",
   // `doctor` reports proxies.
   "HTTP_PROXY",

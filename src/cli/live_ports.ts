@@ -5,7 +5,7 @@ import { denoFiles, hasOpenFile, processIdentity } from "../store/deno_files.ts"
 import { killRunningGroups } from "../tools/shell/process_group.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
-import { sentOnce } from "../transport/fetch.ts";
+import { createFetch } from "../transport/fetch.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
 import { onStopSignals } from "./signals.ts";
@@ -45,6 +45,7 @@ const noPriceTable: LoadPriceTable = () => Promise.reject(new TypeError("This pr
 
 /** The ports of an ordinary call: this process, real time, real randomness, real network. */
 export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
+  const liveFetch = createFetch(readVariable);
   return {
     clock: liveClock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32,
@@ -59,7 +60,7 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
     files: denoFiles,
     fetch: (input, init) => {
       keepProxiesOut();
-      return fetch(input, sentOnce(init));
+      return liveFetch(input, init);
     },
     workingDirectory,
     workspacePin: (directory) => directory,

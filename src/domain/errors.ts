@@ -78,6 +78,7 @@ export const EXIT_CODE_OF = {
   quota_exhausted: 9,
   provider_failed: 10,
   network_failed: 10,
+  untrusted_certificate: 10,
   remote_unreachable: 10,
   stream_cut: 10,
   bad_stream: 10,

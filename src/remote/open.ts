@@ -25,8 +25,8 @@ export async function openRemote(ports: Ports, options: {
 }): Promise<ObjectStore> {
   const address = parseRemote(options.address);
   const settings = readS3Settings(ports);
-  const { clock, fetch } = ports;
-  const store = new S3Store(address, { fetch, clock, settings, timeoutMs: options.timeoutMs });
+  const { clock, env, fetch } = ports;
+  const store = new S3Store(address, { fetch, clock, env, settings, timeoutMs: options.timeoutMs });
   const { home } = options;
   if (home === undefined) return store;
   const name = sha256Hex(`${settings.endpoint?.href ?? settings.region} ${address.name}`).slice(0, 16);

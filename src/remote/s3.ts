@@ -2,10 +2,11 @@
 import { AwsClient } from "aws4fetch";
 import { encodeUtf8, readCapped } from "../domain/bytes.ts";
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
-import type { Clock } from "../domain/ports.ts";
+import type { Clock, Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import { MAX_BLOB_BYTES } from "../store/blobs.ts";
 import { MAX_TURN_BYTES } from "../store/read/turn_file.ts";
+import { certificateError } from "../transport/failure.ts";
 import type { RemoteAddress } from "./address.ts";
 import type { S3Settings } from "./credentials.ts";
 import { parseKey } from "./keys.ts";
@@ -17,6 +18,7 @@ import { parseListing } from "./s3_listing.ts";
 export interface S3Options {
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
+  readonly env: Ports["env"];
   readonly settings: S3Settings;
   /** Time for one operation, with its repetitions, in milliseconds. */
   readonly timeoutMs: number;
@@ -220,6 +222,8 @@ export class S3Store implements ObjectStore {
       headers: signed.headers,
       redirect: "manual",
       signal: time,
+    }).catch((error) => {
+      throw certificateError(url, error, this.#options.env) ?? error;
     });
     const { status, body: content } = response;
     const isObject = status === 200 && key !== "";

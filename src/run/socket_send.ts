@@ -16,6 +16,7 @@ import {
   type Send,
 } from "../transport/http.ts";
 import { capped, checkTarget, type Deadline, type LiveOptions, startDeadline } from "../transport/live.ts";
+import { extraCertificates } from "../transport/authorities.ts";
 import { proxyFor } from "../transport/proxy.ts";
 import {
   type ClientSocket,
@@ -195,6 +196,7 @@ class SocketSender {
         signal,
         openTimeoutMs: Math.min(OPEN_TIMEOUT, responseTimeoutMs),
         maxMessageBytes: MAX_MESSAGE,
+        authorities: extraCertificates(given.url, ports.env),
         monotonic: () => ports.clock.monotonic(),
       });
       if ("socket" in upgrade) {

@@ -2,6 +2,7 @@
 import { type ApiFailure, type ErrorCode, RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { headOf } from "../domain/text.ts";
+import { AUTHORITY_VARIABLES } from "./authorities.ts";
 import { proxyFor } from "./proxy.ts";
 
 const HINTS = {
@@ -86,7 +87,6 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
     /dns error|failed to lookup|name or service not known|no such host|nodename nor servname/i,
     "its name does not resolve",
   ],
-  [/certificate|UnknownIssuer|NotValidForName/i, "its TLS certificate is not trusted"],
   [/corrupt message|tls|handshake|ssl/i, "the TLS handshake failed; is it an https server"],
   [/connection refused/i, "the connection was refused"],
   [/unreachable/i, "the network is unreachable"],
@@ -106,7 +106,49 @@ export function isUnreadableAnswer(error: unknown): boolean {
   return UNREADABLE.test(textOf(error));
 }
 
-/** Returns `error` of a failed fetch of `url` as `network_failed`; names a proxy that the environment sets. */
+/** Reasons against a certificate, as the runtime and Node word them, and what to do; the last one is any other. */
+const CERTIFICATE_CAUSES: readonly (readonly [RegExp, why: string, hint: string])[] = [
+  [
+    /not valid for name|NotValidForName|ERR_TLS_CERT_ALTNAME|altnames/i,
+    "its TLS certificate is for another name",
+    "Check the host name in the URL",
+  ],
+  [
+    /expired|not valid yet|NotValidYet/i,
+    "its TLS certificate is not valid today",
+    "Check the clock of this machine; else the server needs another certificate",
+  ],
+  [
+    /peer certificate|self-signed certificate|UnknownIssuer|unable to (verify|get) /i,
+    "its TLS certificate is not trusted",
+    "If the server or a proxy has an authority of its own, name the file of its certificate in SSL_CERT_FILE",
+  ],
+];
+
+/** Returns an error about a certificate as `untrusted_certificate`, whose hint names what is set; `null` for any other. */
+export function certificateError(
+  { host }: URL,
+  error: unknown,
+  env: Ports["env"],
+  through = "",
+): RepriseError | null {
+  const text = textOf(error);
+  if (!/certificate/i.test(text)) return null;
+  const found = CERTIFICATE_CAUSES.find(([pattern]) => pattern.test(text));
+  if (found === undefined) return null;
+  const [, why, hint] = found;
+  const set = AUTHORITY_VARIABLES.filter((name) => (env(name) ?? "") !== "").join(", ");
+  const more = set === "" ? "" : `; ${set} ${set.includes(",") ? "do" : "does"} not make it trusted`;
+  return new RepriseError("untrusted_certificate", `Cannot reach ${host}${through}: ${why}`, {
+    hint: `${hint}${more}. "reprise doctor" shows the authorities`,
+    cause: error,
+  });
+}
+
+/**
+ * Returns `error` of a failed fetch of `url` as `network_failed` or `untrusted_certificate`; names a proxy that the
+ * environment sets.
+ */
 export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env">): RepriseError {
   if (error instanceof RepriseError) return error;
   if (isUnreadableAnswer(error)) {
@@ -119,6 +161,8 @@ export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env
   const known = CAUSES.find(([pattern]) => pattern.test(text));
   const proxy = proxyFor(url, env);
   const through = proxy === null ? "" : ` (through the proxy ${proxy.host} that ${proxy.variable} names)`;
+  const untrusted = certificateError(url, error, env, through);
+  if (untrusted !== null) return untrusted;
   const why = known?.[1] ?? shortened(text);
   return connectionError("network_failed", `Cannot reach ${url.host}${through}: ${why}`, error);
 }

@@ -18,6 +18,8 @@ export interface WebSocketOptions {
   readonly openTimeoutMs: number;
   /** Largest message that is received, in bytes; a larger one ends the connection with 1009. */
   readonly maxMessageBytes: number;
+  /** Certificate authorities in addition to the runtime's, in PEM. */
+  readonly authorities: readonly string[];
   /** Monotonic time in milliseconds, for the arrival of messages. */
   readonly monotonic: () => number;
 }
@@ -87,6 +89,9 @@ export function openWebSocket(options: WebSocketOptions): Promise<Upgrade> {
       perMessageDeflate: false,
       maxPayload: options.maxMessageBytes,
       closeTimeout: CLOSE_TIMEOUT,
+      // Else a variable could turn the check off.
+      rejectUnauthorized: true,
+      ...(options.authorities.length === 0 ? {} : { ca: options.authorities }),
     });
     let headers = new Headers();
     const fail = (error: unknown) => {

@@ -10,6 +10,8 @@ export interface ClientOptions {
   readonly handshakeTimeout?: number;
   readonly maxPayload?: number;
   readonly closeTimeout?: number;
+  readonly ca?: readonly string[];
+  readonly rejectUnauthorized?: boolean;
 }
 
 interface Events {

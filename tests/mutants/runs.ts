@@ -110,6 +110,20 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/wire/remote_answers_test.ts"],
   },
   {
+    file: "src/transport/fetch.ts",
+    text: "client === null ? once : { ...once, client }",
+    replacement: 'client === null || url.includes("responses") ? once : { ...once, client }',
+    promise: "guarantees.md: SSL_CERT_FILE and NODE_EXTRA_CA_CERTS add authorities to the trusted ones",
+    area: ["cli/binary/authorities_test.ts"],
+  },
+  {
+    file: "src/transport/web_socket.ts",
+    text: "      rejectUnauthorized: true,\n",
+    replacement: "      rejectUnauthorized: false,\n",
+    promise: "guarantees.md: no key goes to a server whose certificate is not trusted",
+    area: ["cli/binary/authorities_test.ts"],
+  },
+  {
     file: "src/run/socket_send.ts",
     text: "        throw opening.error;\n",
     replacement: "        if (isReused && attempt === 1) continue;\n        throw opening.error;\n",

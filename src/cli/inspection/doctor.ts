@@ -6,6 +6,7 @@ import { counted } from "../../domain/text.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { listSessions, openHome, parentOf, strayNames } from "../../store/home.ts";
 import { policyText } from "../../tools/permission/policy.ts";
+import { authoritiesText } from "../../transport/authorities.ts";
 import { itemKind } from "../../domain/item.ts";
 import { requestOf } from "../../run/next_request.ts";
 import { askOnce } from "../../run/request_step.ts";
@@ -153,7 +154,8 @@ function settingChecks({ ports, flags, config }: CheckedSettings): Check[] {
       return rules.length === 0 ? text : `${text} (from config.json: ${rules.join(", ")})`;
     }),
     ...keyChecks({ ports, flags, config }, sources),
-    proxyCheck((name) => ports.env(name)),
+    proxyCheck(ports.env),
+    check("authorities", () => authoritiesText(ports.env)),
   ];
 }
 
@@ -252,17 +254,9 @@ function orNull<T>(look: () => T): T | null {
   }
 }
 
-/** Reports proxies, extra certificates and TLS key logs, which see or redirect the traffic; none is a failure. */
+/** Reports proxies and TLS key logs, which see or redirect the traffic; none is a failure. */
 function proxyCheck(env: (name: string) => string | undefined): Check {
-  const names = [
-    "HTTPS_PROXY",
-    "HTTP_PROXY",
-    "ALL_PROXY",
-    "DENO_CERT",
-    "DENO_TLS_CA_STORE",
-    "NODE_EXTRA_CA_CERTS",
-    "SSLKEYLOGFILE",
-  ];
+  const names = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "SSLKEYLOGFILE"];
   const set = names.filter((name) => (env(name) ?? env(name.toLowerCase()) ?? "") !== "");
   return {
     name: "network",

@@ -46,7 +46,7 @@ class Untrusted extends Sandbox {
     return Object.fromEntries(names.map((name) => [name, this.other]));
   }
 
-  /** One run with these variables. */
+  /** One run with these variables, which trust the API. */
   run(env: Readonly<Record<string, string>>): Promise<Called> {
     const OPENAI_BASE_URL = `https://127.0.0.1:${this.#api.addr.port}/v1`;
     return this.call(["run", "--json", "--new", "-m", MODEL, "hi"], {
@@ -59,27 +59,6 @@ class Untrusted extends Sandbox {
     await this.#other.shutdown();
     await super[Symbol.asyncDispose]();
   }
-}
-
-/** Variables about certificates, and whether they make the API trusted. */
-const CERTIFICATES: Readonly<
-  Record<string, readonly [trusted: boolean, env: (certificate: string) => Record<string, string>]>
-> = {
-  "no variable": [false, () => ({})],
-  "NODE_TLS_REJECT_UNAUTHORIZED": [false, () => ({ NODE_TLS_REJECT_UNAUTHORIZED: "0" })],
-  "SSL_CERT_FILE without the system's store": [false, (SSL_CERT_FILE) => ({ SSL_CERT_FILE })],
-  "DENO_NODE_USE_OPENSSL_CA": [false, (SSL_CERT_FILE) => ({ DENO_NODE_USE_OPENSSL_CA: "1", SSL_CERT_FILE })],
-  "DENO_CERT": [true, (DENO_CERT) => ({ DENO_CERT })],
-  "SSL_CERT_FILE with it": [true, (SSL_CERT_FILE) => ({ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE })],
-};
-
-for (const [name, [trusted, env]] of Object.entries(CERTIFICATES)) {
-  Deno.test(`a server with a certificate of its own ${trusted ? "gets requests with" : "gets no key, whatever is set:"} ${name}`, async () => {
-    await using place = new Untrusted();
-    const called = await place.run(env(place.certificate));
-    assert.deepEqual([called.code, place.asked], trusted ? [0, 1] : [10, 0], called.stdout);
-    if (!trusted) assert.match(called.stdout, /its TLS certificate is not trusted/);
-  });
 }
 
 // From the sources these are the runtime's, before any of ours runs.
