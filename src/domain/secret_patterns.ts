@@ -42,6 +42,8 @@ const PRINTABLE = Array.from({ length: 95 }, (_, index) => String.fromCharCode(i
 export const QUOTES = `[\\\\"']{0,8}`;
 /** Characters between a name and the beginning of its value's quotes. */
 export const ASSIGNS = `${QUOTES}\\s{0,4}[=:]\\s{0,4}`;
+/** Number of one of several, after a name. */
+export const NUMBER = "(?:[_-]?\\d{1,3})?";
 /** The place after an escape of JSON or of a URL: a token begins there, whatever letters the escape ends with. */
 export const AFTER_ESCAPE = "(?<=\\\\[nrtbf]|\\\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})";
 /** Names of authorization schemes before a key. */
@@ -131,7 +133,7 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
     // In bytes a name is found by its last four characters.
     lead: `(?:${
       SECRET_NAMES.map((name) => `(?<=${name.slice(0, -4)})${name.slice(-4)}`).join("|")
-    })${ASSIGNS}`,
+    })${NUMBER}${ASSIGNS}`,
     secret: "",
     starts: SECRET_NAMES.map((name) => anyCase(name.slice(-4))),
   },
@@ -139,7 +141,7 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
     kind: "assignment",
     name: "value of a variable in capitals that ends with KEY",
     before: "(?<![A-Za-z0-9_])(?-i:[A-Z0-9_]{0,64})",
-    lead: `(?-i:KEY)${ASSIGNS}`,
+    lead: `(?-i:KEY)${NUMBER}${ASSIGNS}`,
     secret: "",
     starts: [],
   },

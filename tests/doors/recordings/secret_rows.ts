@@ -11,6 +11,13 @@ export const SHAPES: readonly [string, string][] = [
   ["Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic REDACTEDREDA"],
   ["the bearer abcdef1234567890 came", "the bearer REDACTEDREDACTED came"],
   ["OPENAI_API_KEY=abcdef12", "OPENAI_API_KEY=REDACTED"],
+  // One of several.
+  [
+    '{"api_key_2":"abcd1234","access_token_1":"efgh5678"}',
+    '{"api_key_2":"REDACTED","access_token_1":"REDACTED"}',
+  ],
+  ["OPENAI_API_KEY_10=abcdef12 apiKey2: abcdef12", "OPENAI_API_KEY_10=REDACTED apiKey2: REDACTED"],
+  ['{"password2":"a b","password_1":1234}', '{"password2":"RED","password_1":1111}'],
   ["Name=Root1234;SharedAccessKey=abcd1234=", "Name=Root1234;SharedAccessKey=REDACTEDR"],
   // Whatever the password of a JSON body is.
   ['{"dbPassword" : "a b","x":1}', '{"dbPassword" : "RED","x":1}'],
@@ -26,6 +33,7 @@ export const PLAIN: readonly string[] = [
   "import sk-learn-pipelines-are-very-good, or sk-image_filters",
   '{"usage":{"input_tokens":12345678},"prompt_cache_key":"session-12345678","max_output_tokens":16384000}',
   '{"password":{"type":"string"},"required":["password"],"has_password":true,"passwd":null,"keyword":"horse"}',
+  '{"max_tokens_2":"16384k","page_token_2":"abcd1234","sort_key_1":"abcd1234"}',
   "the bearer of bad news; authorization was given; key: value1234; the password: unknown",
   "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
 ];
@@ -78,6 +86,8 @@ type Variable = readonly [name: string, value: string, ...parts: readonly (strin
 const WHOLE: Readonly<Record<string, string>> = {
   OPENAI_API_KEY: "sk-abcdefgh1234",
   SlackToken: "abcdefgh1234",
+  ACCESS_TOKEN_1: "abcdefgh1234",
+  openai_api_key_2: "abcdefgh1234",
   SESSION_COOKIE: "sid=abcdefgh1234",
   MY_CREDS: "correcthorse",
   MYSQL_PWD: "12345678",

@@ -93,6 +93,8 @@ export const EXAMPLES: Readonly<Record<string, SecretExamples>> = {
       "OPENAI_API_KEY=«abcdef12»",
       '"client_secret": "«abc12def»", "x"',
       '{\\"api_token\\":\\"«abc12def»\\"}',
+      '"api_key_2": "«abc12def»"',
+      '"access_token_1": "«abc12def»"',
       "password=«hunter22»;",
       "AccountName=a;AccountKey=«Ab1+/cd==»;Suffix=x",
       "SharedAccessKeyName=Root;SharedAccessKey=«ab12345=»",
