@@ -29,7 +29,7 @@ export function cutAt(
 ): ImportedCut {
   const found = keptFrom === null ? -1 : turns.findIndex(({ line }) => line !== null && line >= keptFrom);
   const cut = Math.max(
-    found > 0 ? found : turns.length,
+    found === -1 ? turns.length : found,
     turns.findIndex(({ turn }) => turn.seq[0] > least),
   );
   const replaced = turns.slice(0, cut);

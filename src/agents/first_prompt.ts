@@ -4,18 +4,37 @@ import { LostParts, textPart } from "./reading.ts";
 
 /**
  * The session from its first message of the user on. A compaction before any message becomes a message with its summary;
- * answers and results before that are lost. The same holds for branches that share nothing with the main one.
+ * answers and results before that are lost. The same holds for branches that share nothing with the main one. A compaction
+ * beside which every message stays is lost: it replaces nothing.
  */
 export function fromFirstPrompt(session: AgentSession): AgentSession {
   const lost = new LostParts();
-  const main = begun(session.main, lost);
-  const removed = session.main.length - main.length;
+  const begunMain = begun(session.main, lost);
+  const main = replacing(begunMain, begunMain[0], lost);
+  const kept = new Set(main);
+  const removed = session.main.length - begunMain.length;
   const others = session.others.flatMap((branch) => {
-    const shared = Math.max(0, branch.shared - removed);
-    const entries = shared === 0 ? begun(branch.entries, lost) : branch.entries;
-    return entries.length === 0 ? [] : [{ ...branch, shared, entries }];
+    const before = begunMain.slice(0, Math.max(0, branch.shared - removed));
+    const entries = before.length === 0 ? begun(branch.entries, lost) : branch.entries;
+    const own = replacing(entries, before[0] ?? entries[0], lost);
+    const shared = before.filter((entry) => kept.has(entry)).length;
+    return own.length === 0 ? [] : [{ ...branch, shared, entries: own }];
   });
   return { ...session, main, others, lost: [...session.lost, ...lost.parts] };
+}
+
+/** The entries without compactions beside which everything from `first` on stays. */
+function replacing(
+  entries: readonly AgentEntry[],
+  first: AgentEntry | undefined,
+  lost: LostParts,
+): readonly AgentEntry[] {
+  return entries.filter((entry) => {
+    const { kind, line } = entry;
+    if (kind !== "compaction" || entry.keptFrom === null || entry.keptFrom > (first?.line ?? 0)) return true;
+    lost.add(line, "compaction", "every message before it stays");
+    return false;
+  });
 }
 
 function begun(entries: readonly AgentEntry[], lost: LostParts): readonly AgentEntry[] {

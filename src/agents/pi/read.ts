@@ -81,14 +81,11 @@ export function readPi(lines: readonly SourceLine[]): AgentSession {
 class PiLines {
   readonly #lost: LostParts;
   readonly #tree: readonly TreeLine[];
-  /** The line of the first message; 0 without one. */
-  readonly #firstMessage: number;
   readonly #lineOf: ReadonlyMap<string, number>;
 
   constructor(lost: LostParts, tree: readonly TreeLine[]) {
     this.#lost = lost;
     this.#tree = tree;
-    this.#firstMessage = tree.find(({ json }) => json.type === "message")?.line ?? 0;
     this.#lineOf = new Map(tree.map(({ id, line }) => [id, line]));
   }
 
@@ -101,12 +98,7 @@ class PiLines {
       const summary = json.type === "compaction" ? textIn(json.summary) : null;
       if (summary !== null) {
         open.clear();
-        const keptFrom = this.#keptFrom(json);
-        if (keptFrom !== null && keptFrom <= this.#firstMessage) {
-          this.#lost.add(line, "compaction", "every message before it stays");
-          return [];
-        }
-        return [{ kind: "compaction", line, summary, keptFrom }];
+        return [{ kind: "compaction", line, summary, keptFrom: this.#keptFrom(json) }];
       }
       if (!SILENT.has(plainText(json.type))) {
         this.#lost.addOnce(line, `type ${JSON.stringify(json.type ?? null)}`, "a session cannot hold it");

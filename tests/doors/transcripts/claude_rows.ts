@@ -100,6 +100,15 @@ export const CLAUDE: Rows = {
     lines: preserving({ preservedSegment: { headUuid: "b" } }),
     turns: [...PRESERVED, "compaction of turns 1 to 1, keeps the prompt of turn 1: The summary", "user Two"],
   },
+  "a compaction that preserves the first line replaces nothing": {
+    lines: preserving({ preservedSegment: { headUuid: "a" } }),
+    turns: [...PRESERVED, "user Two"],
+    lost: ["5 compaction"],
+  },
+  "a compaction that preserves the line after the first replaces that one alone": {
+    lines: preserving({ preservedMessages: { uuids: ["b", "c"] } }),
+    turns: [...PRESERVED, "compaction of turns 1 to 1, keeps the prompt of turn 1: The summary", "user Two"],
+  },
   "a compaction that preserves an unknown line preserves nothing": {
     lines: preserving({ preservedSegment: { headUuid: "z" } }),
     turns: [...PRESERVED, "compaction of turns 1 to 2: The summary", "user Two"],
@@ -149,6 +158,16 @@ export const CLAUDE: Rows = {
       ],
       '8 type "assistant"',
     ],
+  },
+  "a line that is its own parent begins the path": {
+    lines: chain(
+      user("One"),
+      user("Two", { uuid: "b", parentUuid: "b" }),
+      answer("msg_1", text("2"), { uuid: "c" }),
+      user("Three", { uuid: "d", parentUuid: "c" }),
+    ),
+    turns: ["user Two", "response msg_1 text", "user Three"],
+    forks: { "branch at line 1": ["user One"] },
   },
   "a circle of lines ends": {
     lines: chain(user("One", { uuid: "a", parentUuid: "b" }), user("Two", { uuid: "b", parentUuid: "a" })),

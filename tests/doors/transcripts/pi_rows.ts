@@ -93,6 +93,11 @@ export const PI: Rows = {
     lost: ['6 type "branch_summary"'],
     forks: { "branch at line 4": ["user One", "response a message", "user Left", "response b message"] },
   },
+  "a line that is its own parent begins the path": {
+    lines: chain(user("One"), { id: "m1", parentId: "m1", ...user("Two") }, answer("a")),
+    turns: ["user Two", "response a message"],
+    forks: { "branch at line 2": ["user One"] },
+  },
   "a compaction keeps messages from the one that it names": {
     lines: [...chain(user("One"), user("Two"), user("Three")), compaction({ firstKeptEntryId: "m1" })],
     turns: [...THREE, "compaction of turns 1 to 2: So far"],

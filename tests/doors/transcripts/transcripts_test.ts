@@ -54,6 +54,18 @@ Deno.test("a turn names the agent, its version and the line; members without a v
   assert.doesNotMatch(JSON.stringify(model.events[0]), /null/);
 });
 
+Deno.test("a turn has the time of its line, unless that is after the import", async () => {
+  await using home = new ImportHome();
+  const times = ["2026-01-02T03:04:05.000Z", "2999-01-01T00:00:00.000Z", "2026-01-02T03:04:06.000Z"];
+  const lines = times.map((timestamp, index) => ({
+    ...{ type: "user", uuid: `${index}`, parentUuid: index === 0 ? null : `${index - 1}`, sessionId: "one" },
+    ...{ timestamp, message: { role: "user", content: `${index}` } },
+  }));
+  const { session } = await home.import(bytesOf(lines));
+  const prompts = home.turns(session).filter(({ kind }) => kind === "user");
+  assert.deepEqual(prompts.map(({ at }) => at), [times[0], times[0], times[2]]);
+});
+
 Deno.test("reasoning has the trusted endpoint only if the file proves provider and model", async () => {
   await using home = new ImportHome();
   const trust = ["--trust-origin", "https://api.openai.com/v1"];
