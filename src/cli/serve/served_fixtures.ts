@@ -86,7 +86,8 @@ export function readListed(
 function requireDistinct(files: Files, paths: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const path of paths) {
-    const facts = files.facts(path);
+    // A folder may be named by a link to it.
+    const facts = files.facts(`${path}/.`);
     if (facts === null || facts.inode === null) continue;
     const folder = `${facts.device} ${facts.inode}`;
     const before = seen.get(folder);

@@ -56,6 +56,39 @@ withHome(
 );
 
 withHome(
+  "a folder may be a link; the recording of a test may not, and links below a folder are not followed",
+  async (home) => {
+    home.fixture("suite/a", TWO);
+    home.fixture("elsewhere/b", TWO);
+    Deno.symlinkSync("suite", `${home.directory}/linked`);
+    for (const name of ["a", "b"]) Deno.symlinkSync("../elsewhere/b", `${home.directory}/suite/link-${name}`);
+    for (const folder of ["suite", "linked"]) {
+      await using server = await Served.start(home, [folder], { cwd: home.directory });
+      assert.equal(outcomeOf(await server.ask(numbered(1), "/t/a")), "1 exact");
+      for (const name of ["link-a", "link-b"]) {
+        const { status, text } = await server.ask(numbered(1), `/t/${name}`);
+        assert.equal(status, 400);
+        assert.match(text, new RegExp(`${folder}/${name}.*is a link`));
+      }
+      assert.equal(outcomeOf(await server.ask(numbered(1))), "1 exact");
+      assert.match(outcomeOf(await server.ask(numbered(1))), /^miss/, "exchanges behind a link");
+      assert.deepEqual((await server.end()).fixtures.map(({ path }: Json) => path), [`${folder}/a`]);
+    }
+  },
+);
+
+withHome("one folder that is named twice, once by a link, is refused", async (home) => {
+  home.fixture("suite/a", TWO);
+  Deno.symlinkSync("suite", `${home.directory}/linked`);
+  Deno.symlinkSync("suite/a", `${home.directory}/linked-a`);
+  for (const folders of [["suite", "linked"], ["suite/a", "linked-a"], ["suite", "linked-a"]]) {
+    const { exit, code, message } = await Served.refusal(home, folders);
+    assert.deepEqual([exit, code], [2, "usage"], folders.join());
+    assert.match(message, /is the same folder/);
+  }
+});
+
+withHome(
   "faults count the requests of each test separately",
   async (home) => {
     home.fixture("suite/a", TWO);
