@@ -109,7 +109,7 @@ import { test as base } from "vitest";
 export const test = base.extend({ api: withReplay("fixtures/led") });
 `,
 };
-const PYTESTS = ["pytest", "pytest -n 2"];
+const PYTESTS = ["pytest", "pytest -p xdist.plugin -n 2"];
 
 /** Runners, each with two files of the same tests if it runs files at the same time. */
 const SUITES: readonly Suite[] = [

@@ -118,6 +118,8 @@ export class Sandbox implements AsyncDisposable {
       HOME: this.directory,
       REPRISE_HOME: this.home,
       PATH: "/usr/bin:/bin",
+      // Plugins that this machine has would change which tests of a project run, and in which order.
+      PYTEST_DISABLE_PLUGIN_AUTOLOAD: "1",
       ...(PROGRAM === SOURCES ? denoCache() : {}),
     };
   }

@@ -16,7 +16,7 @@ import {
   needing,
 } from "../../support/needs.ts";
 import { type Block, blocksOf } from "../../support/page.ts";
-import { SHELL_PROGRAM } from "../../support/reprise.ts";
+import { PROGRAM } from "../../support/reprise.ts";
 import { answer, message, reasoning, type Script } from "../../support/scripted_api/responses.ts";
 import { functionCall, reasoningIds, refuse } from "../../support/scripted_api/responses_script.ts";
 import { S3Server } from "../../support/s3_server.ts";
@@ -238,8 +238,15 @@ const PLANS: readonly Plan[] = [
       ),
     script: escaping,
     prepare(project) {
-      // The program is outside the home, which the sandbox empties.
-      project.program("work/tools/reprise", `#!/bin/sh\nexec ${SHELL_PROGRAM} "$@"\n`);
+      // The sandbox empties the home and /tmp, where the checkout may be; it shows the workspace.
+      const [binary = ""] = PROGRAM;
+      Deno.mkdirSync(`${project.workspace}/tools`);
+      try {
+        Deno.linkSync(binary, `${project.workspace}/tools/reprise`);
+      } catch {
+        // It is on another file system.
+        Deno.copyFileSync(binary, `${project.workspace}/tools/reprise`);
+      }
       project.path = `${project.workspace}/tools:${project.path}`;
     },
     async then(project) {
