@@ -38,6 +38,15 @@ test("ls lists only the sessions that its filters choose", async () => {
   assert.match(stderr, /none of 3 sessions .* fits/);
 });
 
+test("ls --state with --limit counts the sessions in that state, however many newer ones are in another", async () => {
+  await using place = await threeSessions();
+  await place.call(["run", "--new", "-s", "failed", "Look"], { env: { OPENAI_API_KEY: "sk-wrong" } });
+  assert.deepEqual(await idsOf(place, "--limit", "1"), ["failed"]);
+  assert.deepEqual(await idsOf(place, "--state", "completed", "--limit", "1"), ["docs"]);
+  assert.deepEqual(await idsOf(place, "--state", "completed", "--limit", "2"), ["docs", "lexer"]);
+  assert.deepEqual(await idsOf(place, "--state", "failed", "--limit", "2"), ["failed"]);
+});
+
 test("@last:any is the latest session of all workspaces", async () => {
   await using place = await threeSessions();
   assert.equal((await json(place, ["show", "@last:any"])).session, "docs");

@@ -97,6 +97,12 @@ const DATED = `https://r.openai.azure.com/openai?api-version=${AZURE_VERSION}`;
 /** Arguments and variables, the code of the error, its message and hint. */
 const REFUSED:
   readonly (readonly [args: readonly string[], env: Env, code: string, says: RegExp, hint: RegExp])[] = [
+    // A user alone may be a key.
+    ...[
+      "https://sk-user@api.example/v1",
+      "https://:sk-pass@api.example/v1",
+      "https://u:sk-pass@api.example/v1",
+    ].map((url) => [["--base-url", url], {}, "bad_url", /carries a user name or password$/, /./] as const),
     // A key of another provider does not count.
     ...([
       ["openai", "OPENAI_API_KEY", /Set OPENAI_API_KEY/],

@@ -75,6 +75,7 @@ test("--env refuses what leads no client to an API, and says why", async () => {
     [["https://user:secret@api.example.com/?a=b"], /the value is not NAME=URL/],
     [["ACME_URL=http://api.example.com"], /keys would travel unencrypted/],
     [["ACME_URL=https://user:secret@api.example.com"], /carries a user name or password/],
+    [["ACME_URL=https://secret@api.example.com"], /carries a user name or password/],
     [["ACME_URL=https://a.example", "ACME_URL=https://b.example"], /ACME_URL is given twice/],
     [["PATH=https://a.example"], /PATH does not lead clients to an API/],
   ];

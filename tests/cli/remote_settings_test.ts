@@ -70,6 +70,7 @@ const ROWS: readonly (readonly [env: Readonly<Record<string, string>>, says: Reg
   [{ ...KEYS, AWS_CONFIG_FILE: "/nowhere" }, /^failed: .*cannot read "\/nowhere"/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "http://127.0.0.1.example.com" }, /^failed: .*on loopback only/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "https://me:pass-word@s3.example.com" }, /^failed: .*user name or password/],
+  [{ ...KEYS, AWS_ENDPOINT_URL: "https://pass-word@s3.example.com" }, /^failed: .*user name or password/],
   [{ ...KEYS, AWS_ENDPOINT_URL: "https://s3.example.com/?a=b" }, /^failed: .*query/],
   [{ ...HERE, AWS_ACCESS_KEY_ID: "id-1\n" }, /^failed: .*AWS_ACCESS_KEY_ID/],
   [{ ...HERE, AWS_SESSION_TOKEN: "tok\u00e9n" }, /^failed: .*AWS_SESSION_TOKEN/],

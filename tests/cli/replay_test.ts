@@ -36,6 +36,18 @@ test("explain reports a refused item that is left out, and --lift-quarantine lif
   const [first] = story.reasoning;
   assert.deepEqual([first.sent, first.reason], [false, "quarantined"]);
   assert.match(first.why, /--lift-quarantine/);
+  /** The numbers of items and of reasoning items, sent and left out, in the text. */
+  const counts = async (...flags: readonly string[]) => {
+    const text = await ok(place, ["explain", "s", ...flags]);
+    const [, items, sent, left] =
+      /with (\d+) items?\.[^]*\nReasoning: (\d+) sent, (\d+) left out\.\n/.exec(text) ?? [];
+    const verdicts = (word: string) => text.split("\n").filter((line) => line.includes(`  ${word}: `)).length;
+    assert.deepEqual([sent, left], [String(verdicts("sent")), String(verdicts("left out"))], text);
+    return [items, sent, left].map(Number);
+  };
+  // Two prompts, two answers, and the reasoning that is sent.
+  assert.deepEqual(await counts(), [6, 2, 2]);
+  assert.deepEqual(await counts("--replay", "none"), [4, 0, 4]);
   assert.match(
     await ok(place, ["explain", "s"]),
     /run 2 {2}reasoning_refused \(seq 2 quarantined, seq 3 quarantined\): The API refused/,
@@ -46,6 +58,7 @@ test("explain reports a refused item that is left out, and --lift-quarantine lif
   assert.deepEqual(place.sandbox.turnNames("s"), before);
   const lifted = JSON.parse(await ok(place, [...LIFT, "--json"]));
   assert.deepEqual(lifted, { session: "s", lifted: [2, 3], dry_run: false });
+  assert.deepEqual(await counts(), [8, 4, 0]);
   assert.equal(await ok(place, LIFT), "s: 0 quarantined items lifted\n");
   await ok(place, ["fsck", "s", "--requests"]);
 });

@@ -145,3 +145,26 @@ test.long("a push during which the session is removed ends and leaves nothing", 
   assert.deepEqual([...server.objects.keys()], [`${ID}/removed.json`]);
   assert.equal(place.files("a").length, 10);
 });
+
+test("a turn is not put after a predecessor that was replaced on the remote meanwhile, or is gone", async () => {
+  for (const change of ["replaced", "gone"] as const) {
+    await using place = await TwoHomes.pushed();
+    // Another history, whose turns have other sums.
+    place.write("b", 2);
+    const other = new TextEncoder().encode(place.files("b")[5]);
+    place.write("a", 2);
+    let gets = 0;
+    place.server.instead = ({ method }, asked) => {
+      // The first look compares the session with the remote.
+      if (method === "GET" && asked === key(5) && ++gets === 2) {
+        if (change === "gone") place.server.objects.delete(asked);
+        else place.server.objects.set(asked, other);
+      }
+      return null;
+    };
+    const before = place.files("a");
+    const said = await place.fails(5, "a", "sync", ID);
+    assert.match(said, change === "gone" ? /it has no turn 5/ : /its turn 5 is another one/);
+    assert.deepEqual([place.server.objects.has(key(6)), place.files("a")], [false, before]);
+  }
+});

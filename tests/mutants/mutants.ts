@@ -2,8 +2,11 @@
  * Mutants: logic errors, each against a written promise, that the tests have to notice. `deno task mutants` tries them
  * one at a time. After a redesign a row is adapted, never dropped.
  */
+import { RECORDING_EDGES } from "./recording_edges.ts";
 import { RECORDING_MUTANTS } from "./recordings.ts";
+import { RUN_EDGES } from "./run_edges.ts";
 import { RUN_MUTANTS } from "./runs.ts";
+import { SESSION_EDGES } from "./session_edges.ts";
 import { SESSION_MUTANTS } from "./sessions.ts";
 
 /** One logic error. */
@@ -20,4 +23,11 @@ export interface Mutant {
 }
 
 /** All mutants. */
-export const MUTANTS: readonly Mutant[] = [...SESSION_MUTANTS, ...RUN_MUTANTS, ...RECORDING_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [
+  ...SESSION_MUTANTS,
+  ...SESSION_EDGES,
+  ...RUN_MUTANTS,
+  ...RUN_EDGES,
+  ...RECORDING_MUTANTS,
+  ...RECORDING_EDGES,
+];

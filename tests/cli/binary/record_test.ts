@@ -138,6 +138,10 @@ const REFUSED: Readonly<Record<string, readonly [flags: readonly string[], says:
     ["--out", "DIR/new", "--upstream", `https://u:${CANARY}@example.com`],
     /carries a user name or password/,
   ],
+  "an upstream with a user alone": [
+    ["--out", "DIR/new", "--upstream", `https://${CANARY}@example.com`],
+    /carries a user name or password/,
+  ],
   "two upstreams": [
     ["--out", "DIR/new", "--upstream", "URL", "--upstream", `https://u:${CANARY}@b.test`],
     /--upstream is given twice/,

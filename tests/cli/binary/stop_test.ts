@@ -1,5 +1,6 @@
 /** Runs that are stopped from outside: by signals, and by a closed pipe. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import {
   answer,
   message,
@@ -12,7 +13,7 @@ import { writeFixture } from "../../doors/recordings/recording_files.ts";
 import { answering, RawUpstream } from "../../support/raw_upstream.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
 import { assertAnswered, assertContinues, EXIT_OF } from "../changes.ts";
-import { HELLO, ok, Place, READS_A } from "../harness.ts";
+import { HELLO, ok, Place, READS_A, until } from "../harness.ts";
 import { running as commandOf } from "./wrapping.ts";
 
 type StopSignal = keyof typeof EXIT_OF;
@@ -114,6 +115,24 @@ for (const [name, { signal, script, printed, prepare, then }] of Object.entries(
     then?.(called, place);
   });
 }
+
+Deno.test("of two causes of a stop the first counts: a signal, whose end nobody reads any more", async () => {
+  const command = functionCall("shell", {
+    command: "echo $PPID >pid; sleep 60",
+    argv: null,
+    timeout_seconds: null,
+  });
+  await using place = new Place([answer([reasoning("Hm"), command]), HELLO]);
+  // The reader goes when the command runs; the signal comes after that, and what is printed then finds no reader.
+  const line = '"$@" | { until [ -s pid ]; do sleep 0.05; done; cat pid >&3; } 3>gone';
+  const called = place.call([...NEW, "--allow", "shell"], { through: ["sh", "-c", line, "sh"] });
+  const gone = `${place.sandbox.workspace}/gone`;
+  await until(() => existsSync(gone) && Deno.readTextFileSync(gone) !== "", "the end of the reader");
+  Deno.kill(Number(Deno.readTextFileSync(gone)), "SIGINT");
+  await called;
+  const { state, exit_code, error } = place.sandbox.turns("s").at(-1).events.at(-1);
+  assert.deepEqual([state, exit_code, error.code], ["interrupted", 130, "interrupted"]);
+});
 
 Deno.test("a verb that prints more than its reader takes is exit 141, without a word", async () => {
   await using place = new Place([answer([message("x".repeat(300_000))])]);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { exchangesOf } from "../../doors/recordings/recording_files.ts";
 import type { Json } from "../../support/files.ts";
 import { blocksOf } from "../../support/page.ts";
+import { answering, RawUpstream } from "../../support/raw_upstream.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { answer, message } from "../../support/scripted_api/responses_script.ts";
 import { startResponsesSocket } from "../../support/scripted_api/socket.ts";
@@ -45,6 +46,11 @@ class SuiteServer {
 
   async line(text: string): Promise<void> {
     await this.#stdin.write(new TextEncoder().encode(`${text}\n`));
+  }
+
+  /** Waits until the server has begun a test. */
+  async began(test: string): Promise<void> {
+    await this.#serving.started.printed(JSON.stringify({ type: "test.began", test }));
   }
 
   /** Ends a test; returns its report. */
@@ -134,6 +140,36 @@ Deno.test("the line of docs/recording.md ends a test, of a folder that is not th
   await server.line(line);
   const report = linesOf((await server.over()).stdout).at(-1);
   assert.deepEqual([report.test, report.exit_code, report.missed], [test, 7, 1]);
+});
+
+Deno.test("the gateway forwards to the test that runs, and to none while no test or two tests run", async () => {
+  await using sandbox = new Sandbox();
+  await using upstream = new RawUpstream(answering("200 OK\r\ncontent-type: application/json", "{}"));
+  const server = await SuiteServer.start(sandbox, ["serve"]);
+  const gateway = `${server.environment.OPENAI_BASE_URL}/responses`;
+  const ask = async () => {
+    const answer = await fetch(gateway, { method: "POST", body: "{}" });
+    return [answer.status, (await answer.json()).error?.message?.match(/ of its test: (.*?)[,.] /)?.[1]];
+  };
+  const begin = async (test: string) => {
+    const environment = { OPENAI_BASE_URL: `${upstream.origin}/t/${test}/v1` };
+    await server.line(JSON.stringify({ type: "begin", test, environment }));
+    await server.began(test);
+  };
+  assert.deepEqual(await ask(), [400, "no test with a recording runs"]);
+  await begin("a");
+  assert.deepEqual(await ask(), [200, undefined]);
+  await begin("b");
+  assert.deepEqual(await ask(), [400, "2 tests run"]);
+  // Each test that runs may have sent it.
+  assert.deepEqual([(await server.end("a")).turned_away, await ask()], [1, [200, undefined]]);
+  assert.equal((await server.end("b")).turned_away, 1);
+  assert.deepEqual(await ask(), [400, "no test with a recording runs"]);
+  assert.deepEqual(
+    upstream.requests.map(({ head }) => head.split(" ")[1]),
+    ["a", "b"].map((test) => `/t/${test}/v1/responses`),
+  );
+  assert.equal((await server.over()).code, 0);
 });
 
 Deno.test("--suite refuses a command, a second folder, and lines that it does not know", async () => {

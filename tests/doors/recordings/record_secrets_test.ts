@@ -107,6 +107,33 @@ withHome("a key that comes with a later request is found in an earlier one that 
   requireClean(recorder, end);
 });
 
+/** Size of the pieces in which a written file is searched for what the scrubber missed. */
+const PIECE = 64 * 1024;
+/** Base64 with line ends, as in a mail: only the second search, which decodes it, finds it. */
+const WRAPPED = btoa(KEY).replace(/.{8}/g, "$&\n");
+
+withHome(
+  "what only the second search finds is not kept, wherever the pieces of a file are cut",
+  async (home) => {
+    const starts = [
+      0,
+      PIECE - WRAPPED.length,
+      PIECE - 1,
+      ...[2, 4, 8].map((part) => PIECE - Math.floor(WRAPPED.length / part)),
+    ];
+    for (const [index, start] of starts.entries()) {
+      const body = `${"-".repeat(start)}${WRAPPED}${"-".repeat(100)}`;
+      await using upstream = new RawUpstream(answering("200 OK\r\ncontent-type: text/plain", body));
+      await using recorder = await home.record(upstream.origin, { env, out: `${index}` });
+      assert.equal((await recorder.ask("/v1/files", {})).text, body);
+      const { published } = await recorder.end(7);
+      const [{ reason, secrets } = assert.fail()] = recorder.exchanges;
+      assert.deepEqual([published, reason, secrets], [0, "secret_left", ["MY_API_KEY"]], `${start}`);
+    }
+  },
+  test.long,
+);
+
 const ALTERED = "canary-4f1d0c7ea9-sent-by-a-client";
 /** Path, body and headers of a request, and whether recording alters it. */
 const REQUESTS: readonly (readonly [string, string, Readonly<Record<string, string>>, boolean])[] = [
@@ -236,6 +263,8 @@ withHome(
       const [{ sent, request } = assert.fail()] = exchangesOf(recorder.out);
       const isReplaced = fits ? request.headers["openai-beta"] !== held : sent !== JSON.stringify(held);
       if (!isShort) assert.equal(isReplaced, parts.length > 0, `${name}=${value}: ${sent}`);
+      const kept = fits ? request.headers["openai-beta"] : JSON.parse(sent ?? "");
+      for (const part of isShort ? [] : parts) assert.ok(!kept.includes(part), `${name}=${value}: ${kept}`);
       assert.equal(notes.includes(`${name} is too short to look for`), isShort, `${name}=${value}: ${notes}`);
     }
   },

@@ -1,11 +1,11 @@
 /** One recording for each test: paths that name tests, names that none may have, and what happens side by side. */
-import type { Json } from "../../support/files.ts";
+import { bytesBelow, type Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { answering, rawRequest, RawUpstream } from "../../support/raw_upstream.ts";
 import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
 import type { Recorder } from "./recorder.ts";
-import { exchangesOf, headerOf } from "./recording_files.ts";
+import { edit, exchangesOf, headerOf } from "./recording_files.ts";
 
 /** An upstream that answers with the requested path. */
 const echoing = () =>
@@ -170,3 +170,37 @@ withHome("HEAD of a base URL with a test is a connection check, and opens no rec
   await recorder.end(0);
   assert.throws(() => Deno.statSync(recorder.out), Deno.errors.NotFound);
 });
+
+/** Most recordings that stay open after their requests. */
+const MOST_IDLE = 32;
+/** Changes of another program to the recording of a test between two requests, and whether it can continue. */
+const CHANGES: Readonly<Record<string, readonly [change: (path: string) => void, status: number]>> = {
+  "nothing": [() => {}, 200],
+  "another fixture.json": [(path) => edit(`${path}/fixture.json`, (text) => `${text}\n`), 400],
+  "no fixture.json": [(path) => Deno.removeSync(`${path}/fixture.json`), 400],
+};
+
+withHome(
+  "a recording that another program changed since its last request is not continued; other tests are",
+  async (home) => {
+    await using upstream = echoing();
+    await using recorder = await home.record(upstream.origin);
+    const names = Object.keys(CHANGES).map((_, index) => `changed-${index}`);
+    for (const name of names) assert.equal((await recorder.ask(`/t/${name}/v1`, {})).status, 200);
+    // Closes the recordings that were used first.
+    for (let count = 0; count < MOST_IDLE + 1; count++) await recorder.ask(`/t/other-${count}/v1`, {});
+    for (const [index, [what, [change, status]]] of Object.entries(CHANGES).entries()) {
+      const path = `${recorder.out}/changed-${index}`;
+      change(path);
+      const before = bytesBelow(path);
+      const { status: found, text } = await recorder.ask(`/t/changed-${index}/v1`, {});
+      assert.equal(found, status, `${what}: ${text}`);
+      if (status === 200) continue;
+      assert.match(text, /another program changed it since its last request/);
+      assert.deepEqual(bytesBelow(path), before);
+    }
+    assert.equal((await recorder.ask("/t/other-0/v1", {})).status, 200);
+    await recorder.end();
+  },
+  test.long,
+);

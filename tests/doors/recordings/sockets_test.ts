@@ -109,6 +109,30 @@ served("a history that means something else does not match", agentLoop(), async 
   }
 }, ["--rules", "none"]);
 
+/** A recording that has grown: the WebSockets of each recording have numbers of their own. */
+const GROWN = [
+  ...agentLoop(),
+  socketExchange({
+    message: { ...CREATE, previous_response_id: "resp_1", input: [{ ...SHELL_OUTPUT, output: "b.txt" }] },
+    events: [{ type: "error", status: 400, error: { code: "previous_response_not_found", message: "gone" } }],
+  }),
+];
+withHome("a WebSocket of a later recording continues no response of an earlier one", async (home) => {
+  const created = new Date().toISOString();
+  const recordings = [[1, 3], [4, 4]].map((exchanges) => ({ created, producer: "reprise", exchanges }));
+  home.fixture("a", GROWN, { recordings });
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--rules", "none"] });
+  await using client = await SocketClient.open(`${server.origin}/v1`);
+  // A response that the connection does not know, as in the recording.
+  const [answer] = await client.ask({
+    ...CREATE,
+    previous_response_id: "resp_1",
+    input: [{ ...SHELL_OUTPUT, output: "b.txt" }],
+  });
+  assert.equal((answer as Json).error.code, "previous_response_not_found");
+  assert.deepEqual(server.news().map(({ type, number }) => [type, number]), [["played", 4]]);
+});
+
 const text = { type: "output_text", text: "hello", annotations: [], logprobs: [] };
 const bareMessage = { type: "message", role: "assistant", phase: "final_answer" };
 const message = { ...bareMessage, id: "msg_1", status: "completed", content: [text] };

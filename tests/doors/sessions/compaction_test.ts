@@ -320,3 +320,35 @@ test.long(`${samples(200)} random sessions are compacted twice: whole groups, so
   }
   for (const [name, count] of Object.entries(met)) assert.ok(count > samples(200) / 20, `${name}: ${count}`);
 });
+
+/** An output of so many units, each line with its number. */
+const numbered = (length: number) =>
+  Array.from({ length: Math.ceil(length / 8) }, (_, index) => `${String(index).padStart(7, "0")}\n`).join("")
+    .slice(0, length);
+/** Longest output that stays whole. */
+const WHOLE = 4000;
+
+withHome(
+  "a result that is shortened keeps its beginning and its end; one of 4,000 characters stays whole",
+  async (home) => {
+    const outputs = [numbered(WHOLE), numbered(WHOLE + 1)];
+    const { events, ...turn } = results({ call_a: 2, call_b: 3 });
+    home.session([
+      user("Look"),
+      model([call("call_a"), call("call_b")]),
+      {
+        ...turn,
+        kind: "tools",
+        events: events.map((event, index) => ({ ...event, output: outputs[index] })),
+      },
+      ended(1, "interrupted", 130),
+    ]);
+    const { elided } = await home.json(["compact", ID]);
+    assert.deepEqual(elided.map(({ result_seq }: Json) => result_seq), [6]);
+    const [{ kept }] = home.turns(ID).at(-1).events;
+    const [head, note, tail] = kept.split(/(\[… .* …\]\n)/);
+    assert.equal(head, `${outputs[1]?.slice(0, 1500)}\n`);
+    assert.match(note, /^\[… 2001 characters left out here/);
+    assert.equal(tail, outputs[1]?.slice(-500));
+  },
+);

@@ -7,7 +7,18 @@ import { Dice } from "../../support/dice.ts";
 import { ID, SessionHome, withHome } from "./home.ts";
 import { KINDS } from "./kinds.ts";
 import { randomTurns } from "./random_turns.ts";
-import { call, ended, FIVE_TURNS, type GivenTurn, message, model, reasoning, user } from "./session_files.ts";
+import {
+  call,
+  checkpoint,
+  ended,
+  FIVE_TURNS,
+  type GivenTurn,
+  message,
+  model,
+  reasoning,
+  user,
+  withdrawal,
+} from "./session_files.ts";
 
 /** Forks a session; returns the report. */
 async function fork(home: SessionHome, parent = ID, toSeq?: number): Promise<Json> {
@@ -133,6 +144,55 @@ withHome(
     assert.deepEqual(input.map(({ role, type }: Json) => role ?? type), ["user", "assistant", "user"]);
   },
 );
+
+const omits = (...seqs: readonly number[]): GivenTurn => ({
+  kind: "harness",
+  run: 2,
+  events: [{ type: "items_omitted", seqs, reason: "user_request" }],
+});
+/** Two runs: a prompt (1), an answer (2), usage and end (4), and the same again (5 to 8). */
+const TWO_RUNS: readonly GivenTurn[] = [1, 2].flatMap((run) => [
+  user("Hi", run),
+  model([message(`msg_${run}`, "Hi.")], run),
+  ended(run),
+]);
+/** Turns of the parent after its runs, the place of the fork, and the items that the fork omits. */
+const OMITTED: Record<string, readonly [more: readonly GivenTurn[], toSeq: number, seqs: readonly Json[]]> = {
+  "of its own items, without later ones": [[omits(2, 6)], 4, [[2]]],
+  "of an item just before the cut": [[omits(5)], 5, [[5]]],
+  "of later items alone: none": [[omits(6)], 5, []],
+  "of one part": [
+    [{
+      kind: "harness",
+      run: 2,
+      events: [{ type: "items_omitted", seqs: [1], part: 1, reason: "user_request" }],
+    }],
+    4,
+    [[1]],
+  ],
+  "that are in force: none that was withdrawn": [
+    [omits(1), omits(2), { kind: "harness", run: 2, events: [{ type: "omission_withdrawn", omission: 9 }] }],
+    4,
+    [[2]],
+  ],
+  "without those that its checkpoint replaces": [
+    [checkpoint({ turn: 3, seq: 4 }, null), withdrawal(9, null), omits(2, 6)],
+    9,
+    [[6]],
+  ],
+};
+
+for (const [name, [more, toSeq, seqs]] of Object.entries(OMITTED)) {
+  withHome(`a fork repeats the omissions ${name}`, async (home) => {
+    home.session([...TWO_RUNS, ...more]);
+    const { session } = await fork(home, ID, toSeq);
+    const events: Json[] = home.turns(session).flatMap(({ turn, events }) =>
+      turn > (toSeq === 9 ? 7 : 3) ? events : []
+    );
+    assert.deepEqual(events.filter(({ type }) => type === "items_omitted").map((event) => event.seqs), seqs);
+    assert.deepEqual(await home.damage(session), []);
+  });
+}
 
 /** Turns of strangers, and the finding. */
 const FOREIGN: Record<string, (home: SessionHome, fork: string) => string> = {

@@ -52,9 +52,15 @@ const TURNS: readonly GivenTurn[] = [
   ended(),
 ];
 
-/** Writes the session, and exports it; returns the objects of its lines. */
-async function redacted(home: SessionHome, id = ID, ...flags: string[]): Promise<Json[]> {
-  const called = await home.call(["export", id, "--redact", ...flags], { env: ENV });
+/** Exports a session, with secrets in its environment; returns the objects of the lines. */
+const redacted = (home: SessionHome, id = ID) => exported(home, id, ENV);
+
+async function exported(
+  home: SessionHome,
+  id: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Json[]> {
+  const called = await home.call(["export", id, "--redact"], { env });
   assert.equal(called.code, 0, called.stderr);
   Deno.writeTextFileSync(`${home.directory}/file`, called.stdout);
   return called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
@@ -143,3 +149,48 @@ withHome("without secrets a redacted export restores the same files as a plain o
   const lines = (text: string) => text.split("\n").slice(1, -2);
   assert.deepEqual(lines(stdout), lines(plain.stdout));
 });
+
+/** Length at which the text of a blob is cut for redaction, in UTF-16 units. */
+const WINDOW = 256 * 1024;
+const PEM = [
+  "-----BEGIN RSA PRIVATE KEY-----",
+  ...Array.from({ length: 25 }, (_, line) => `MIIEabcd${String(line).padStart(2, "0")}`.padEnd(64, "x")),
+  "-----END RSA PRIVATE KEY-----",
+].join("\n");
+/** Secrets in one piece; a key has several lines. */
+const PIECES: Readonly<Record<string, string>> = {
+  "a private key": PEM,
+  "a line with a key": `API_KEY=${SECRET}`,
+};
+/** Units of the secret that are before the cut: one, half of it, all but one, all. */
+const BEFORE: readonly ((length: number) => number)[] = [
+  () => 1,
+  (length) => Math.floor(length / 2),
+  (length) => length - 1,
+  (length) => length,
+];
+
+for (const [what, secret] of Object.entries(PIECES)) {
+  withHome(`a redacted export holds nothing of ${what}, wherever the text of a blob is cut`, async (home) => {
+    for (const [index, before] of BEFORE.entries()) {
+      const start = WINDOW - before(secret.length);
+      const text = `${"line\n".repeat(start).slice(0, start - 1)}\n${secret}\nthe end\n`;
+      const [result] = results({ call_a: 2 }).events;
+      const blob = { sha256: sha256(text), bytes: text.length };
+      const id = `cut-${index}`;
+      home.session([
+        user("Look"),
+        model([call("call_a")]),
+        { kind: "tools", events: [{ ...result, output: "found", blob }] },
+        model([message("msg_1", "Done.")]),
+        ended(),
+      ], id).blob(text);
+      const whole = (await exported(home, id)).map(({ text = "", base64 = "" }) => text + atob(base64)).join(
+        "",
+      );
+      const left = whole.slice(whole.indexOf("line\n")).match(/MIIE|PRIVATE KEY|sk-made-up/);
+      assert.equal(left, null, `cut after ${before(secret.length)} units`);
+      assert.ok(/\n(?:API_KEY=)?\[redacted [a-z_]+\]\nthe end\n/.test(whole), "the rest stays");
+    }
+  }, test.long);
+}

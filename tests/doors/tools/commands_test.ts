@@ -38,6 +38,10 @@ const RESULTS: Readonly<
   "arguments too long for the system": [argv("ls", "x".repeat(900_000)), "error", /^Cannot (start|finish)/],
   "neither line nor argv": [["shell", {}], "error", /empty command/],
   "line and argv": [["shell", { command: "a", argv: ["b"] }], "error", /one of them must be null/],
+  "no second to run": [line("touch ran", 0), "error", "Cannot wait 0 seconds: give 1 to 600"],
+  "the shortest time": [line("echo hi", 1), "ok", /hi\n$/],
+  "the longest time": [line("echo hi", 600), "ok", /hi\n$/],
+  "more than the longest time": [line("touch ran", 601), "error", "Cannot wait 601 seconds: give 1 to 600"],
   "NUL in argv": [argv("a", "b\0"), "error", /NUL/],
   "bytes that are no UTF-8": [
     line("printf 'a\\377\\000b\\303'"),

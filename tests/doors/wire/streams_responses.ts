@@ -38,6 +38,7 @@ const again = (sent: readonly Json[], listed: readonly Json[]): StreamRow => ({
   ...{ items: sent, notices: [] },
 });
 const quota = { code: "insufficient_quota", message: "You exceeded your current quota." };
+const limit = { code: "rate_limit_exceeded", message: "Slow down." };
 const failed = { type: "response.failed", response: { id: "resp_9", status: "failed", error: quota } };
 const changed = [{ id: "rs_7", type: "reasoning", action: "removed", reason: "model_mismatch" }];
 const aliased = (type: string, output_index: number, output_item: Json) => ({
@@ -189,6 +190,24 @@ export const RESPONSES_STREAMS: StreamRows = {
     ] as const).map(([name, events]) => [
       `an error event is reported once: ${name}`,
       { events: [done(0, CALL), ...events], items: [CALL], error: "quota_exhausted" },
+    ]),
+  ),
+  ...Object.fromEntries(
+    ([
+      [
+        "two error events",
+        [{ type: "error", error: quota }, { type: "error", error: limit }],
+        "quota_exhausted",
+      ],
+      [
+        "the other way round",
+        [{ type: "error", error: limit }, { type: "error", error: quota }],
+        "rate_limited",
+      ],
+      ["another one in response.failed", [{ type: "error", ...limit }, failed], "rate_limited"],
+    ] as const).map(([name, events, error]) => [
+      `of different errors in one stream the first counts: ${name}`,
+      { events: [done(0, CALL), ...events], items: [CALL], error },
     ]),
   ),
   ...Object.fromEntries(
