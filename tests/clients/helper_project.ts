@@ -5,7 +5,7 @@ import { until } from "../cli/harness.ts";
 import { textsBelow } from "../support/files.ts";
 import { type Block, blocksOf, sectionOf } from "../support/page.ts";
 import { installed, type Packages, pathWith } from "./npm_packages.ts";
-import { Project } from "./project.ts";
+import { processesIn, Project } from "./project.ts";
 import { startSuiteApis, type SuiteApis } from "./suite_apis.ts";
 
 /** Name of the npm package in the docs. */
@@ -123,17 +123,9 @@ export class HelperProject extends Project {
     this.write(path, text.replaceAll(from, to));
   }
 
-  /** Command lines of the processes with a working directory in the project. */
+  /** Command lines of the processes that work in the project. */
   processes(): string[] {
-    return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
-      if (!/^\d+$/.test(name)) return [];
-      try {
-        const inside = Deno.readLinkSync(`/proc/${name}/cwd`).startsWith(this.root);
-        return inside ? [Deno.readTextFileSync(`/proc/${name}/cmdline`)] : [];
-      } catch {
-        return [];
-      }
-    });
+    return processesIn(this.root).map(({ command }) => command);
   }
 
   /** Waits until no process has its working directory in the project. */

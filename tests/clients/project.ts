@@ -5,6 +5,23 @@ import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import { Sandbox, SHELL_PROGRAM } from "../support/reprise.ts";
 import { HERE, type Place } from "./agent_run.ts";
 
+/** Processes that work in a directory, or whose command lines name it; Linux only. */
+export function processesIn(directory: string): { readonly pid: number; readonly command: string }[] {
+  if (Deno.build.os !== "linux") return [];
+  return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const command = Deno.readTextFileSync(`/proc/${name}/cmdline`).replaceAll("\0", " ");
+      const isIn = Deno.readLinkSync(`/proc/${name}/cwd`).startsWith(directory) ||
+        command.includes(directory);
+      return isIn ? [{ pid: Number(name), command }] : [];
+    } catch {
+      // It has ended.
+      return [];
+    }
+  });
+}
+
 /** Project of a reader; may move from one place to another. */
 export class Project extends Sandbox {
   #place: Place = HERE;
@@ -35,6 +52,18 @@ export class Project extends Sandbox {
     return Object.fromEntries(
       names.map((name) => [name, exchangesOf(`${this.root}/${folder}/${name}`).length]),
     );
+  }
+
+  /** Ends what agents leave running, such as the daemon of Cline. */
+  override async [Symbol.asyncDispose](): Promise<void> {
+    for (const { pid } of processesIn(this.directory)) {
+      try {
+        Deno.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended.
+      }
+    }
+    await super[Symbol.asyncDispose]();
   }
 
   /** Links a `node_modules`, as a checkout on each machine has its own. */
