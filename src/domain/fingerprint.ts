@@ -50,8 +50,10 @@ export function fingerprintText(fingerprint: Fingerprint, modelAsked: string): s
  * @throws {RepriseError} `bad_url` when it is not an http(s) URL, or carries credentials, a query or a fragment.
  */
 export function parseBaseUrl(text: string, hint = "Give a URL such as https://api.openai.com/v1"): URL {
+  // A user or password may be a key.
+  const shown = JSON.stringify(text.replace(/[^/]*@/, "…@"));
   const refuse = (why: string) =>
-    new RepriseError("bad_url", `Cannot use ${JSON.stringify(text)} as a base URL: ${why}`, { hint });
+    new RepriseError("bad_url", `Cannot use ${shown} as a base URL: ${why}`, { hint });
   if (!URL.canParse(text)) throw refuse("it is not a URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");

@@ -3,7 +3,7 @@ import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { writeFixture } from "../doors/recordings/recording_files.ts";
 import { type Json, sha256 } from "../support/files.ts";
-import { type Called, events, Sandbox } from "../support/reprise.ts";
+import { type Called, events, said, Sandbox } from "../support/reprise.ts";
 import { type AnyApi, AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "./any_api.ts";
 import { assertError, configure, KEY } from "./harness.ts";
 
@@ -151,6 +151,7 @@ test("a missing or wrong setting of a provider is exit 2, with a hint, before a 
       env: { ...KEYS, ...env },
     });
     assertError(called, { code, exit: 2, says, hint });
+    assert.doesNotMatch(said(called), /sk-(?:user|pass)/);
     assert.throws(() => Deno.statSync(sandbox.home), Deno.errors.NotFound);
   }
 });
