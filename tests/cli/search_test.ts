@@ -9,12 +9,17 @@ import { assertError, begun, ok, type Place } from "./harness.ts";
 /** Half of a long output; the turn keeps its head and tail. */
 const HALF = `${"x".repeat(80)}\n`.repeat(500);
 
+/** Arguments as encoders write them that leave only ASCII, or escape what HTML gives a meaning. */
+const ESCAPED = String
+  .raw`{"pattern":"Caf\u00e9 \ud83d\ude00 a\u003cb c\/d e\\f \u0022g\u0022 \u00C5ngstr\u00f6m","path":null}`;
+
 const script: Script = ({ input }) =>
   input.at(-1)?.type === "message"
     ? answer([
       reasoning("Thinking about marmalade"),
       functionCall("read_file", { path: "long.txt", offset: null, limit: null }),
       functionCall("search_text", { pattern: 'say "quoted"\nnew line', path: null }),
+      { ...functionCall("search_text", {}), arguments: ESCAPED },
     ])
     : answer([message("The Quick brown fox; über Größe; 修复 done.")]);
 
@@ -49,6 +54,10 @@ test("search finds prompts, answers, summaries of reasoning, calls and outputs, 
       ["marmalade", "2 reasoning"],
       ["long.txt", "2 tool_call"],
       ['"quoted"', "2 tool_call"],
+      ['say "quoted"\nnew', "2 tool_call"],
+      ...["café", "CAFÉ 😀", "A<b", "c/d", "e\\f", '"g"', "ångström"].map((text) =>
+        [text, "2 tool_call"] as const
+      ),
     ] as const
   ) {
     assert.deepEqual((await found(place, text)).hits, [`other ${hit}`, `fox ${hit}`], text);

@@ -50,9 +50,8 @@ export class Needle {
   readonly #length: number;
 
   constructor(text: string) {
-    const forms = [text, escaped(text), escaped(escaped(text))];
-    this.plain = pattern([text]);
-    this.#inJson = pattern([...new Set(forms.slice(1))]);
+    this.plain = pattern(RegExp.escape(text));
+    this.#inJson = pattern([...text].map(inJson).join(""));
     this.#isAscii = /^[\0-\x7f]*$/.test(text);
     this.#length = text.length;
   }
@@ -76,12 +75,23 @@ export class Needle {
   }
 }
 
-function pattern(texts: readonly string[]): RegExp {
-  return new RegExp(texts.map((text) => RegExp.escape(text)).join("|"), "iu");
+function pattern(source: string): RegExp {
+  return new RegExp(source, "iu");
 }
 
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+/** Characters that no encoder of JSON escapes. */
+const PLAIN = /^[A-Za-z0-9 _.,:;-]$/;
+
+/** The pattern of a character in JSON, or in JSON in a text: as it is, or in any of its escapes. */
+function inJson(character: string): string {
+  if (PLAIN.test(character)) return RegExp.escape(character);
+  const escaped = JSON.stringify(character).slice(1, -1);
+  const cases = [character, character.toLowerCase(), character.toUpperCase()];
+  const codes = [...new Set(cases)].map((each) =>
+    each.split("").map((unit) => `\\\\+u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
+  );
+  const plain = character === "\\" ? "\\\\+" : `\\\\*${RegExp.escape(escaped.replace(/^\\/, ""))}`;
+  return `(?:${[plain, ...codes].join("|")})`;
 }
 
 /** Searches one session. Damaged turns are reported, not searched. Throws the runtime's errors. */
@@ -190,8 +200,9 @@ function textsOf(event: JsonObject): string[] {
 
 /** The texts in a provider's item. Arguments of a call may be JSON in a text: then its strings count too. */
 function textsIn(value: JsonValue | undefined, name: string): string[] {
-  if (name === "arguments" && typeof value === "string") return [value, ...stringsIn(parsed(value))];
-  if (name === "input") return stringsIn(value);
+  const isArguments = name === "arguments" || name === "input";
+  if (isArguments && typeof value === "string") return [value, ...stringsIn(parsed(value))];
+  if (isArguments) return stringsIn(value);
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return (value as readonly JsonValue[]).flatMap((each) => textsIn(each, name));
   if (!isJsonObject(value)) return [];
