@@ -4,6 +4,13 @@ import type { Mutant } from "./mutants.ts";
 /** See the module. */
 export const SESSION_MUTANTS: readonly Mutant[] = [
   {
+    file: "src/cli/cost/spending.ts",
+    text: "({ at }) => zone.day(at)",
+    replacement: "({ at }) => at.slice(0, 10)",
+    promise: "cli.md: stats counts days in the local time zone, or in that of --tz",
+    area: ["cli/time_zone_test.ts"],
+  },
+  {
     file: "src/store/read/search.ts",
     text: 'return `(?:${[plain, ...codes].join("|")})`;',
     replacement: "return plain;",

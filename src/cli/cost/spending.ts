@@ -5,6 +5,7 @@ import { addCost, costText, roundedCost } from "../../domain/cost.ts";
 import { addTokenCounts, type AnswerCounts } from "../../domain/usage.ts";
 import { counted } from "../../domain/text.ts";
 import type { LedgerRequest } from "../../run/ledger.ts";
+import type { TimeZone } from "../local_time.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { loadPrices } from "./prices.ts";
 
@@ -55,7 +56,7 @@ export interface SessionSpending {
   readonly shared: Spending;
   readonly runs: readonly GroupSpending<"run", number>[];
   readonly models: readonly GroupSpending<"model">[];
-  /** By day in UTC. */
+  /** By day in the time zone. */
   readonly days: readonly GroupSpending<"day">[];
   readonly requests: readonly SpentRequest[];
 }
@@ -88,13 +89,17 @@ export async function spentRequests(
 }
 
 /** Sums up the requests in a session's turns. */
-export function sessionSpending(session: string, all: readonly CountedRequest[]): SessionSpending {
+export function sessionSpending(
+  session: string,
+  all: readonly CountedRequest[],
+  zone: TimeZone,
+): SessionSpending {
   const own = all.filter((request) => request.session === session && !request.isCopied);
   return {
     total: sumOf(own),
     shared: sumOf(all.filter((request) => request.session !== session || request.isCopied)),
     runs: groups(own, "run", ({ run }) => run),
-    ...byModelAndDay(own),
+    ...byModelAndDay(own, zone),
     requests: all.map(({ isCopied: _isCopied, ...request }) => ({
       ...request,
       cost_usd: roundedCost(request.cost_usd),
@@ -103,20 +108,21 @@ export function sessionSpending(session: string, all: readonly CountedRequest[])
 }
 
 /** Sums up the requests of all sessions; each request occurs once. */
-export function homeSpending(all: readonly SpentRequest[]): HomeSpending {
+export function homeSpending(all: readonly SpentRequest[], zone: TimeZone): HomeSpending {
   return {
     total: sumOf(all),
     sessions: groups(all, "session", ({ session }) => session),
-    ...byModelAndDay(all),
+    ...byModelAndDay(all, zone),
   };
 }
 
 function byModelAndDay(
   requests: readonly SpentRequest[],
+  zone: TimeZone,
 ): Pick<SessionSpending, "models" | "days"> {
   return {
     models: groups(requests, "model", ({ model }) => model),
-    days: groups(requests, "day", ({ at }) => at.slice(0, 10)),
+    days: groups(requests, "day", ({ at }) => zone.day(at)),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The verbs that inspect sessions and the environment; they change nothing. */
 import { argument, type FlagsOf, toggle, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS, SESSION } from "../flags.ts";
-import { when } from "./session_flags.ts";
+import { when, ZONE_FLAG } from "./session_flags.ts";
 import { VIEWING_VERBS } from "./viewing.ts";
 
 const EXPLAIN_FLAGS = {
@@ -17,6 +17,7 @@ export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
 const STATS_FLAGS = {
   ...COMMON_FLAGS,
   since: value("--since <when>", "only requests since then: a date, or an age such as 12h or 7d", when),
+  ...ZONE_FLAG,
 };
 /** The flags of `stats`. */
 export type StatsFlags = FlagsOf<typeof STATS_FLAGS>;
@@ -46,7 +47,7 @@ export const INSPECTION_VERBS: readonly Verb[] = [
     step: true,
     arguments: [argument("[id]", `${SESSION.about}; none: all sessions`)],
     flags: STATS_FLAGS,
-    examples: ["reprise stats @last", "reprise stats --since 7d --json"],
+    examples: ["reprise stats @last", "reprise stats --since 7d --tz UTC --json"],
     load: async () => (await import("./stats.ts")).statsVerb,
   }),
   verb({

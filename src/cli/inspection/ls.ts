@@ -7,7 +7,7 @@ import { sessionPaths } from "../../store/layout.ts";
 import type { JudgedSession } from "../../store/read/status.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { localMinute } from "../local_time.ts";
+import { TimeZone } from "../local_time.ts";
 import { countText, sizeText } from "../readable.ts";
 import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
@@ -71,7 +71,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
     entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
-    const lines = tableLines(COLUMNS, rows, await screenOf(output.columns));
+    const lines = tableLines(columnsIn(flags.tz), rows, await screenOf(output.columns));
     output.text(joined(lines));
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
@@ -133,9 +133,9 @@ interface Row {
 /** SGR codes: red, yellow, green. */
 const STATE_CODES: Readonly<Record<string, number>> = { damaged: 31, failed: 31, killed: 33, running: 32 };
 
-const COLUMNS: readonly Column<Row>[] = [
+const columnsIn = (zone = TimeZone.local): readonly Column<Row>[] => [
   { header: "ID", cell: ({ id }) => id },
-  { header: "UPDATED", cell: ({ session }) => localMinute(session.manifest?.updated_at ?? ""), drop: 5 },
+  { header: "UPDATED", cell: ({ session }) => zone.minute(session.manifest?.updated_at ?? ""), drop: 5 },
   { header: "TURNS", cell: ofManifest(({ head }) => String(head.turn)), right: true, drop: 2 },
   {
     header: "SIZE",

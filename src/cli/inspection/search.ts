@@ -8,7 +8,7 @@ import { Needle, type SearchHit, searchSession, type Unsearched } from "../../st
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import { localMinute } from "../local_time.ts";
+import { TimeZone } from "../local_time.ts";
 import { fitting, inStates } from "./session_filter.ts";
 import type { SearchFlags } from "./viewing.ts";
 
@@ -62,7 +62,7 @@ export function searchVerb(ports: ProgramPorts, text: string, flags: SearchFlags
       if (result.hits.length === 0) continue;
       const record = foundRecord(session, result.hits);
       found.push(record);
-      if (!output.options.json) print(output, record);
+      if (!output.options.json) print(output, record, flags.tz);
     } catch (error) {
       skipped.push({ path: id, why: storageError(error, "search it", session.path).message });
     }
@@ -85,8 +85,12 @@ function foundRecord({ id, path, state, manifest }: JudgedSession, hits: readonl
   return { id, path, state, ...known, hits };
 }
 
-function print(output: Output, { id, title = "", updated_at = "", hits }: FoundSession): void {
-  output.text([{ code: 1, text: id }, `  ${localMinute(updated_at)}  ${title.replace(/\s+/g, " ")}\n`]);
+function print(
+  output: Output,
+  { id, title = "", updated_at = "", hits }: FoundSession,
+  zone = TimeZone.local,
+): void {
+  output.text([{ code: 1, text: id }, `  ${zone.minute(updated_at)}  ${title.replace(/\s+/g, " ")}\n`]);
   for (const { turn, type, text, at: [from, to] } of hits.slice(0, SHOWN_HITS)) {
     const place = `  turn ${String(turn).padStart(3)}  ${type.padEnd(17)}  `;
     // One line each on a terminal, with the found text in it.

@@ -10,9 +10,9 @@ import { type FilterFlags, startOf } from "./session_flags.ts";
 export function fitting(
   { clock }: Pick<ProgramPorts, "clock">,
   sessions: readonly SessionSummary[],
-  { since }: Pick<FilterFlags, "since">,
+  flags: Pick<FilterFlags, "since" | "tz">,
 ): readonly SessionSummary[] {
-  const from = startOf(since, clock.now());
+  const from = startOf(flags, clock.now());
   if (from === null) return sessions;
   // The age of a session without a manifest is unknown: it is shown, as damage should be.
   return sessions.filter(({ manifest }) => manifest === null || Date.parse(manifest.updated_at) >= from);

@@ -10,6 +10,7 @@ import type { ShowFlags } from "./viewing.ts";
 import { type Context, makeContext } from "../context.ts";
 import { requireHtml } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { TimeZone } from "../local_time.ts";
 import { screenOf } from "../screen.ts";
 import { joined, terminalSize } from "../terminal.ts";
 import { sessionArgument } from "../sessions.ts";
@@ -33,7 +34,9 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
   const shown = await readShown(context, selector, flags.full === true);
   const { id, problems } = shown.session;
   const turns = chosenTurns(shown.session, flags);
-  const transcript = async () => sessionTranscript(shown.session, turns, await spendingOf(ports, id, turns));
+  const { tz: zone = TimeZone.local } = flags;
+  const transcript = async () =>
+    sessionTranscript(shown.session, turns, { spending: await spendingOf(ports, id, turns, zone), zone });
   if (page !== null) {
     const { sessionPage } = await import("../html/session_page.ts");
     const html = sessionPage(context, shown, await transcript());
@@ -78,7 +81,7 @@ async function printJson(
   { ports, output }: Context,
   { id, path, manifest, problems }: ShownSession,
   turns: readonly ShownTurn[],
-  { turns: heads, events, blobs }: ShowFlags,
+  { turns: heads, events, blobs, tz }: ShowFlags,
 ): Promise<void> {
   const found = problems.length === 0 ? {} : { problems };
   const printed = blobs
@@ -90,7 +93,7 @@ async function printJson(
     const all = turns.flatMap((turn) => turn.events);
     output.json<"show-events">({ session: id, events: all.map(printed), ...found });
   } else {
-    const spending = await spendingOf(ports, id, turns);
+    const spending = await spendingOf(ports, id, turns, tz);
     const values = turns.map(({ value }) => printed(value));
     output.json<"show">({ session: id, path, manifest, turns: values, spending, ...found });
   }
@@ -101,9 +104,11 @@ async function spendingOf(
   ports: ProgramPorts,
   id: string,
   turns: readonly ShownTurn[],
+  zone = TimeZone.local,
 ): Promise<SessionSpending> {
   const { sessionSpending, spentRequests } = await import("../cost/spending.ts");
-  return sessionSpending(id, await spentRequests(ports, turns.flatMap(({ value }) => requestsIn(value))));
+  const spent = await spentRequests(ports, turns.flatMap(({ value }) => requestsIn(value)));
+  return sessionSpending(id, spent, zone);
 }
 
 /** The sums after a transcript: of each run, and of what a fork shares with its parent. */
@@ -130,11 +135,12 @@ async function linesOf(
   flags: ShowFlags,
 ): Promise<readonly Line[]> {
   const screen = await screenOf(output.columns);
-  if (flags.turns) return turnTable(turns, screen);
+  const { tz: zone = TimeZone.local } = flags;
+  if (flags.turns) return turnTable(turns, screen, zone);
   if (flags.events) return eventTable(session.turns, turns, screen);
-  const spending = await spendingOf(ports, session.id, turns);
+  const spending = await spendingOf(ports, session.id, turns, zone);
   return [
-    ...await transcriptLines(sessionTranscript(session, turns, spending), {
+    ...await transcriptLines(sessionTranscript(session, turns, { spending, zone }), {
       screen,
       full: flags.full === true,
       fullFlag: "--full",

@@ -13,6 +13,7 @@ import {
   spentRequests,
 } from "../cost/spending.ts";
 import { type Context, makeContext } from "../context.ts";
+import { TimeZone } from "../local_time.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { PLAIN_SCREEN } from "../screen.ts";
 import { sessionArgument } from "../sessions.ts";
@@ -29,14 +30,15 @@ export async function statsVerb(
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  const since = startOf(flags.since, ports.clock.now());
+  const { tz: zone = TimeZone.local } = flags;
+  const since = startOf(flags, ports.clock.now());
   const { id, requests, problems } = selector === undefined
     ? { id: null, ...requestsOfAll(context) }
     : requestsOfOne(context, selector);
   const counted = requests.filter(({ at }) => since === null || Date.parse(at) >= since);
   const spent = await spentRequests(ports, counted);
   if (id === null) {
-    const home = homeSpending(spent);
+    const home = homeSpending(spent, zone);
     const { total, sessions, models, days } = home;
     if (output.options.json) output.json<"stats">({ ...home, ...damage(problems) });
     else {
@@ -46,7 +48,7 @@ export async function statsVerb(
       output.text(table("day", days.map((each) => [each.day ?? "unknown", each])));
     }
   } else {
-    const session = sessionSpending(id, spent);
+    const session = sessionSpending(id, spent, zone);
     if (output.options.json) output.json<"stats-session">({ session: id, ...session, ...damage(problems) });
     else {
       output.text(`${id}: ${spendingText(session.total)}\n`);

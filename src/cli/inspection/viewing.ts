@@ -9,7 +9,7 @@ import {
   SESSION,
   wholeNumber,
 } from "../flags.ts";
-import { FILTER_FLAGS } from "./session_flags.ts";
+import { FILTER_FLAGS, ZONE_FLAG } from "./session_flags.ts";
 
 const LS_FLAGS = {
   ...COMMON_FLAGS,
@@ -41,6 +41,7 @@ const SHOW_FLAGS = {
   blobs: BLOBS,
   full: toggle("--full", "long texts and outputs whole"),
   pager: negated("--no-pager", "print to the terminal, not through $PAGER", { step: false }),
+  ...ZONE_FLAG,
   ...PAGE_FLAGS,
 };
 /** The flags of `show`. */

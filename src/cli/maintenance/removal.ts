@@ -14,7 +14,7 @@ import { sessionOwner } from "../../store/write/lock.ts";
 import type { RmFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { localMinute } from "../local_time.ts";
+import { TimeZone } from "../local_time.ts";
 import { sizeText } from "../readable.ts";
 import { sessionArgument } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
@@ -148,7 +148,7 @@ async function requireFree(ports: ProgramPorts, home: Home, id: SessionId): Prom
 function lineOf(session: RemovedSession): string {
   if (session.why === "named") return session.id;
   const { id, updated_at, bytes, why } = session;
-  return `${id}  ${localMinute(updated_at)}  ${sizeText(bytes)}  (${why})`;
+  return `${id}  ${TimeZone.local.minute(updated_at)}  ${sizeText(bytes)}  (${why})`;
 }
 
 /** The longest answer that is read, in bytes. */

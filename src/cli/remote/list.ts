@@ -5,8 +5,9 @@ import { openHome } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { lastTurnOf } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
+import { startOf } from "../inspection/session_flags.ts";
 import type { LsFlags } from "../inspection/viewing.ts";
-import { localMinute } from "../local_time.ts";
+import { TimeZone } from "../local_time.ts";
 import { sizeText } from "../readable.ts";
 import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
@@ -26,8 +27,8 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
   const store = await givenRemote(context, flags, null);
   const home = openHome(ports, context.home.value, { create: false });
   const all = await remoteSessions(context, store);
-  const { since, limit = Infinity } = flags;
-  const from = since === undefined ? -Infinity : "at" in since ? since.at : ports.clock.now() - since.agoMs;
+  const { limit = Infinity } = flags;
+  const from = startOf(flags, ports.clock.now()) ?? -Infinity;
   const sessions = all
     .filter(({ updated }) => (updated ?? 0) >= from)
     .sort((a, b) => (b.updated ?? 0) - (a.updated ?? 0))
@@ -47,18 +48,18 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
     return 0;
   }
   if (sessions.length > 0) {
-    const lines = tableLines(COLUMNS, sessions, await screenOf(output.columns));
+    const lines = tableLines(columnsIn(flags.tz), sessions, await screenOf(output.columns));
     output.text(joined(lines));
   } else if (all.length === 0) output.note(`no sessions on ${store.name}`);
   else output.note(`none of ${all.length} sessions on ${store.name} fits`);
   return 0;
 }
 
-const COLUMNS: readonly Column<Listed>[] = [
+const columnsIn = (zone = TimeZone.local): readonly Column<Listed>[] => [
   { header: "ID", cell: ({ id }) => id },
   {
     header: "UPDATED",
-    cell: ({ updated }) => updated === null ? "" : localMinute(new Date(updated).toISOString()),
+    cell: ({ updated }) => updated === null ? "" : zone.minute(new Date(updated).toISOString()),
     drop: 3,
   },
   { header: "TURNS", cell: ({ turns }) => String(turns), right: true },

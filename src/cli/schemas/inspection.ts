@@ -74,7 +74,9 @@ const spentRequest = z.object({
 });
 
 const byModel = z.array(spending.extend({ model: text.nullable() }));
-const byDay = z.array(spending.extend({ day: text.nullable().describe("in UTC") }));
+const byDay = z.array(
+  spending.extend({ day: text.nullable().describe("in the local time zone, or in that of --tz") }),
+);
 
 const SESSION_SPENDING = {
   total: spending,

@@ -4,13 +4,17 @@ import { counted } from "../../../domain/text.ts";
 import { costText } from "../../../domain/cost.ts";
 import type { ShownSession, ShownTurn } from "../../../store/read/show.ts";
 import type { Spending } from "../../cost/spending.ts";
-import { localTime, zoneOf } from "../../local_time.ts";
+import type { TimeZone } from "../../local_time.ts";
 import type { Fact } from "./transcript.ts";
 import { usageText } from "./usage.ts";
 import { stateText } from "./words.ts";
 
 /** Returns the facts about a session that spent `total` in its own requests; only the turns of `shown` are shown. */
-export function factsOf(session: ShownSession, shown: readonly ShownTurn[], total: Spending): Fact[] {
+export function factsOf(
+  session: ShownSession,
+  shown: readonly ShownTurn[],
+  { total, zone }: { readonly total: Spending; readonly zone: TimeZone },
+): Fact[] {
   const { id, manifest, turns } = session;
   const facts: Fact[] = [
     ["session", manifest === null ? id : `${id} · ${stateText(manifest.state)}`],
@@ -25,7 +29,7 @@ export function factsOf(session: ShownSession, shown: readonly ShownTurn[], tota
   facts.push(["turns", `${part}${counted(turns.length, "turn")}${runs}`]);
   const [first, last] = [shown[0], shown.at(-1)].map((turn) => stringMember(turn?.value ?? {}, "at") ?? "");
   if (first !== undefined && last !== undefined && first !== "") {
-    facts.push(["time", `${localTime(first)} to ${localTime(last)} ${zoneOf(last)}`.trim()]);
+    facts.push(["time", zone.span(first, last)]);
   }
   if (manifest !== null) facts.push(["tokens", usageText(manifest.usage)]);
   const cost = costFact(total);

@@ -9,7 +9,7 @@ import {
 } from "../../../domain/json.ts";
 import type { ShownSession, ShownTurn } from "../../../store/read/show.ts";
 import type { SessionSpending } from "../../cost/spending.ts";
-import { clockTime, secondsBetween } from "../../local_time.ts";
+import { secondsBetween, type TimeZone } from "../../local_time.ts";
 import { omittedSeqs } from "../../omitted.ts";
 import { type Block, note, OMITTED_MARK, type ResultBlock } from "./blocks.ts";
 import { factsOf } from "./facts.ts";
@@ -24,7 +24,7 @@ export type ShownEvent = ShownTurn["events"][number];
 export function sessionTranscript(
   session: ShownSession,
   chosen: readonly ShownTurn[],
-  spending: SessionSpending,
+  { spending, zone }: { readonly spending: SessionSpending; readonly zone: TimeZone },
 ): Transcript {
   const { id, manifest, turns } = session;
   const reader = new BlockReader(omittedSeqs(turns));
@@ -39,7 +39,7 @@ export function sessionTranscript(
     return [{
       id: `turn-${turn.number}`,
       name: `Turn ${turn.number}`,
-      words: headingOf(turn, turns[index - 1], { id, cost: costs.get(turn.number) ?? null }),
+      words: headingOf(turn, turns[index - 1], { id, zone, cost: costs.get(turn.number) ?? null }),
       from: turn.kind === "user" || turn.kind === "model" ? turn.kind : "other",
       isError: turn.events.some(({ type }) => type === "turn_replaced"),
       group: groups.get(plain(turn.value.run)) ?? 0,
@@ -49,7 +49,7 @@ export function sessionTranscript(
   return {
     name: id,
     title: manifest?.title ?? "",
-    facts: factsOf(session, chosen, spending.total),
+    facts: factsOf(session, chosen, { total: spending.total, zone }),
     groups: Array.from(runs, ([run, turns]) => groupOf(turns, run)),
     entries,
   };
@@ -58,7 +58,7 @@ export function sessionTranscript(
 function headingOf(
   turn: ShownTurn,
   before: ShownTurn | undefined,
-  { id, cost }: { readonly id: string; readonly cost: number | null },
+  { id, zone, cost }: { readonly id: string; readonly zone: TimeZone; readonly cost: number | null },
 ): string[] {
   const { kind, value, newer } = turn;
   const [at, earlier] = [value, before?.value ?? {}].map((each) => stringMember(each, "at") ?? "") as [
@@ -70,7 +70,7 @@ function headingOf(
   const writer = stringMember(value, "session") ?? id;
   return [
     turnText(kind),
-    clockTime(at, earlier),
+    zone.clock(at, earlier),
     took === null ? "" : `${took} s`,
     newer ? "of a newer version" : "",
     value.redacted === undefined ? "" : "redacted",

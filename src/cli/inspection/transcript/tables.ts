@@ -7,7 +7,7 @@ import { tableLines, textColumns } from "../../table.ts";
 import { omittedSeqs } from "../../omitted.ts";
 import { blockLine } from "./blocks.ts";
 import type { Line } from "./lines.ts";
-import { localTime } from "../../local_time.ts";
+import type { TimeZone } from "../../local_time.ts";
 import { BlockReader } from "./session.ts";
 import { plain } from "./words.ts";
 
@@ -15,14 +15,14 @@ import { plain } from "./words.ts";
 const LINE_SHOWN = 160;
 
 /** One turn in a line: number, run, kind, seqs, time, and the number of events of each kind. */
-export function turnTable(turns: readonly ShownTurn[], screen: Screen): Line[] {
+export function turnTable(turns: readonly ShownTurn[], screen: Screen, zone: TimeZone): Line[] {
   const isTerminal = screen.columns !== null;
   const rows = turns.map(({ number, kind, value, events }) => {
     const kinds = new Map<string, number>();
     for (const { type } of events) kinds.set(type, (kinds.get(type) ?? 0) + 1);
     const counts = [...kinds].map(([type, count]) => count === 1 ? type : `${count} ${type}`).join(", ");
     const seq = Array.isArray(value.seq) ? value.seq.map(plain).join("-") : "?";
-    return isTerminal ? [String(number), plain(value.run), kind, seq, localTime(plain(value.at)), counts] : [
+    return isTerminal ? [String(number), plain(value.run), kind, seq, zone.time(plain(value.at)), counts] : [
       turnFileName(number).slice(0, -5),
       `run ${plain(value.run)}`,
       kind,
