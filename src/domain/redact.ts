@@ -59,6 +59,7 @@ const SHAPES: readonly (readonly [SecretKind, RegExp])[] = [
   ["authorization", new RegExp(`${START}${AUTHORIZATION}(?<bare>[^\\s"'\\\\,;]{4,${LONGEST}})`, "gi")],
   ["bearer", new RegExp(`${START}${anyOf("bearer", led)}`, "gi")],
   ["url_password", new RegExp(`${START}${anyOf("url_password", led)}`, "gi")],
+  ["url_signature", new RegExp(anyOf("url_signature", led), "gi")],
   [
     "assignment",
     new RegExp(`${anyOf("assignment", ({ before = "", lead = "" }) => before + lead)}(?:${VALUE})`, "gi"),

@@ -12,6 +12,7 @@ export type SecretKind =
   | "api_key"
   | "jwt"
   | "url_password"
+  | "url_signature"
   | "assignment";
 
 /** For each of the first four bytes, the characters that it may be. */
@@ -126,6 +127,15 @@ export const SECRET_PATTERNS: readonly SecretPattern[] = [
     lead: `:(?:\\\\{0,3}/){2}[^\\s/:@"'\\\\]{0,100}:`,
     secret: `[^\\s/@"'\\\\]{1,200}(?=@)`,
     starts: [[":", "/", "/", PRINTABLE], [":", "\\", "/", "\\"]],
+  },
+  {
+    kind: "url_signature",
+    name: "signature of a URL",
+    // The character before a parameter may be escaped, in JSON, HTML or in another URL.
+    lead: `(?:(?<=(?:[?&;]|\\\\u00(?:26|3f)|%(?:25)*(?:26|3f))(?:X-(?:Amz|Goog)-)?Signa)ture|` +
+      `(?<=[?&;]|\\\\u00(?:26|3f)|%(?:25)*(?:26|3f))sig)(?:=|\\\\u003d|%(?:25)*3d)`,
+    secret: "(?:[\\w.~+/%-]|\\\\{1,3}/){16,}",
+    starts: ["sig=", "sig%", "sig\\", "ture"].map(anyCase),
   },
   {
     kind: "assignment",

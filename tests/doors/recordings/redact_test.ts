@@ -154,3 +154,14 @@ withHome(
     assert.deepEqual(bytesBelow(path), before);
   },
 );
+
+withHome("the count of replaced passwords is no password", async (home) => {
+  for (const count of [1, 2, 1234]) {
+    const redactions = { url_password: count };
+    const asked = { ...ASKED, input: "postgres://me:REDACTED@db" };
+    const path = home.fixture(`f${count}`, [exchange(asked, answerEvents("one"))], { redactions });
+    assert.deepEqual(await home.findings(`f${count}`), []);
+    const { files } = await home.json(["redact", `f${count}`]);
+    assert.deepEqual([files, headerOf(path).redactions], [[], redactions]);
+  }
+});

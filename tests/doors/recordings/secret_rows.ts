@@ -25,6 +25,9 @@ export const SHAPES: readonly [string, string][] = [
   ['{"passphrase":"süß"}', '{"passphrase":"REDAC"}'],
   ['{"a":"{\\"password\\": \\"q\\\\\\"r\\",\\"x\\":1}"}', '{"a":"{\\"password\\": \\"REDACT\\",\\"x\\":1}"}'],
   ["postgres:\\/\\/me:hunter2@db", "postgres:\\/\\/me:REDACTE@db"],
+  ["https://a.test/i?se=1&sig=abcDEF12%2Bgh%3Dij&sp=r", "https://a.test/i?se=1&sig=REDACTEDREDACTEDRE&sp=r"],
+  ['"o?X-Amz-Signature=0123456789abcdef"', '"o?X-Amz-Signature=REDACTEDREDACTED"'],
+  ['"o?a=1\\u0026X-Goog-Signature=0123456789abcdef"', '"o?a=1\\u0026X-Goog-Signature=REDACTEDREDACTED"'],
   ['"eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl"', '"REDACTEDREDACTEDREDACTEDREDACTEDREDACT"'],
 ];
 
@@ -34,6 +37,7 @@ export const PLAIN: readonly string[] = [
   '{"usage":{"input_tokens":12345678},"prompt_cache_key":"session-12345678","max_output_tokens":16384000}',
   '{"password":{"type":"string"},"required":["password"],"has_password":true,"passwd":null,"keyword":"horse"}',
   '{"max_tokens_2":"16384k","page_token_2":"abcd1234","sort_key_1":"abcd1234"}',
+  "https://a.test/?sig=short123&design=abcdefgh12345678 and signature=abcdefgh12345678",
   "the bearer of bad news; authorization was given; key: value1234; the password: unknown",
   "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
 ];

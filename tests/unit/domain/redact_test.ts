@@ -24,6 +24,7 @@ const SHOWN: readonly [string, string][] = [
     "SharedAccessKeyName=Root;SharedAccessKey=[redacted assignment]",
   ],
   ["postgres://me:hunter2@db/x", "postgres://me:[redacted url_password]@db/x"],
+  ["https://a.test/?a=1&sig=abcdefgh12345678&b", "https://a.test/?a=1&sig=[redacted url_signature]&b"],
   ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz", "[redacted jwt]"],
   [
     "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE KEY-----\n",

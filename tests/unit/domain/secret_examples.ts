@@ -88,6 +88,21 @@ export const EXAMPLES: Readonly<Record<string, SecretExamples>> = {
     found: ["postgres://me:«hunter2»@db/x", "postgres:\\/\\/me:«hunter2»@db"],
     kept: ["https://example.com:8080/path@2x.png", "https://me@example.com/"],
   },
+  "signature of a URL": {
+    found: [
+      "https://a.blob.test/i.png?se=1&sig=«abcDEF12%2Bgh%3Dijkl»&sp=r",
+      "https://s3.test/o?X-Amz-Signature=«0123456789abcdef» now",
+      "https://s3.test/o?a=1&x-goog-signature=«0123456789abcdef»",
+      '{"url":"https:\\/\\/s3.test\\/o?a\\u003d1\\u0026Signature=«ab\\/d~5.9%2Babcdefgh»"}',
+      "https://a.test/?to=https%3A%2F%2Fs3.test%2Fo%3Fsig%3D«abcdefgh12345678»",
+      '<a href="https://a.test/?a=1&amp;sig=«abcdefgh12345678»">',
+    ],
+    kept: [
+      "https://a.test/?sig=short123&design=abcdefgh12345678",
+      "sig=abcdefgh12345678 or signature=abcdefgh12345678",
+      '{"signature":"abcdefgh12345678","thoughtSignature":"abcdefgh12345678"}',
+    ],
+  },
   "value of a member, variable or header that is named like a secret": {
     found: [
       "OPENAI_API_KEY=«abcdef12»",
