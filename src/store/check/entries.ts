@@ -1,7 +1,7 @@
 /** Entries of a session's directories. `fsck` and `repair` judge the same entries by the same rules. */
 import type { Ports } from "../../domain/ports.ts";
 import { DIRECTORY_MODE, FILE_MODE, isBlobName, type SessionPaths, turnNumberOf } from "../layout.ts";
-import { isLeftover, type Looked, lookForDirectory } from "../read/safe_open.ts";
+import { isLeftover, type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
 
 /** An entry of a session's directories. */
 export interface SessionEntry {
@@ -56,16 +56,43 @@ function foreign(message: string): Omit<SessionEntry, "path"> {
   return { role: "foreign", message };
 }
 
-/** The mode that an entry must have; `null` for one that is not ours. */
-export function modeOf({ role }: SessionEntry): number | null {
-  if (role === "leftover" || role === "foreign") return null;
-  return role === "directory" ? DIRECTORY_MODE : FILE_MODE;
+/** Damage of an entry, or a fact about it. */
+export interface EntryFlaw {
+  readonly severity: "error" | "warning" | "info";
+  /** A code of `fsck`. */
+  readonly code: string;
+  /** Finding, to be read after the path. */
+  readonly message: string;
+  /** How `repair` cures it: the file moves to `quarantine/`, or gets a mode. `null` if it does not, or needs no cure. */
+  readonly cure: "set_aside" | { readonly mode: number } | null;
 }
 
-/** Finding about the mode of an entry; `null` if it is `mode`, or unknown. */
-export function wrongMode(looked: Looked, mode: number): string | null {
+/** Inspects an entry: kind, owner and mode, and leftovers and names of no meaning. Throws the runtime's errors. */
+export function inspectEntry(
+  ports: Ports,
+  { path, role, message = "" }: SessionEntry,
+): { readonly looked: Looked; readonly flaws: readonly EntryFlaw[] } {
+  if (role === "foreign" || role === "leftover") {
+    const looked = { status: "missing" } as const;
+    // A name that is no valid text cannot be used.
+    const cure = role === "leftover" || ports.files.facts(path) !== null ? "set_aside" : null;
+    const flaw = role === "leftover"
+      ? { severity: "info", code: "leftover" } as const
+      : { severity: "warning", code: "foreign_file" } as const;
+    return { looked, flaws: [{ ...flaw, message, cure }] };
+  }
+  const [look, mode] = role === "directory"
+    ? [lookForDirectory, DIRECTORY_MODE] as const
+    : [lookForFile, FILE_MODE] as const;
+  const looked = look(ports, path);
+  if (looked.status === "refused") {
+    // Turns and blobs are judged with their content, and directories of another kind are left alone.
+    const cure = role === "waiting" ? "set_aside" : null;
+    return { looked, flaws: [{ severity: "error", code: looked.code, message: looked.message, cure }] };
+  }
   const found = looked.status === "ok" ? looked.facts.mode : null;
-  if (found === null || (found & 0o777) === mode) return null;
+  if (found === null || (found & 0o777) === mode) return { looked, flaws: [] };
   const octal = (bits: number) => (bits & 0o777).toString(8).padStart(4, "0");
-  return `has mode ${octal(found)} instead of ${octal(mode)}`;
+  const wrong = `has mode ${octal(found)} instead of ${octal(mode)}`;
+  return { looked, flaws: [{ severity: "warning", code: "wrong_mode", message: wrong, cure: { mode } }] };
 }

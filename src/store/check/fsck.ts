@@ -12,15 +12,7 @@ import { type ManifestFile, readManifest } from "../read/manifest.ts";
 import { lookForDirectory } from "../read/safe_open.ts";
 import { inspectLock } from "../write/lock.ts";
 import { sessionEntries, type SessionEntry } from "./entries.ts";
-import {
-  checkDirectory,
-  checkFile,
-  checkTurns,
-  type FsckCheck,
-  type FsckFinding,
-  turnName,
-  type Walk,
-} from "./turns.ts";
+import { checkEntry, checkTurns, type FsckCheck, type FsckFinding, turnName, type Walk } from "./turns.ts";
 
 export type { FsckFinding } from "./turns.ts";
 
@@ -79,7 +71,11 @@ async function checkAll(ports: Ports, paths: SessionPaths, tried: string): Promi
       findings.push({ severity, code, path, message, ...(turn === undefined ? {} : { turn }) });
     },
   };
-  const root = orStorageError(tried, paths.root, () => checkDirectory(check, paths.root));
+  const root = orStorageError(
+    tried,
+    paths.root,
+    () => checkEntry(check, { path: paths.root, role: "directory" }),
+  );
   if (root.status !== "ok") return { id, findings, turns: 0, in_use: false };
   const { held } = await inspectLock(ports, paths).catch((error) => {
     throw storageError(error, tried, paths.lock);
@@ -130,31 +126,18 @@ function checkTail({ add }: FsckCheck, { validator }: Walk): void {
 /** Checks the entries but turns and blobs: kinds, owners, modes, leftovers, foreign names, waiting turns. */
 function checkNames(check: FsckCheck, entries: readonly SessionEntry[], inUse: boolean): void {
   const { paths, add } = check;
-  for (const { path, role, message = "" } of entries) {
-    const name = insideSession(paths, path);
-    switch (role) {
-      case "directory":
-        // The session's own directory was checked first of all.
-        if (path !== paths.root) checkDirectory(check, path);
-        break;
-      case "file":
-        checkFile(check, path);
-        break;
-      case "waiting":
-        if (checkFile(check, path).status === "refused") break;
-        add(
-          "info",
-          "waiting_turn",
-          name,
-          "was not acknowledged; the next run with its remote decides about it",
-        );
-        break;
-      case "leftover":
-        if (!inUse) add("info", "leftover", name, `${message}; the next writer removes it`);
-        break;
-      case "foreign":
-        add("warning", "foreign_file", name, message);
-    }
+  for (const entry of entries) {
+    const { path, role } = entry;
+    // The session's own directory was checked first of all.
+    if (path === paths.root || role === "turn" || role === "blob" || role === "leftover" && inUse) continue;
+    const note = role === "leftover" ? "; the next writer removes it" : "";
+    const { status } = checkEntry(
+      { ...check, add: (severity, code, name, message) => add(severity, code, name, message + note) },
+      entry,
+    );
+    if (role !== "waiting" || status === "refused") continue;
+    const message = "was not acknowledged; the next run with its remote decides about it";
+    add("info", "waiting_turn", insideSession(paths, path), message);
   }
 }
 
@@ -207,11 +190,11 @@ function checkBlobs(
   { walk, inUse }: { readonly walk: Walk; readonly inUse: boolean },
 ): void {
   const { ports, paths, add } = check;
-  for (const { path, role } of entries) {
-    if (role !== "blob") continue;
-    const name = insideSession(paths, path);
+  for (const entry of entries) {
+    if (entry.role !== "blob") continue;
+    const name = insideSession(paths, entry.path);
     const sha256 = name.slice("blobs/".length);
-    if (checkFile(check, path).status === "refused" || walk.blobs.has(sha256)) continue;
+    if (checkEntry(check, entry).status === "refused" || walk.blobs.has(sha256)) continue;
     const found = inspectBlob(ports, paths, sha256);
     if (found.status === "bad") {
       add("warning", found.code, name, `${found.message}; no turn names it`);

@@ -3,13 +3,13 @@ import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import { addUsedBlobs, lostBlobsIn, type UsedBlob } from "../blobs.ts";
-import { DIRECTORY_MODE, FILE_MODE, insideSession, type SessionPaths, turnPath } from "../layout.ts";
+import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
-import { type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import type { Looked } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
-import { type SessionEntry, wrongMode } from "./entries.ts";
+import { inspectEntry, type SessionEntry } from "./entries.ts";
 
 /** A finding of a check. A session is damaged only if a finding is an `error`. */
 export interface FsckFinding {
@@ -126,7 +126,7 @@ function turnNumbers({ ports, paths }: FsckCheck, entries: readonly SessionEntry
 
 function checkTurn(check: FsckCheck, number: number, validator: HistoryValidator) {
   const path = turnPath(check.paths, number);
-  const looked = checkFile(check, path);
+  const looked = checkEntry(check, { path, role: "turn" });
   if (looked.status === "refused") return null;
   const read = readTurn(check.ports, path, looked);
   const add = (severity: FsckFinding["severity"], code: string, message: string) =>
@@ -145,25 +145,10 @@ function checkTurn(check: FsckCheck, number: number, validator: HistoryValidator
   return { turn: read.turn, size: read.size, fits: violations.every(({ severity }) => severity !== "error") };
 }
 
-/** Checks a path that should be a directory of ours with mode 0700. Throws the runtime's errors. */
-export function checkDirectory(check: FsckCheck, path: string): Looked {
-  return checkLooked(check, path, lookForDirectory(check.ports, path), DIRECTORY_MODE);
-}
-
-/** Checks a path that should be a regular file of ours with mode 0600. Throws the runtime's errors. */
-export function checkFile(check: FsckCheck, path: string): Looked {
-  return checkLooked(check, path, lookForFile(check.ports, path), FILE_MODE);
-}
-
-function checkLooked(
-  { paths, add }: FsckCheck,
-  path: string,
-  looked: Looked,
-  mode: number,
-): Looked {
-  const name = () => path === paths.root ? "." : insideSession(paths, path);
-  if (looked.status === "refused") add("error", looked.code, name(), looked.message);
-  const wrong = wrongMode(looked, mode);
-  if (wrong !== null) add("warning", "wrong_mode", name(), wrong);
+/** Checks an entry: adds its flaws, and returns what a reader of it may do. Throws the runtime's errors. */
+export function checkEntry({ ports, paths, add }: FsckCheck, entry: SessionEntry): Looked {
+  const { looked, flaws } = inspectEntry(ports, entry);
+  const name = entry.path === paths.root ? "." : insideSession(paths, entry.path);
+  for (const { severity, code, message } of flaws) add(severity, code, name, message);
   return looked;
 }

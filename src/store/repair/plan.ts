@@ -5,10 +5,10 @@ import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, inspectBlob, lostBlobsIn, usedBlobs } from "../blobs.ts";
 import { countsBlobs } from "../byte_totals.ts";
-import { modeOf, sessionEntries, type SessionEntry, wrongMode } from "../check/entries.ts";
+import { type EntryFlaw, inspectEntry, sessionEntries, type SessionEntry } from "../check/entries.ts";
 import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
-import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { lookForFile } from "../read/safe_open.ts";
 import { noTurns, requireSession } from "../read/session.ts";
 import { QuarantineNames } from "../write/publish.ts";
 import { filesInTurns, type Reason, type TurnFile, turnsInQuarantine } from "./turn_files.ts";
@@ -148,11 +148,15 @@ class Planner {
   readonly #paths: SessionPaths;
   readonly #names: QuarantineNames;
   readonly #entries: readonly SessionEntry[];
+  readonly #flaws: readonly { readonly path: string; readonly flaw: EntryFlaw }[];
 
   constructor(ports: Ports, paths: SessionPaths, entries: readonly SessionEntry[]) {
     this.#ports = ports;
     this.#paths = paths;
     this.#entries = entries;
+    this.#flaws = entries.flatMap((entry) =>
+      inspectEntry(ports, entry).flaws.map((flaw) => ({ path: entry.path, flaw }))
+    );
     this.#names = new QuarantineNames(ports, paths);
   }
 
@@ -190,15 +194,7 @@ class Planner {
     for (const { path, place } of files) {
       if (place !== null && place > turns.length) this.#setAside(path, reasonOf(place));
     }
-    for (const { path, role, message = "" } of this.#entries) {
-      if (role === "leftover") this.#setAside(path, { code: "leftover", message });
-      // A name that is no valid text cannot be used.
-      if (role === "foreign" && this.#ports.files.facts(path) !== null) {
-        this.#setAside(path, { code: "foreign_file", message });
-      }
-      const looked = role === "waiting" ? lookForFile(this.#ports, path) : null;
-      if (looked?.status === "refused") this.#setAside(path, looked);
-    }
+    for (const { path, flaw } of this.#flaws) if (flaw.cure === "set_aside") this.#setAside(path, flaw);
   }
 
   /** Sets aside blobs whose content does not fit their name. Throws the runtime's errors. */
@@ -289,17 +285,11 @@ class Planner {
   /** Restores the modes of files and directories of ours. Returns the new mode of each path. */
   fixModes(): Map<string, number> {
     const modes = new Map<string, number>();
-    for (const entry of this.#entries) {
-      const { path, role } = entry;
-      const mode = modeOf(entry);
-      if (mode === null || this.#leaves(path)) continue;
-      const looked = role === "directory"
-        ? lookForDirectory(this.#ports, path)
-        : lookForFile(this.#ports, path);
-      const message = wrongMode(looked, mode);
-      if (message === null) continue;
-      modes.set(path, mode);
-      this.actions.push({ action: "fix_mode", ...this.#about(path, { code: "wrong_mode", message }) });
+    for (const { path, flaw } of this.#flaws) {
+      const { cure } = flaw;
+      if (cure === null || cure === "set_aside" || this.#leaves(path)) continue;
+      modes.set(path, cure.mode);
+      this.actions.push({ action: "fix_mode", ...this.#about(path, flaw) });
     }
     return modes;
   }
