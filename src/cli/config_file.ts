@@ -8,7 +8,7 @@ import type { Ports } from "../domain/ports.ts";
 import { type OwnPrices, parsePrices } from "./cost/own_prices.ts";
 import { type Flag, memberOf } from "./declare.ts";
 import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, STDIN, TRANSPORT } from "./flags.ts";
-import { configPath, otherKind } from "./settings.ts";
+import { configPath, type ConfigValues, otherKind } from "./settings.ts";
 
 /** The members of `config.json` that flags name as sources: each a string. */
 const CONFIG_NAMES: readonly string[] = Object.values({
@@ -34,9 +34,7 @@ interface ConfigRules {
 /** A named set of settings. It holds no key: keys come from the environment. */
 export type Profile = { readonly [Name in typeof PROFILE_NAMES[number]]?: string } & ConfigRules;
 
-export interface ConfigFile extends ConfigRules {
-  /** Members of {@linkcode CONFIG_NAMES}. */
-  readonly values: Readonly<Record<string, string>>;
+export interface ConfigFile extends ConfigRules, ConfigValues {
   /** The default model of each provider. */
   readonly models: Readonly<Record<string, string>>;
   readonly profiles: Readonly<Record<string, Profile>>;
@@ -45,9 +43,7 @@ export interface ConfigFile extends ConfigRules {
 }
 
 /** The configuration of a call: that of the file, with its profile applied. */
-export interface Config {
-  /** Members of {@linkcode CONFIG_NAMES}. */
-  readonly values: Readonly<Record<string, string>>;
+export interface Config extends ConfigValues {
   /** The default model of each provider; it precedes `values.model`. */
   readonly models: Readonly<Record<string, string>>;
   readonly allow: readonly string[];

@@ -11,7 +11,6 @@ import { parentOf } from "../store/home.ts";
 import { specialKind } from "../tools/sandbox_path.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REMOTE } from "./flags.ts";
-import type { Config } from "./config_file.ts";
 
 export interface Setting<T> {
   readonly value: T;
@@ -22,6 +21,11 @@ export interface Setting<T> {
 export function configPath(ports: Ports): string | null {
   const base = xdgDirectory(ports, "XDG_CONFIG_HOME", ".config");
   return base === null ? null : `${base}/reprise/config.json`;
+}
+
+/** Strings of `config.json` by their members. */
+export interface ConfigValues {
+  readonly values: Readonly<Record<string, string>>;
 }
 
 /** The first of flag, environment variable and configuration member that is set and not empty. */
@@ -44,7 +48,7 @@ export function firstSetting(
 /** The variables and the member of the configuration that a flag names as its sources, for {@linkcode firstSetting}. */
 export function declaredSources(
   flag: Flag,
-  { values }: Pick<Config, "values">,
+  { values }: ConfigValues,
 ): { readonly env: readonly string[]; readonly config: string | undefined } {
   const member = memberOf(flag);
   return { env: variablesOf(flag), config: member === null ? undefined : values[member] };
@@ -91,7 +95,7 @@ export function switchOf(text: string, name: string): boolean {
 export function homeSetting(
   ports: Ports,
   flag: string | undefined,
-  readConfig: () => Pick<Config, "values">,
+  readConfig: () => ConfigValues,
 ): Setting<string> {
   const given = firstSetting(ports, { flag, env: variablesOf(COMMON_FLAGS.home), config: undefined });
   const set = given ?? firstSetting(ports, declaredSources(COMMON_FLAGS.home, readConfig()));
@@ -120,7 +124,7 @@ export function homeSetting(
 export function remoteSetting(
   ports: Ports,
   flag: string | undefined,
-  config: Pick<Config, "values">,
+  config: ConfigValues,
 ): Setting<string> | null {
   return flag === "" ? null : firstSetting(ports, { flag, ...declaredSources(REMOTE, config) });
 }

@@ -1,6 +1,7 @@
 /** The verb `show`: prints a session as a transcript, as turns or as events, or one of its files unchanged. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { requestsIn } from "../../run/ledger.ts";
+import { sessionPaths } from "../../store/layout.ts";
 import { readTurnBytes } from "../../store/read/turn_file.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
@@ -74,7 +75,7 @@ function printTurnFile(context: Context, selector: string, turn: number): void {
     );
   }
   const { home, id } = sessionArgument(context, selector);
-  context.output.bytes(readTurnBytes(context.ports, home, { id, turn }));
+  context.output.bytes(readTurnBytes(context.ports, sessionPaths(home.sessions, id), turn));
 }
 
 async function printJson(

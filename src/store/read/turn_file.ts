@@ -6,7 +6,6 @@ import { RepriseError } from "../../domain/errors.ts";
 import { decodeLatin1, decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../domain/json_depth.ts";
 import { exactly } from "../../domain/exact_json.ts";
-import type { SessionId } from "../../domain/ids.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -18,8 +17,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { TURN_FORMAT } from "../../domain/turn.ts";
 import { orStorageError, sessionDamaged } from "../fs_errors.ts";
-import type { Home } from "../home.ts";
-import { insideSession, sessionPaths, turnPath } from "../layout.ts";
+import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { BRIEF_BYTES, lookForFile, readSafely } from "./safe_open.ts";
 
 /** The largest turn file that is read or written, in bytes. Larger texts belong in `blobs/`. */
@@ -127,12 +125,8 @@ function unusable(code: string, message: string): UnusableTurn {
  * @throws {RepriseError} `no_such_session` if there is no such turn; `session_damaged` for anything but a file of
  * ours; `storage_*`.
  */
-export function readTurnBytes(
-  ports: Ports,
-  home: Home,
-  { id, turn }: { readonly id: SessionId; readonly turn: number },
-): Uint8Array {
-  const paths = sessionPaths(home.sessions, id);
+export function readTurnBytes(ports: Ports, paths: SessionPaths, turn: number): Uint8Array {
+  const { id } = paths;
   const path = turnPath(paths, turn);
   const read = orStorageError(`read turn ${turn} of session "${id}"`, path, () => {
     return readSafely(ports, path, { maxBytes: MAX_TURN_BYTES });

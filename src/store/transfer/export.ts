@@ -63,7 +63,7 @@ export function exportSession(
   return orStorageError(`export session "${id}"`, paths.root, () => {
     const there = blobsThere(ports, paths, turns, made);
     const redacted = redact ? redactSession(ports, paths, { turns, whole, there, known }) : null;
-    const source = { ports, home, paths, turns, blobs: [...there].sort(), redacted, known, made };
+    const source = { ports, paths, turns, blobs: [...there].sort(), redacted, known, made };
     return {
       turns: turns.length,
       blobs: there.size + made.size,
@@ -88,7 +88,6 @@ function unchanged(turns: readonly Turn[]): EmptiedTurns {
 
 interface Source {
   readonly ports: Ports;
-  readonly home: Home;
   readonly paths: SessionPaths;
   readonly turns: readonly Turn[];
   /** The names of all blobs, sorted. */
@@ -146,8 +145,8 @@ function* linesOf(source: Source): Generator<Uint8Array> {
 }
 
 /** The bytes of a turn's file. Refuses a file that was replaced meanwhile: it would not fit the turns after it. */
-function turnBytes({ ports, home, paths }: Source, turn: Turn): Uint8Array {
-  const bytes = readTurnBytes(ports, home, { id: paths.id, turn: turn.turn });
+function turnBytes({ ports, paths }: Source, turn: Turn): Uint8Array {
+  const bytes = readTurnBytes(ports, paths, turn.turn);
   if (checkSeal(bytes) === turn.sum) return bytes;
   throw new RepriseError(
     "session_diverged",
