@@ -4,6 +4,7 @@
  */
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import type { Api } from "./api.ts";
+import { HISTORY_MEMBERS } from "./canonical.ts";
 import { apiOfPath } from "./apis.ts";
 import { KNOWN_UPSTREAMS, knownUpstream } from "./known_upstreams.ts";
 import { isAzureHost, isOwnServer, PROVIDERS } from "./providers.ts";
@@ -59,6 +60,20 @@ export function apiOfBody(path: string, json: JsonValue | undefined): Api | null
 function asksModel({ canonical }: Api, json: JsonValue | undefined): boolean {
   return isJsonObject(json) && typeof json.model === "string" && canonical !== null &&
     json[canonical.list] !== undefined;
+}
+
+/**
+ * True for a body that asks a model, whatever the API: with a model, or a version of an API in its place, and messages or a
+ * prompt; or with the contents of the Gemini API, whose paths name the model.
+ */
+export function isModelRequest(json: JsonValue): boolean {
+  if (!isJsonObject(json)) return false;
+  const { contents, model, anthropic_version: version } = json;
+  if (Array.isArray(contents)) {
+    return contents.every((item) => isJsonObject(item) && Array.isArray(item.parts));
+  }
+  const asks = [...HISTORY_MEMBERS, "prompt"].some((name) => json[name] !== undefined);
+  return asks && (typeof model === "string" || typeof version === "string");
 }
 
 /** True if a server has an API of models at a path that ends in the resource of one, whatever the body. */

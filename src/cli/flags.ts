@@ -183,6 +183,11 @@ export const MATCH_RULE_FLAGS = {
     step: false,
     repeats: true,
   }),
+  context: list(
+    "--context <name=value>",
+    "a value of a client that runs elsewhere, such as cwd=/app or user=app (docs/fixtures.md#rules)",
+    { step: false, repeats: true },
+  ),
 };
 
 /** The time that a verb that writes waits for the session. */

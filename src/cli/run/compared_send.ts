@@ -26,7 +26,7 @@ export function comparedSend(
   const { values } = secretEnvironment(fixture.header.not_secret);
   return createReplaySend(fixture, {
     match,
-    candidates: () => machineValues({ ...ports, workingDirectory: () => root }, fixture.created),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => root }, { began: fixture.created }),
     clock: ports.clock,
     scrubber: createScrubber({ values }),
   });

@@ -1,8 +1,11 @@
 /** Values of this machine that a command may write into its requests, for match rules. */
 import type { Ports } from "../../domain/ports.ts";
-import { localDay } from "../../fixture/match/rules/days.ts";
+import { dayOf, localDay } from "../../fixture/match/rules/days.ts";
 import { localMoment, presentSince } from "../../fixture/match/rules/moments.ts";
 import { type ContextValue, isPathRule } from "../../fixture/match/rules/named_rules.ts";
+import { NAMED_RULES, type NamedRule } from "../../fixture/match/rules/rule_names.ts";
+import { gitValue } from "../../fixture/match/rules/git_forms.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { gitStatus } from "./git_status.ts";
 
 /** Names of systems, as `uname` writes them. */
@@ -15,15 +18,18 @@ const SYSTEMS: Readonly<Record<string, string>> = {
 
 /**
  * Returns the directory, the machine and the user that a command started by us sees, at most one value for each rule.
- *
- * @param began Start of the replays; `null` for a recording that starts now.
  */
 export function machineValues(
   { clock, env, files, process, workingDirectory }: Pick<
     Ports,
     "clock" | "env" | "files" | "process" | "workingDirectory"
   >,
-  began: number | null = null,
+  { began = null, context = [] }: {
+    /** Start of the replays; `null` for a recording that starts now. */
+    readonly began?: number | null;
+    /** Values of a client that runs elsewhere: they replace those of this machine. */
+    readonly context?: readonly ContextValue[];
+  } = {},
 ): readonly ContextValue[] {
   const first = (...names: readonly string[]) =>
     names.map(env).find((value) => value !== undefined && value !== "");
@@ -40,13 +46,50 @@ export function machineValues(
     date: localDay(now),
     time: began === null ? localMoment(now) : presentSince(began, now),
     git: gitStatus(files, workingDirectory()),
-    timezone: first("TZ")?.replace(/^:/, ""),
-  } as const;
-  return Object.entries(values).flatMap(([rule, value]) =>
-    value === undefined || value === ""
+    shell: first("SHELL", "ComSpec"),
+    timezone: first("TZ")?.replace(/^:/, "") ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    ...Object.fromEntries(context.map(({ rule, value }) => [rule, value])),
+  };
+  return Object.entries(values).flatMap(([name, value]) => {
+    const rule = name as NamedRule;
+    return value === undefined || value === ""
       ? []
-      : [{ rule: rule as keyof typeof values, value: isPathRule(rule) ? withoutSeparator(value) : value }]
-  );
+      : [{ rule, value: isPathRule(rule) ? withoutSeparator(value) : value }];
+  });
+}
+
+/** Names that `--context` takes: a moment follows from the clock, and a session belongs to its request. */
+const DECLARED: readonly NamedRule[] = NAMED_RULES.filter((rule) => rule !== "time" && rule !== "uuid");
+
+/**
+ * Parses values of `--context`.
+ *
+ * @throws {RepriseError} `usage` for another name, no value, a relative path, or a day that is none.
+ */
+export function parseContext(given: readonly string[] = []): readonly ContextValue[] {
+  const values = given.map((text): ContextValue => {
+    const [, name = "", value = ""] = /^([^=]*)=([^]*)$/.exec(text) ?? [];
+    const rule = DECLARED.find((each) => each === name);
+    const refuse = (why: string, hint: string) =>
+      new RepriseError("usage", `Cannot use --context ${JSON.stringify(text)}: ${why}`, { hint });
+    if (rule === undefined || value === "") {
+      const why = rule === undefined ? "it names no value of a machine" : "it has no value";
+      throw refuse(why, `Write NAME=VALUE, such as cwd=/app. Names: ${DECLARED.join(", ")}`);
+    }
+    if (isPathRule(rule) && !/^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(value)) {
+      throw refuse("its value is no absolute path", `Write it as the client sees it, such as ${rule}=/app`);
+    }
+    if (rule === "date" && dayOf(value) !== value) {
+      throw refuse("its value is no day", "Write a day as 2026-11-27");
+    }
+    if (rule !== "git" || value.includes(" ")) return { rule, value };
+    return { rule, value: gitValue({ branch: value, changes: "", commits: [] }) };
+  });
+  const twice = values.find(({ rule }, index) => values.findIndex((one) => one.rule === rule) !== index);
+  if (twice === undefined) return values;
+  throw new RepriseError("usage", `Cannot use --context ${twice.rule} twice: a machine has one value of it`, {
+    hint: "Give the value that the client writes into its requests",
+  });
 }
 
 /** Removes trailing separators of any system; the root of a drive keeps its own. */

@@ -30,7 +30,7 @@ import { type FixtureLock, lockFixture, requireUnlocked } from "../fixture_lock.
 import type { ProgramPorts } from "../live_ports.ts";
 import { VERSION } from "../../domain/version.ts";
 import type { RecordFlags } from "./command.ts";
-import { machineValues } from "./machine_values.ts";
+import { machineValues, parseContext } from "./machine_values.ts";
 
 /** Options of {@linkcode openRecording}. */
 export interface OpenOptions {
@@ -114,6 +114,7 @@ async function begun(
   const { files, clock } = ports;
   const before = readVerified(files, path, { isSettled: lock !== null });
   const { match, not_secret: open = [] } = before?.header ?? {};
+  const context = parseContext(flags.context);
   checkRules(mergeRules(match, declared), refusedFlag);
   const player = missing === null ? null : await playerOf({ before, path }, { test, missing });
   // Players keep the values of both lists, so the new exchanges must have them too.
@@ -131,8 +132,9 @@ async function begun(
     keepErrors: missing === null || flags.keepErrors === true,
     rules: new RecordedRules(
       declared,
-      machineValues(ports),
+      machineValues(ports, { context }),
       before === null ? null : rulesBefore(before),
+      context,
     ),
     open: openPatiently,
     onExchange,

@@ -75,7 +75,7 @@ export function reportEnd(
   });
   const notes = [
     exitCode === 0 ? null : unsetKeysNote(facts.unsetKeys ?? []),
-    matchRulesNote(sums.matchRules),
+    matchRulesNote(sums),
     withheldRulesNote(sums.withheldRules),
     alteredNote(sums.altered),
     tooShortNote(tooShort),

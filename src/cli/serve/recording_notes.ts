@@ -2,6 +2,7 @@
 import { counted } from "../../domain/text.ts";
 import { isSet } from "../environment.ts";
 import type { RuleName } from "../../fixture/match/rules/match_rules.ts";
+import type { RecordingSummary } from "../../fixture/record/summaries.ts";
 import type { LeftAlone } from "../../fixture/record/exchange_outcome.ts";
 import { CLIENT_ROUTES } from "../../apis/providers.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
@@ -53,9 +54,12 @@ export function unsetKeysNote(variables: readonly string[]): string | null {
   return `${variables.join(" and ")} ${are} not set: without a key, no request is recorded`;
 }
 
-/** Names the match rules in the fixture; `null` without rules. */
-export function matchRulesNote(rules: readonly RuleName[]): string | null {
-  return rules.length === 0 ? null : `match rules written: ${rules.join(", ")}; see "match" in fixture.json`;
+/** Names the match rules in the fixture, each with a place that needs it; `null` without rules. */
+export function matchRulesNote(
+  { matchRules, rulePlaces }: Pick<RecordingSummary, "matchRules" | "rulePlaces">,
+): string | null {
+  const each = matchRules.map((rule) => rulePlaces.has(rule) ? `${rule} (${rulePlaces.get(rule)})` : rule);
+  return each.length === 0 ? null : `match rules written: ${each.join(", ")}; see "match" in fixture.json`;
 }
 
 /** Names the match rules that the requests need and that the fixture lacks; `null` without such rules. */

@@ -12,7 +12,7 @@ import { withOpen } from "../../fixture/secrets/secret_values.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { Output } from "../output.ts";
 import type { ServeFlags } from "./command.ts";
-import { machineValues } from "./machine_values.ts";
+import { machineValues, parseContext } from "./machine_values.ts";
 import { recordedPathsNote } from "./serve_view.ts";
 
 /** Flags of `serve` that a replayer depends on. */
@@ -24,6 +24,7 @@ export type ReplayFlags = Pick<
   | "replace"
   | "strictMatch"
   | "rules"
+  | "context"
   | "rewriteContext"
   | "repeat"
 >;
@@ -52,10 +53,11 @@ export async function replayerFactory(
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
   const flagRules = parseFlags(flags);
+  const context = parseContext(flags.context);
   const [directory, began] = [ports.workingDirectory(), ports.clock.now()];
   const options = {
     match,
-    candidates: () => machineValues({ ...ports, workingDirectory: () => directory }, began),
+    candidates: () => machineValues({ ...ports, workingDirectory: () => directory }, { began, context }),
     rules: flags.rules ?? null,
     rewriteContext,
     repeat: flags.repeat === true,

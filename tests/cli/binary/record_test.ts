@@ -68,12 +68,18 @@ Deno.test("record keeps what passes: around a command, whose stdout, key and exi
   await using place = new Place(() => HELLO);
   const { directory } = place.sandbox;
   const args = ["record", "--out", `${directory}/fixture`, "--events", `${directory}/events`, "--"];
-  const called = await place.call([...args, ...client(3, "'<cwd>' + Deno.cwd() + '</cwd>'")]);
+  const called = await place.call([
+    ...args,
+    ...client(3, `[Deno.cwd(), "hi"].map((content) => ({ role: "user", content }))`),
+  ]);
   assert.deepEqual([called.code, called.stdout], [3, "the command got 200 true\n"], called.stderr);
   const events = linesOf(Deno.readTextFileSync(`${directory}/events`));
   assert.deepEqual(events.map(({ type }) => type), ["ready", "exchange", "record.ended"]);
   assert.deepEqual([events[2].exit_code, events[2].match_rules], [3, ["cwd"]]);
-  assert.match(called.stderr, /match rules written: cwd; see "match" in fixture\.json/);
+  assert.match(
+    called.stderr,
+    /match rules written: cwd \(input\[0\] of exchange 1\); see "match" in fixture\.json/,
+  );
   const { base_url, match } = headerOf(`${directory}/fixture`);
   assert.deepEqual([base_url, match], [place.server.baseUrl, { normalize: ["cwd"] }]);
   assert.equal(exchangesOf(`${directory}/fixture`)[0]?.request.path, "/v1/responses");

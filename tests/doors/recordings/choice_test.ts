@@ -5,6 +5,11 @@ import { ask, call, called, chat, claude, responseStream, talk, user } from "./s
 
 const NONE = { flags: ["--rules", "none"] };
 const CLAUDE = { provider: "anthropic", base_url: "https://api.anthropic.com" };
+/** A recording with a rule, asked of another directory. */
+const RULED = {
+  header: { match: { normalize: ["cwd"] }, context: { cwd: "/srv/a" } },
+  flags: ["--context", "cwd=/srv/b"],
+};
 const hi = ask("Hi");
 const otherwise = { ...hi, user: "another" };
 const poll = ask("Done?");
@@ -29,7 +34,7 @@ rows("each exchange is played once, in recorded order", {
     asked: ["2 exact", "1 semantic", "miss 2 none"].map((outcome) => [hi, outcome]),
   },
   "ids of calls go before the tier": {
-    header: { match: { normalize: ["cwd"] } },
+    ...RULED,
     recorded: [step("/srv/a", "call_a"), step("/srv/b", "call_b")],
     asked: [[step("/srv/b", "call_a"), "1 rules cwd"], [step("/srv/b", "call_b"), "2 exact"]],
   },
@@ -70,7 +75,7 @@ rows("a sequence plays one exchange after the other", {
     ],
   },
   "but for what rules explain": {
-    header: { match: { normalize: ["cwd"] } },
+    ...RULED,
     recorded: [step("/srv/a"), step("/srv/a")],
     asked: [[step("/srv/b"), "1 rules cwd"], [talk(user("<cwd>/srv/b</cwd> x")), "2 (body_differs)"]],
   },

@@ -4,9 +4,25 @@ import { CLIENT_TEXTS, type Environment, HERE, THERE } from "./client_texts.ts";
 import { type Answer, outcomeOf, type Row, rows, sent } from "./served.ts";
 import { called, claude, says, talk, user } from "./shapes.ts";
 
-const NAMES = ["cwd", "home", "tmp", "user", "host", "timezone", "date", "time", "os", "git", "uuid"];
-const context = { cwd: HERE.cwd, home: HERE.home, date: HERE.date.iso, timezone: HERE.zone };
-const env = { HOME: THERE.home, TZ: THERE.zone };
+const NAMES = "cwd home tmp user host timezone date time os shell git uuid".split(" ");
+const context = {
+  ...{ cwd: HERE.cwd, home: HERE.home, date: HERE.date.iso, timezone: HERE.zone, os: HERE.os },
+  ...{
+    shell: `/bin/${HERE.shell}`,
+    git: `## ${HERE.branch}\n1234567 Begin`,
+    time: "2026-11-22T17:41:00.000-05:00",
+  },
+};
+const env = { HOME: THERE.home, TZ: THERE.zone, SHELL: `/bin/${THERE.shell}` };
+const FLAGS = ["--rules", "none", "--context", `os=${THERE.os}`];
+/** Headers by which clients name themselves, so that their context blocks are read. */
+const AGENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "codex": { originator: "codex_exec" },
+  "claude-code": { "user-agent": "claude-cli/2.1.332 (external, cli)" },
+};
+/** A request of a client, as it is recorded and sent. */
+const sentBy = (client: string, body: Json) =>
+  sent(body, { ...(client in AGENTS ? { client } : {}), headers: AGENTS[client] ?? {} });
 const tier = (answer: Answer) => outcomeOf(answer).split(" ").slice(0, 2).join(" ");
 
 rows(
@@ -19,12 +35,13 @@ rows(
       });
       return [client, {
         ...{ header: { created: "2026-11-22T17:41:00.000Z", match: { normalize: NAMES }, context }, env },
+        flags: ["--context", `git=## ${THERE.branch}\n1234567 Begin`],
         recorded: [bodyOf(HERE, "Hello")],
         asked: [[bodyOf(THERE, "Delete everything"), "miss 1"], [bodyOf(THERE, "Hello"), "1 rules"]],
       }];
     }),
   ),
-  { flags: ["--rules", "none"], outcome: tier, cwd: () => THERE.cwd },
+  { flags: FLAGS, outcome: tier, cwd: () => THERE.cwd },
 );
 
 const uuid = (run: string, number: number) => `01a20459-081d-7e33-bfd4-${run.repeat(11)}${number}`;
@@ -75,17 +92,20 @@ const CLIENTS: Readonly<
   })],
 };
 
+/** Outside of a repository, no client has its state. */
+const OUTSIDE = { ...THERE, branch: null };
+
 rows(
   "--normalize with the profile of a client alone fits a fixture without rules",
   Object.fromEntries(
     Object.entries(CLIENTS).map(([name, [path, bodyOf]]): [string, Row] => [name, {
       ...{ path, header: { context }, env, flags: ["--normalize", name] },
-      recorded: [sent(bodyOf(HERE, "a", "say hello"))],
+      recorded: [sentBy(name, bodyOf(HERE, "a", "say hello"))],
       asked: [
-        [bodyOf(THERE, "b", "delete everything"), "miss 1"],
-        [bodyOf(THERE, "b", "say hello"), "1 rules"],
+        [sentBy(name, bodyOf(OUTSIDE, "b", "delete everything")), "miss 1"],
+        [sentBy(name, bodyOf(OUTSIDE, "b", "say hello")), "1 rules"],
       ],
     }]),
   ),
-  { flags: ["--rules", "none"], outcome: tier, cwd: () => THERE.cwd },
+  { flags: FLAGS, outcome: tier, cwd: () => THERE.cwd },
 );

@@ -232,8 +232,9 @@ withHome("keys, cookies and accounts go wherever a source repeats them, as in a 
     const { exchanges: [exchange] } = await imported(home, list);
     assert.equal(exchange?.text.includes(value), !value.startsWith("canary"), value);
   }
-  const input = "Session ID: 6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
-  const uuid = { ...url, body: { type: "text", value: JSON.stringify({ model: "gpt-5.6", input }) } };
+  const id = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff";
+  const json = { model: "gpt-5.6", instructions: `Session ID: ${id}`, input: "Hi", prompt_cache_key: id };
+  const uuid = { ...url, body: { type: "text", value: JSON.stringify(json) } };
   const { header: { match } } = await imported(home, listOf({ request: uuid, response: answered({}) }));
   assert.deepEqual(match, { normalize: ["uuid"] });
 });

@@ -195,6 +195,7 @@ const ROWS: Readonly<Record<string, Linted>> = {
   },
   "each user and host once, with the first request that holds it": {
     exchanges: [exchange(ASKED, answerEvents("two")), HELD, HELD],
+    header: { context: { user: "alice", host: "build-box-7" } },
     found: [
       holds('the home directory of the user "alice"'),
       holds('the name of the user "alice"'),

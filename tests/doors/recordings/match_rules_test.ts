@@ -28,8 +28,10 @@ const us = (date: string) => date.split("-").map(Number).join("/").replace(/(\d+
 const context = ({ cwd, date, home }: Place, session = SOME) =>
   `2. Date: ${date}\n4. Directory: ${cwd}\nNotes: ${home}/.agent/session-state/${session}\n`;
 const instructed = (instructions: string, ...input: Json[]) => ({ model: "gpt-5.6", instructions, input });
-const asked = (place: Place, question: string, session = SOME) =>
-  instructed(context(place, session), user(question));
+const asked = (place: Place, question: string, session = SOME) => ({
+  ...instructed(context(place, session), user(question)),
+  prompt_cache_key: session,
+});
 const parts = (...texts: string[]) => user(texts.map((text) => ({ type: "input_text", text })));
 
 /** A request that is recorded at one place and asked at another, under all rules by value. */
@@ -105,12 +107,16 @@ rows("what only looks like a value of the machine counts", {
   ),
   "two UUIDs that are one there": {
     header: { match: { normalize: ["uuid"] } },
-    recorded: [talk(user(SOME), user(SOME))],
-    asked: [[talk(user(SOME), user(OTHER)), "miss 1 input[1].content"], [
-      talk(user(OTHER), user(OTHER)),
+    recorded: [talk(user(SOME), user(SOME), user("Hello"))],
+    asked: [[talk(user(SOME), user(OTHER), user("Hello")), "miss 1 input[1].content"], [
+      talk(user(OTHER), user(OTHER), user("Hello")),
       "1 rules uuid",
     ]],
   },
+  "a UUID that names no session": moved(
+    (place, session) => ({ ...asked(place, "Hello", session), prompt_cache_key: undefined }),
+    "miss 1 instructions",
+  ),
 }, { flags: FLAGS, cwd: () => THERE.cwd });
 
 const at = (
@@ -124,8 +130,11 @@ const ruled = (
   recorded: Json,
   ...more: readonly (readonly [asked: Json, outcome: string])[]
 ): Row => ({
-  ...{ header: { match }, recorded: [recorded], asked: more },
+  ...{ header: { match, context: OF_A }, recorded: [recorded], asked: more },
 });
+/** Values of the recorder, and the flags of a client with others. */
+const OF_A = { cwd: "/srv/a", date: "2026-11-21" };
+const IN_B = ["--context", "cwd=/opt/b", "--context", "date=2027-01-02"];
 const blob = (encrypted_content: string, more: Json = {}) => ({
   type: "reasoning",
   encrypted_content,
@@ -137,30 +146,41 @@ const echoed = (cwd: string, prompt: string, id: string, from: string) =>
   talk(...at(cwd, prompt, "2027-01-02"), ...called(id, `ok ${cwd}`, args(from)));
 
 rows("a request matches by the rules of its fixture and of the flags, and names those that it needed", {
-  "of the fixture": ruled(
-    { normalize: ["cwd", "date", "home"], replace: [WALL] },
-    talk(...at("/srv/a"), ...called("call_1", "/srv/a/x\nWall time: 0.1")),
-    [
-      talk(...at("/opt/b", "Fix the test", "2027-01-02"), ...called("call_1", "/opt/b/x\nWall time: 7")),
-      `1 rules cwd,date,replace ${WALL.pattern}`,
-    ],
-  ),
+  "of the fixture": {
+    ...ruled(
+      { normalize: ["cwd", "date", "home"], replace: [WALL] },
+      talk(...at("/srv/a"), ...called("call_1", "/srv/a/x\nWall time: 0.1")),
+      [
+        talk(...at("/opt/b", "Fix the test", "2027-01-02"), ...called("call_1", "/opt/b/x\nWall time: 7")),
+        `1 rules cwd,date,replace ${WALL.pattern}`,
+      ],
+    ),
+    flags: IN_B,
+  },
   "of the flags too": {
     ...ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [
-      talk(...at("/srv/b", "Fix the test", "2027-01-02")),
+      talk(...at("/opt/b", "Fix the test", "2027-01-02")),
       "1 rules cwd,date",
     ]),
-    flags: ["--normalize", "date"],
+    flags: ["--normalize", "date", ...IN_B],
   },
   "not with --strict-match": {
     ...ruled({ normalize: ["cwd"] }, talk(...at("/srv/a")), [
       talk(...at("/srv/b")),
       "miss 1 input[0].content",
     ]),
-    flags: ["--strict-match"],
+    flags: ["--strict-match", "--context", "cwd=/srv/b"],
   },
   "the recorder's values come back through played answers": {
-    header: { match: { normalize: ["cwd", "date"] } },
+    header: {
+      match: { normalize: ["cwd", "date"] },
+      ...{ created: "2026-11-21T10:00:00.000Z", context: OF_A },
+      recordings: ["/srv/a", "/srv/z"].map((cwd, index) => ({
+        ...{ created: "2026-11-21T10:00:00.000Z", exchanges: [index + 1, index + 1] },
+        context: { ...OF_A, cwd },
+      })),
+    },
+    flags: IN_B,
     recorded: [
       talk(...at("/srv/a"), ...called("call_1", "ok /srv/a", args("/srv/a"))),
       talk(...at("/srv/z", "Other"), ...called("call_2", "ok /srv/z", args("/srv/z"))),
@@ -193,11 +213,12 @@ rows("a request matches by the rules of its fixture and of the flags, and names 
     [{ ...ask("b"), "odd name": 2, deep: [{ x: 3 }] }, "miss 1 deep[1]"],
   ),
   "strings over 64 KiB are skipped, and that is reported once": {
-    header: { match: { normalize: ["cwd"], replace: [WALL] } },
+    header: { match: { normalize: ["cwd"], replace: [WALL] }, context: OF_A },
+    flags: IN_B,
     recorded: ["1", "2"].map((text) => talk(...at("/srv/a", text), user("x".repeat(70_000)))),
     asked: ["1", "2"].map((text, index) =>
       [
-        talk(...at("/srv/b", text), user("x".repeat(70_000))),
+        talk(...at("/opt/b", text), user("x".repeat(70_000))),
         `${text} rules cwd${index === 0 ? " (strings_skipped)" : ""}`,
       ] as const
     ),
@@ -240,12 +261,13 @@ withHome(
 );
 
 withHome("the rules of one fixture do not apply to another", async (home) => {
-  home.fixture("a", [exchangeOf(talk(...at("/srv/a")))]);
-  home.fixture("b", [exchangeOf(talk(...at("/srv/a")))], { match: { normalize: ["cwd"] } });
-  await using server = await Served.start(home, ["a", "b"], { cwd: home.directory, flags: FLAGS });
-  const first = await server.ask(talk(...at("/srv/b")));
+  home.fixture("a", [exchangeOf(talk(...at("/srv/a")))], { context: OF_A });
+  home.fixture("b", [exchangeOf(talk(...at("/srv/a")))], { match: { normalize: ["cwd"] }, context: OF_A });
+  const flags = [...FLAGS, "--context", "cwd=/opt/b"];
+  await using server = await Served.start(home, ["a", "b"], { cwd: home.directory, flags });
+  const first = await server.ask(talk(...at("/opt/b")));
   assert.deepEqual([outcomeOf(first), first.events[0].fixture], ["1 rules cwd", "b"]);
-  assert.match(outcomeOf(await server.ask(talk(...at("/srv/b")))), /^miss/);
+  assert.match(outcomeOf(await server.ask(talk(...at("/opt/b")))), /^miss/);
 });
 
 const answers = (first: Json, second: Json) => [

@@ -56,7 +56,8 @@ rows("all differences are listed, with both values", {
     ]],
   },
   "only what counts under the rules": {
-    header: { match: { normalize: ["cwd"] } },
+    header: { match: { normalize: ["cwd"] }, context: { cwd: "/srv/a" } },
+    flags: ["--context", "cwd=/srv/b"],
     recorded: [talk(user("<cwd>/srv/a</cwd>"), user("Fix /srv/a/x"))],
     asked: [[talk(user("<cwd>/srv/b</cwd>"), user("Delete /srv/b/x")), [
       'input[1].content: "Fix <cwd:1>/x" / "Delete <cwd:1>/x"',
@@ -168,7 +169,8 @@ const branch = (name: string) => chat([user([text("Be kind"), reminder(name), te
 const last = (name: string) => chat([user([text("Fix the test"), reminder(name)])]);
 
 const CURES: Readonly<Record<string, Cure>> = {
-  "a UUID that is new each time": two(whole, ONE, TWO, "--normalize uuid"),
+  "a UUID that is new each time": two(tested, ONE, TWO, "--normalize uuid"),
+  "another UUID in a question": two(whole, ONE, TWO, null),
   "only the rules that are needed, of directory and day": [
     [places("/srv/a", "2026-11-21")],
     places("/srv/b", "2026-11-22"),
@@ -196,11 +198,12 @@ const CURES: Readonly<Record<string, Cure>> = {
     null,
   ],
 };
-const COMPATIBLE = { provider: "compatible" };
+const COMPATIBLE = { provider: "compatible", context: { cwd: "/srv/a", date: "2026-11-21" } };
+const ELSEWHERE = ["--context", "cwd=/srv/b", "--context", "date=2026-11-22"];
 const cureRow = ([recorded, asked]: (typeof CURES)[string], outcome: Json, flags?: string): Row => ({
   ...{ path: "/v1/chat/completions", header: COMPATIBLE, asked: [[asked, outcome]] },
   recorded: recorded.map((body, n) => sent(body, { answer: { n } })),
-  ...(flags === undefined ? {} : { flags: wordsIn(flags) }),
+  flags: [...ELSEWHERE, ...wordsIn(flags ?? "")],
 });
 
 rows(

@@ -151,8 +151,8 @@ withHome("many requests at once, in any order, get each the answer of its own ag
     const call = { type: "function_call", id: "fc_1", call_id: `call_${agent}_${length}`, name: "ls" };
     return exchangeOf(sent(step(agent, length, "/srv/a", "ok"), { answer: responseStream(call) }));
   });
-  home.fixture("a", recorded, { match: { normalize: ["cwd"] } });
-  const flags = ["--rules", "none", "--match", "conversation"];
+  home.fixture("a", recorded, { match: { normalize: ["cwd"] }, context: { cwd: "/srv/a" } });
+  const flags = ["--rules", "none", "--match", "conversation", "--context", "cwd=/opt/b"];
   await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
   const place = ({ agent, length }: (typeof STEPS)[number]) => (agent * 7 + length * 5) % 11;
   const order = STEPS.toSorted((a, b) => place(a) - place(b));
@@ -230,7 +230,7 @@ for (const flags of [["--rewrite-context"], []]) {
       }),
     ),
     {
-      flags: ["--rules", "none", ...flags],
+      flags: ["--rules", "none", "--context", 'cwd=/opt/my "shop"', ...flags],
       header: { match: { normalize: ["cwd"] }, context: { cwd: PATH } },
       outcome: ({ text }) => text,
     },

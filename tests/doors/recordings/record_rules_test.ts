@@ -10,22 +10,24 @@ import { responseStream } from "./shapes.ts";
 
 const UUID = "01a20459-081d-7e33-bfd4-e66f14c754e7";
 const CODEX = { originator: "codex_exec", "user-agent": "codex_exec/0.169.0 (Debian)" };
-const today = (day: number, text = "Hi") => `Today's date is 2026-11-${day}\n${text}`;
-/** A text whose answer is its date. */
-const asksDay = (day: number) => `Today's date is 2026-11-${day}`;
-const uuid = (digit: string) => `${digit.repeat(8)}-0000-4000-8000-000000000000`;
+const NOW = new Date();
+const TODAY = NOW.toLocaleDateString("sv");
+const today = (text = "Hi") => `Today's date is ${TODAY}\n${text}`;
+/** Texts whose answers are their moments, or the notation of their day. */
+const asksTime = (second: number) => `It is ${new Date(NOW.getTime() + second * 1000).toISOString()}`;
+const DAYS = [TODAY, NOW.toLocaleDateString("en-US")].map((day) => `It is ${day}`);
 
-/** An upstream whose answer repeats the last line of the request. */
+/** An upstream whose answer repeats the last line of the instructions. */
 const echoing = () =>
   new RawUpstream(async (connection, request) => {
-    const { input } = JSON.parse(new TextDecoder().decode(request.body));
-    const text = typeof input === "string" ? input.split("\n").at(-1) : "Hi";
+    const { instructions } = JSON.parse(new TextDecoder().decode(request.body));
+    const text = instructions?.split("\n").at(-1) ?? "Hi";
     const content = [{ type: "output_text", text }];
     const stream = responseStream({ type: "message", id: "msg_1", role: "assistant", content });
     await streaming(stream.replaceAll("resp_1", `resp_${Math.random()}`))(connection, request);
   });
 
-/** One recording: its requests, as texts or bodies. */
+/** One recording: its requests, as instructions or members of bodies. */
 interface Part {
   readonly inputs: readonly Json[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -43,8 +45,10 @@ async function recorded(home: RecordingHome, parts: readonly Part[]): Promise<{ 
     const options = { flags: ["--append", ...flags], cwd: `${home.directory}/${cwd}` };
     await using recorder = await home.record(upstream.origin, options);
     for (const input of inputs) {
-      const text = typeof input === "string" ? input.replaceAll("CWD", `${home.directory}/${cwd}`) : input;
-      await recorder.ask("/v1/responses", { model: "m", input: text, ...input?.body }, { headers });
+      const own = typeof input === "string"
+        ? { instructions: input.replaceAll("CWD", `${home.directory}/${cwd}`) }
+        : input;
+      await recorder.ask("/v1/responses", { model: "m", input: "Hi", ...own }, { headers });
     }
     end = await recorder.end(0);
   }
@@ -67,35 +71,54 @@ const CODEX_RULES = {
 /** Recordings of one fixture, the rules that it has then, and those that the last one withheld. */
 const ROWS: Readonly<Record<string, readonly [readonly Part[], Json, ...string[]]>> = {
   "named rules that the requests need, in their usual order": [[{
-    inputs: [today(22), "<cwd>/srv/app</cwd>"],
+    inputs: [today(), "in CWD"],
   }], { normalize: ["cwd", "date"] }],
-  "the rule uuid not for a UUID of the question": [[{ inputs: [`see ${UUID}`] }], undefined],
-  "the rule uuid for a UUID of the client's own field": [[{ inputs: [`Session ID: ${UUID}`] }], {
-    normalize: ["uuid"],
-  }],
-  "the rules of a client's profile where they applied": [[{ inputs: [[call]], headers: CODEX }], CODEX_RULES],
+  "no rule for what is in questions alone": [
+    [{ inputs: [{ input: `see ${UUID} of ${TODAY}`, prompt_cache_key: UUID }] }],
+    undefined,
+  ],
+  "no rule for labels of other values": [
+    [{ inputs: [`Username: alice\nOS: Windows 11\n<cwd>/srv/app</cwd>\nSession ID: ${UUID}`] }],
+    undefined,
+  ],
+  "the rule uuid for the client's session": [
+    [{ inputs: [{ instructions: `Session ID: ${UUID}`, prompt_cache_key: UUID }] }],
+    { normalize: ["uuid"] },
+  ],
+  "the rule uuid for the session of a header": [
+    [{ inputs: [`Session ID: ${UUID}`], headers: { session_id: UUID } }],
+    { normalize: ["uuid"] },
+  ],
+  "the rule of a declared directory, also if a question alone names it": [
+    [{ inputs: [{ input: "Read /app/src/a.ts" }], flags: ["--context", "cwd=/app/src"] }],
+    { normalize: ["cwd"] },
+  ],
+  "the rules of a client's profile where they applied": [
+    [{ inputs: [{ input: [call] }], headers: CODEX }],
+    CODEX_RULES,
+  ],
   "declared rules first, and each rule once": [
     [{
-      inputs: ["<cwd>/srv/app</cwd>", today(22)],
+      inputs: ["in CWD", today()],
       flags: ["--normalize", "codex", "--normalize", "date", "--ignore", "$.metadata", "--replace", "a=b"],
     }],
     { normalize: ["codex", "cwd", "date"], ignore: ["$.metadata"], replace: [{ pattern: "a", with: "b" }] },
   ],
   "not a rule that makes requests with different answers equal": [
-    [{ inputs: [22, 23].map((day) => `<cwd>/srv/a</cwd>\n${asksDay(day)}`) }],
+    [{ inputs: [0, 1].map((second) => `in CWD\n${asksTime(second)}`) }],
     { normalize: ["cwd"] },
-    "date",
+    "time",
   ],
   "a rule although the answers of several recordings differ": [
-    [22, 23, 24].map((day) => ({ inputs: [asksDay(day)] })),
-    { normalize: ["date"] },
+    [0, 1, 2].map((second) => ({ inputs: [asksTime(second)] })),
+    { normalize: ["time"] },
   ],
   "not a rule of the fixture that hides a difference in the new recording": [
-    [{ inputs: [`<cwd>/srv/a</cwd>\n${today(21)}`] }, {
-      inputs: [21, 22].map((day) => `Hi\n${asksDay(day)}`),
+    [{ inputs: [`in CWD\n${asksTime(0)}`] }, {
+      inputs: [1, 2].map((second) => `Hi\n${asksTime(second)}`),
     }],
     { normalize: ["cwd"] },
-    "date",
+    "time",
   ],
 };
 
@@ -111,10 +134,10 @@ for (const [name, [parts, match, ...withheld]] of Object.entries(ROWS)) {
 withHome(
   "a profile of the fixture loses the rule that hides a difference, and keeps its others",
   async (home) => {
-    const parts = [{ inputs: ["Hi"], flags: ["--normalize", "codex"] }, { inputs: [21, 22].map(asksDay) }];
+    const parts = [{ inputs: ["Hi"], flags: ["--normalize", "codex"] }, { inputs: DAYS }];
     const { end, header } = await recorded(home, parts);
     assert.deepEqual(end.withheld_rules, ["date"]);
-    assert.deepEqual(header.match.normalize, ["cwd", "home", "os", "timezone"]);
+    assert.deepEqual(header.match.normalize, ["cwd", "home", "os", "shell", "timezone"]);
     assert.deepEqual([header.match.ignore, header.match.replace.length], [CODEX_RULES.ignore, 4]);
   },
 );
@@ -134,7 +157,8 @@ withHome("each recording of a fixture has its own time and machine, and plays un
   await using recorder = await home.record(upstream.origin, options);
   // The third recording names no directory, so its path is a text like any other.
   for (const text of ["one in", "two in", "in"]) {
-    await recorder.ask("/v1/responses", { model: "m", input: `${text} ${home.directory}/three` });
+    const instructions = `${text} ${home.directory}/three`;
+    await recorder.ask("/v1/responses", { model: "m", input: "Hi", instructions });
   }
   const { published } = await recorder.end();
   assert.deepEqual([recorder.events.filter(({ type }) => type === "played").length, published], [2, 1]);
@@ -143,12 +167,12 @@ withHome("each recording of a fixture has its own time and machine, and plays un
 withHome(
   "until a growing recording ends, fixture.json has no rule that could hide a difference",
   async (home) => {
-    const inputs = [today(21)];
+    const inputs = [asksTime(0)];
     await recorded(home, [{ inputs }]);
     await using upstream = echoing();
     await using recorder = await home.record(upstream.origin, { flags: ["--append"] });
-    for (const [index, input] of [asksDay(21), asksDay(22), "<cwd>/srv/a</cwd>"].entries()) {
-      await recorder.ask("/v1/responses", { model: "m", input });
+    for (const [index, instructions] of [asksTime(1), asksTime(2), `in ${home.workspace}`].entries()) {
+      await recorder.ask("/v1/responses", { model: "m", input: "Hi", instructions });
       await recorder.reported(index + 1);
       assert.deepEqual(headerOf(recorder.out).match?.normalize?.includes("cwd") ?? false, false);
       assert.deepEqual((await home.findings("recorded")).filter((line) => line.startsWith("error")), []);
@@ -160,9 +184,9 @@ withHome(
 
 /** Lines that rules make equal, in groups. */
 const LINES = [
-  ["<cwd>/srv/a</cwd>", "<cwd>/srv/b</cwd>", "in /srv/a", "in /srv/c"],
-  [asksDay(21), asksDay(22)],
-  [`Session ID: ${uuid("1")}`, `Session ID: ${uuid("2")}`],
+  ["in CWD", "in /srv/a"],
+  DAYS,
+  [asksTime(0), asksTime(1)],
   ["Wall time: 0.1 seconds", "Wall time: 2.5 seconds"],
   ["Hi", "Ho"],
 ];

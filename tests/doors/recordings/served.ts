@@ -14,6 +14,8 @@ export class Sent {
   readonly headers: Readonly<Record<string, string>> = {};
   /** API that `request.json` names. */
   readonly api?: string;
+  /** Client that `request.json` names. */
+  readonly client?: string;
   /** Answer of a recorded request: an event stream, or JSON. */
   readonly answer: Json = {};
   /** Members of `response.json` of a recorded request. */
@@ -40,6 +42,7 @@ export function exchangeOf(given: Json, path = "/v1/responses"): GivenExchange {
     request: {
       ...{ method, path: rest.path, headers: rest.headers, ...recordedBody(body) },
       ...(rest.api === undefined ? {} : { api: rest.api }),
+      ...(rest.client === undefined ? {} : { client: rest.client }),
     },
     ...(typeof body === "string" ? { sent: body } : {}),
     response: {

@@ -188,8 +188,9 @@ const runs = (run: number, more = "") =>
 const miss = async (recorded: readonly Json[], received: Json) => {
   await using home = new RecordingHome();
   const answers = recorded.map((body, n) => exchangeOf(sent(body, { answer: { n } }), CHAT));
-  home.fixture("a", answers, COMPATIBLE);
-  await using server = await Served.start(home, [`${home.directory}/a`], { flags: FLAGS });
+  home.fixture("a", answers, { ...COMPATIBLE, context: { cwd: "/srv/a" } });
+  const flags = [...FLAGS, "--context", "cwd=/srv/b"];
+  await using server = await Served.start(home, [`${home.directory}/a`], { flags });
   return cureOf((await server.ask(received, "", CHAT)).events[0]);
 };
 
