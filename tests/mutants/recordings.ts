@@ -48,7 +48,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   {
     file: "src/fixture/match/rules/value_forms.ts",
     text: "(!asked || mayAsk(form, text, start))",
-    replacement: "(!asked || text !== \"\")",
+    replacement: '(!asked || text !== "")',
     promise: "fixtures.md: in a question only paths are replaced",
     area: ["doors/recordings/match_rules_test.ts"],
   },
