@@ -68,10 +68,16 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
       "take readVariable of src/cli/environment.ts, or Ports.env",
     ),
     "foreign code": never(
-      // It loads the scripts in the executable.
-      /^src\/(?!cli\/start\/embedded_script\.ts$).*\.ts$/,
+      // One loads the scripts in the executable, one asks the C library for a call that the runtime lacks.
+      /^src\/(?!(?:cli\/start\/embedded_script|tools\/shell\/children)\.ts$).*\.ts$/,
       /\b(?:Deno|process)\.dlopen\b|\bcreateRequire\b|\bnode:vm\b|\bnew (?:Function|Worker)\b|\bWebAssembly\./g,
       "the binary has all permissions, so it loads its own modules only",
+    ),
+    children: never(
+      // The second waits for its child before anything else runs.
+      /^src\/(?!(?:tools\/shell\/children|cli\/serve\/git_status)\.ts$).*\.ts$/,
+      /\bnew Deno\.Command\b/g,
+      "start it with spawn of src/tools/shell/children.ts, or as PID 1 its end may be missed",
     ),
     doors: never(
       // The harness of kills drives the store's writer; one module of support calls the program.

@@ -1,4 +1,5 @@
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
+import { collectOrphans } from "../tools/shell/children.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import { errorAtHome, homeIn } from "./hints.ts";
 import type { ProgramPorts } from "./live_ports.ts";
@@ -40,6 +41,7 @@ const NO_FLAGS = { json: undefined, quiet: undefined, color: true } as const;
 export function prepareProcess(): void {
   narrowProcessEnvironment();
   outliveFileSizeLimit();
+  collectOrphans();
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The pager: the user's own program for texts that are longer than the terminal. */
 import type { Ports } from "../domain/ports.ts";
 import type { ProgramPorts } from "./live_ports.ts";
+import { spawn } from "../tools/shell/children.ts";
 import { signalChild } from "./signals.ts";
 
 /** Exit codes of a shell that cannot start a command. */
@@ -32,7 +33,7 @@ export async function showInPager(ports: ProgramPorts, command: string, text: st
     ports.exit(exitCode);
   });
   try {
-    pager = new Deno.Command("sh", {
+    pager = spawn("sh", {
       args: ["-c", command],
       // less passes colours through, and leaves a text that fits on the screen.
       env: { LESS: ports.env("LESS") ?? "FRX" },
@@ -40,7 +41,7 @@ export async function showInPager(ports: ProgramPorts, command: string, text: st
       stdout: "inherit",
       // The usual pager may be missing.
       stderr: command === USUAL_PAGER ? "null" : "inherit",
-    }).spawn();
+    });
     await new Blob([text]).stream().pipeTo(pager.stdin).catch(() => {
       // The user left before the end.
     });

@@ -6,6 +6,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { readKey, readVariable } from "../environment.ts";
 import { keysOf, KNOWN_UPSTREAMS, knownUpstream, UPSTREAM_VARIABLES } from "../../apis/known_upstreams.ts";
 import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
+import { spawn } from "../../tools/shell/children.ts";
 import { onStopSignals, signalChild } from "../signals.ts";
 
 /** Key of clients that need no real one. */
@@ -115,14 +116,14 @@ function started(
   env: Readonly<Record<string, string>>,
 ): Deno.ChildProcess {
   try {
-    return new Deno.Command(name, {
+    return spawn(name, {
       args,
       // The base URLs point to this machine, so no proxy may get the requests and their real keys.
       env: { ...loopbackDirect(readVariable), ...env },
       stdin: "inherit",
       stdout: "inherit",
       stderr: "inherit",
-    }).spawn();
+    });
   } catch (error) {
     throw new RepriseError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
       hint: "Everything after -- is the command and its arguments; no shell parses it",

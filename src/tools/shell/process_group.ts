@@ -58,17 +58,25 @@ function hasRunningMember(leader: number): boolean {
 }
 
 function isRunningIn(leader: number, pid: string): boolean {
+  const facts = processFacts(pid);
+  return facts?.group === leader && facts.state !== "Z" && facts.state !== "X";
+}
+
+/** Reads state, parent and group of a process in /proc; `null` if it is gone. */
+export function processFacts(
+  pid: string | number,
+): { readonly state: string; readonly parent: number; readonly group: number } | null {
   let stat: string;
   try {
     stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
   } catch (error) {
     // It ended while the list was read.
-    if (error instanceof Deno.errors.NotFound || isNoSuchProcess(error)) return false;
+    if (error instanceof Deno.errors.NotFound || isNoSuchProcess(error)) return null;
     throw error;
   }
   // The name in parentheses may hold anything; state, parent and group follow its last parenthesis.
-  const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return Number(group) === leader && state !== "Z" && state !== "X";
+  const [state = "", parent, group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state, parent: Number(parent), group: Number(group) };
 }
 
 function isNoSuchProcess(error: unknown): boolean {

@@ -1,4 +1,5 @@
 /** Runs one command in a process group of its own, within its caps, and ends all that is left of the group. */
+import { spawn } from "./children.ts";
 import { endGroup, isGroupAlive, rememberGroup } from "./process_group.ts";
 import { concatBytes, encodeUtf8 } from "../../domain/bytes.ts";
 import { withoutCutEnd, withoutCutStart } from "../output.ts";
@@ -59,7 +60,7 @@ type StopCause = "timed_out" | "flooded" | "aborted";
  */
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandResult> {
   const [program = "", ...args] = argv;
-  const child = new Deno.Command(program, {
+  const child = spawn(program, {
     args,
     cwd: options.directory,
     clearEnv: true,
@@ -69,7 +70,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-  }).spawn();
+  });
   const forget = rememberGroup(child.pid, options.directory);
   const stop = Promise.withResolvers<StopCause>();
   const collector = new OutputCollector();

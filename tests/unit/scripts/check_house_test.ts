@@ -38,8 +38,13 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
   }, "src/cli/a.ts:1 src/tools/a.ts:1"],
   "foreign code": [{
     "src/cli/start/embedded_script.ts": 'import { Script } from "node:vm";\n',
+    "src/tools/shell/children.ts": 'Deno.dlopen("libc.so.6", {});\n',
     "src/run/a.ts": 'new Worker("b.js");\nimport { Script } from "node:vm";\nDeno.dlopen("libc.so.6", {});\n',
   }, "src/run/a.ts:1 src/run/a.ts:2 src/run/a.ts:3"],
+  children: [{
+    "src/tools/shell/children.ts": 'new Deno.Command("true");\n',
+    "src/cli/a.ts": 'new Deno.Command("true");\n',
+  }, "src/cli/a.ts:1"],
   doors: [{
     "tests/cli/a_test.ts":
       'import {} from "../../sr\x63/run/a.ts";\nimport type {} from "../support/in_process.ts";\n',
