@@ -172,6 +172,33 @@ Deno.test("the gateway forwards to the test that runs, and to none while no test
   assert.equal((await server.over()).code, 0);
 });
 
+Deno.test("the gateway forwards what follows the path of its base URL, and refuses any other path", async () => {
+  await using sandbox = new Sandbox();
+  await using upstream = new RawUpstream(answering("200 OK\r\ncontent-type: application/json", "{}"));
+  const server = await SuiteServer.start(sandbox, ["serve"]);
+  const environment = { OPENAI_BASE_URL: `${upstream.origin}/t/a/openai/v1` };
+  await server.line(JSON.stringify({ type: "begin", test: "a", environment }));
+  await server.began("a");
+  const { origin } = new URL(server.environment.OPENAI_BASE_URL ?? "");
+  const refused: string[] = [];
+  for (
+    const path of ["/v1/responses", "/v1", "/v1?x=1", "/v1/", "/responses", "/v1responses", "/v2/v1/x", "/"]
+  ) {
+    const answer = await fetch(origin + path, { method: "POST", body: "{}" });
+    if (answer.status === 200) continue;
+    refused.push(path);
+    assert.equal(answer.status, 400);
+    assert.match((await answer.json()).error.message, /its path is not below \/v1, that of OPENAI_BASE_URL/);
+  }
+  assert.deepEqual(refused, ["/responses", "/v1responses", "/v2/v1/x", "/"]);
+  assert.deepEqual(
+    upstream.requests.map(({ head }) => head.split(" ")[1]),
+    ["/responses", "", "?x=1", "/"].map((rest) => `/t/a/openai/v1${rest}`),
+  );
+  assert.equal((await server.end("a")).turned_away, 4);
+  assert.equal((await server.over()).code, 0);
+});
+
 Deno.test("--suite refuses a command, a second folder, and lines that it does not know", async () => {
   await using sandbox = new Sandbox();
   const suite = writeSuite(sandbox, ["a"]);
