@@ -58,7 +58,7 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
     ),
     process: never(
       // The ports; programs that serve until a signal comes, which no step of a session test does; a change of directory.
-      /^src\/(?!(?:cli\/(?:live_ports|start\/begin|serve\/(?:server_process|wrapped_command))|tools\/writing\/replace_file)\.ts$).*\.ts$/,
+      /^src\/(?!(?:cli\/(?:live_ports|start\/(?:begin|streams)|serve\/(?:server_process|wrapped_command))|tools\/writing\/replace_file)\.ts$).*\.ts$/,
       /\b(?:Deno|process)\.(?:exit|exitCode|stdin|cwd)\b/g,
       "take it from ProgramPorts of src/cli/live_ports.ts",
     ),

@@ -31,6 +31,7 @@ export type ExitCode = keyof typeof EXIT_CODES;
 /** The exit code that each error code ends the process with. `docs/configuration.md` is generated from this table. */
 export const EXIT_CODE_OF = {
   unexpected: 1,
+  damaged_executable: 1,
   usage: 2,
   bad_configuration: 2,
   no_model: 2,

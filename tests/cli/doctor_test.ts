@@ -57,7 +57,11 @@ test("doctor exits as a run would: with 0, or as the run that could not start, a
 });
 
 test.process({
-  ...needing("doctor reports an executable that differs from what was built", lacksBinary(), lacksLinux()),
+  ...needing(
+    "an executable that differs from what was built says so, at its start or to doctor",
+    lacksBinary(),
+    lacksLinux(),
+  ),
   fn: async () => {
     await using place = new Place([]);
     const path = `${place.sandbox.directory}/reprise`;
@@ -75,6 +79,26 @@ test.process({
     const index = bytes.findIndex((_, at) => mark.every((byte, offset) => bytes[at + offset] === byte));
     bytes[index + 1023] = 0x21;
     assert.deepEqual(await checked(), [1, "failed"]);
+    // A part that was not written: its code cannot be told from blanks.
+    const [, places = ""] = new TextDecoder().decode(bytes.subarray(index, index + 1024)).split("\n");
+    const [at, length] = JSON.parse(places)["listing.js"];
+    bytes.fill(0, index + 1024 + at, index + 1024 + at + length);
+    Deno.writeFileSync(path, bytes, { mode: 0o755 });
+    const through = ["/bin/sh", "-c", `shift; exec ${path} "$@"`, "sh"];
+    const says = /^error: Cannot run ".*reprise": its file was cut or changed \(.*\)\nhint: Install .*\n$/;
+    const starts = async () => {
+      const ls = await place.start(["ls"], { through }).ended();
+      assert.deepEqual([ls.code, ls.stdout], [1, ""]);
+      assert.match(ls.stderr, says);
+    };
+    await starts();
+    bytes[index] = 0;
+    Deno.writeFileSync(path, bytes, { mode: 0o755 });
+    await starts();
+    Deno.truncateSync(path, bytes.length - 1);
+    const cut = await place.start(["--version"], { through }).ended();
+    assert.deepEqual([cut.code, cut.stdout], [1, ""]);
+    assert.match(cut.stderr, /Could not find standalone binary section/);
   },
 });
 

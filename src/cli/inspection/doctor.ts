@@ -95,8 +95,8 @@ function executableText(): string {
   const intact = isIntact();
   if (intact === null) return "it has no checksum";
   if (intact) return "it fits its checksum";
-  throw new RepriseError("unexpected", `${Deno.execPath()} does not fit its checksum`, {
-    hint: "Install it again: its file was cut or changed",
+  throw new RepriseError("damaged_executable", `${Deno.execPath()} does not fit its checksum`, {
+    hint: "Install it again: its file was changed",
   });
 }
 

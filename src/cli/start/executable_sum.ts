@@ -5,6 +5,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { decodeLatin1, encodeUtf8 } from "../../domain/bytes.ts";
 import { indexIn, NO_SUM, readAt } from "./part_files.ts";
+import { exitWith } from "./streams.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -19,6 +20,17 @@ export function isIntact(path = "/proc/self/exe"): boolean | null {
   hash.update(NO_SUM);
   update(hash, file, { from: index.sumAt + NO_SUM.length, to: file.seekSync(0, Deno.SeekMode.End) });
   return hash.digest("hex") === index.sum;
+}
+
+/** Ends the process after an error that nothing expected: with a sentence if the executable is damaged. */
+export function endAfter(error: unknown): never {
+  // Every executable of Linux has a checksum, unless the damage hides it.
+  if (isIntact() ?? Deno.build.os !== "linux") throw error;
+  exitWith(
+    1,
+    `error: Cannot run ${JSON.stringify(Deno.execPath())}: its file was cut or changed (${error})\n` +
+      "hint: Install it again, and compare the download with SHA256SUMS\n",
+  );
 }
 
 function update(

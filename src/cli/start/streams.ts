@@ -39,6 +39,15 @@ export function writeAll(stream: ByteStream, bytes: Uint8Array): void {
   }
 }
 
+/** Ends the process with a line on stderr, before the program is loaded. */
+export function exitWith(code: number, text: string): never {
+  try {
+    writeAll(Deno.stderr, new TextEncoder().encode(text));
+  } finally {
+    Deno.exit(code);
+  }
+}
+
 /** Bytes in the runtime's buffer of stdout. */
 let buffered = 0;
 
