@@ -1,7 +1,7 @@
 /** The verb `import`: a session from an export, or from a session of another agent. */
 import { collectSource, MAX_LINE_BYTES, MAX_SOURCE_BYTES } from "../../agents/lines.ts";
 import { readerOf } from "../../agents/readers.ts";
-import { concatBytes } from "../../domain/bytes.ts";
+import { concatBytes, decodeLatin1 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { openHome } from "../../store/home.ts";
@@ -37,6 +37,11 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   if (flags.trustOrigin !== undefined) {
     throw new RepriseError("usage", "Cannot use --trust-origin: the file is no session of another agent", {
       hint: "Import it without --trust-origin",
+    });
+  }
+  if (!isOurs && /^(?:\xff\xfe|\xfe\xff)/.test(decodeLatin1(start.subarray(0, 2)))) {
+    throw new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: it is in UTF-16`, {
+      hint: 'A shell rewrote it: let reprise write the file, with "reprise export ID FILE"',
     });
   }
   if (!isOurs) {

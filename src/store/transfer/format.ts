@@ -59,24 +59,36 @@ export function contentOf(line: JsonObject): Uint8Array {
   return Buffer.from(base64, "base64");
 }
 
-/** Splits a stream into lines, and never holds more than one. Each has its newline. */
+const NEWLINE = 0x0a, RETURN = 0x0d;
+
+/** A line as it was written: editors, mail and Git for Windows change line ends, and put a byte order mark before the first. */
+function restored(line: Uint8Array, isFirst: boolean): Uint8Array {
+  const from = isFirst && line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? 3 : 0;
+  // A return in a text is escaped, so that it can only be part of a line end.
+  if (line.at(-2) !== RETURN) return line.subarray(from);
+  const plain = line.slice(from, -1);
+  plain[plain.length - 1] = NEWLINE;
+  return plain;
+}
+
+/** Splits a stream into lines, and never holds more than one. Each has its newline, without the return before it. */
 export async function* linesOf(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = [];
-  let size = 0;
+  let [size, isFirst] = [0, true];
   for await (const chunk of source) {
     for (let at = 0; at < chunk.length;) {
-      const newline = chunk.indexOf(0x0a, at);
+      const newline = chunk.indexOf(NEWLINE, at);
       const end = newline === -1 ? chunk.length : newline + 1;
       size += end - at;
       if (size > MAX_LINE_BYTES) throw new BadExport(`has more than ${MAX_LINE_BYTES} bytes`);
       held.push(chunk.slice(at, end));
       at = end;
       if (newline === -1) continue;
-      yield held.length === 1 ? held[0] as Uint8Array : Buffer.concat(held);
+      yield restored(held.length === 1 ? held[0] as Uint8Array : Buffer.concat(held), isFirst);
       held = [];
-      size = 0;
+      [size, isFirst] = [0, false];
     }
   }
   if (size > 0) throw new BadExport("is cut short: it does not end with a newline");

@@ -62,6 +62,27 @@ for (const [kind, turns] of Object.entries(EXPORTED)) {
   });
 }
 
+/** Exports as other programs save them. */
+const SAVED: Readonly<Record<string, (text: string) => string>> = {
+  "line ends of Windows": (text) => text.replaceAll("\n", "\r\n"),
+  "a byte order mark": (text) => `\ufeff${text}`,
+  "both": (text) => `\ufeff${text.replaceAll("\n", "\r\n")}`,
+  "a mixed end": (text) => text.replace("\n", "\r\n"),
+};
+
+withHome("an export that was saved with other line ends or a byte order mark is read", async (home) => {
+  home.session();
+  const text = whole(await exported(home));
+  for (const [name, saved] of Object.entries(SAVED)) {
+    assert.equal((await imported(home, saved(text))).session, ID, name);
+    const files = (path: string) => bytesBelow(`${path}/sessions/${ID}`, "lock");
+    assert.deepEqual(files(other(home)), files(home.home), name);
+    Deno.removeSync(other(home), { recursive: true });
+    const shown = await home.call(["show", "-", "--json"], { stdin: saved(text) });
+    assert.deepEqual([shown.code, JSON.parse(shown.stdout).problems], [0, undefined], name);
+  }
+});
+
 withHome("a fork is imported with its lineage, without its parent", async (home) => {
   home.session();
   const { session } = await home.json(["fork", ID, "--to-seq", "7"]);
@@ -144,4 +165,18 @@ withHome("an export of a damaged session writes nothing", async (home) => {
   await refused(/blobs\//);
   Deno.removeSync(blob);
   await refused(/is missing/);
+});
+
+withHome("an export that a shell rewrote in UTF-16 is named so, in both byte orders", async (home) => {
+  home.session();
+  const text = `\ufeff${whole(await exported(home))}`;
+  for (const isLittle of [true, false]) {
+    const bytes = new DataView(new ArrayBuffer(2 * text.length));
+    for (let at = 0; at < text.length; at++) bytes.setUint16(2 * at, text.charCodeAt(at), isLittle);
+    const path = `${home.directory}/utf16.jsonl`;
+    Deno.writeFileSync(path, new Uint8Array(bytes.buffer));
+    const { code, stdout } = await home.call(["import", path, "--json", "--home", other(home)]);
+    assert.deepEqual([code, arrived(home)], [2, []]);
+    assert.match(JSON.parse(stdout).message, /: it is in UTF-16$/);
+  }
 });

@@ -36,6 +36,18 @@ type Row = readonly [change: (lines: string[]) => string, says: RegExp];
 export const HOSTILE: Record<string, Row> = {
   "nothing": [() => "", /line 1 is missing/],
   "no newline": [(lines) => lines.join("\n"), /cut short/],
+  "a return inside a line": [
+    (lines) => `${lines.join("\n")}\n`.replace(",", ",\r"),
+    /does not fit the lines before/,
+  ],
+  "a second byte order mark": [
+    (lines) => `\ufeff\ufeff${lines.join("\n")}\n`,
+    /neither an export|is not JSON/,
+  ],
+  "a byte order mark in the middle": [
+    ([head, ...rest]) => `${[head, `\ufeff${rest[0]}`, ...rest.slice(1)].join("\n")}\n`,
+    /line 2 is not JSON/,
+  ],
   "garbage": [([head]) => `${head}\n\u0000\u0001\n`, /is not JSON/],
   "deep nesting": [([head]) => `${head}\n${"[".repeat(100_000)}\n`, /nests too deep/],
   "another format": [edited(0, { format: "tar" }), /neither an export of reprise nor/],
