@@ -2,6 +2,7 @@
 import type { Item } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { SourceLines } from "./lines.ts";
 
 export const AGENT_NAMES = ["codex", "claude", "pi"] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
@@ -61,6 +62,8 @@ export interface AgentBranch {
   /** Number of entries of the main branch that come before `entries`; 0 if it shares none. */
   readonly shared: number;
   readonly entries: readonly AgentEntry[];
+  /** Times of its lines, if they are in a file of its own. */
+  readonly times?: SourceLines["times"] | undefined;
 }
 
 /** A part of the source that a session of ours cannot keep. */

@@ -13,7 +13,7 @@ import { sessionPaths, turnPath } from "../store/layout.ts";
 import { forkSession, planFork } from "../store/lifecycle/fork.ts";
 import { Staging } from "../store/lifecycle/staging.ts";
 import { openQuarantine, orSyncFailed } from "../store/write/publish.ts";
-import type { AgentEntry, AgentSession } from "./agent_session.ts";
+import type { AgentBranch, AgentEntry, AgentSession } from "./agent_session.ts";
 import type { SourceLines } from "./lines.ts";
 import { buildTurns, type BuiltBranch, type BuiltTurn, type ImportCall, pinnedBlobs } from "./turns.ts";
 
@@ -64,8 +64,8 @@ export async function importAgentSession(
   const { agent, version } = session;
   const [instructions, tools] = [texts.instructions, texts.tools].map(sha256Hex) as [string, string];
   const at = new Date(ports.clock.now()).toISOString();
-  const callOf = (own: SessionId): ImportCall => ({
-    ...{ id: own, trusted, at, times },
+  const callOf = (own: SessionId, branch?: Pick<AgentBranch, "times">): ImportCall => ({
+    ...{ id: own, trusted, at, times: branch?.times ?? times },
     pins: { ...options.pins, instructions, tools },
   });
   const [first, ...others] = branchesIn(session);
@@ -75,14 +75,15 @@ export async function importAgentSession(
     const own = parseSessionId(`${id}-b${index + 1}`);
     const built = { agent, version, entries: branch.entries };
     const turns = branch.shared === 0
-      ? buildTurns(built, callOf(own)).length
+      ? buildTurns(built, callOf(own, branch)).length
       : forkTurns(built, branch, { main, call: callOf(id) });
     return { own, branch, built, turns };
   });
   if (!options.dryRun) {
     await importWhole(ports, home, { ...options, built: main });
-    for (const { own, branch: { runs }, built } of planned) {
-      const call = callOf(own);
+    for (const { own, branch, built } of planned) {
+      const { runs } = branch;
+      const call = callOf(own, branch);
       if (runs > 0) await importFork(ports, home, { main, parent: id, call, branch: { ...built, runs } });
       else await importWhole(ports, home, { id: own, texts, built: buildTurns(built, call), torn: null });
     }
@@ -108,18 +109,19 @@ interface OwnBranch {
   readonly shared: number;
   readonly runs: number;
   readonly entries: readonly AgentEntry[];
+  readonly times?: AgentBranch["times"];
 }
 
 /** The main branch, then the others, each cut where the run begins in which it leaves the main one. */
 function branchesIn({ main, others }: AgentSession): [OwnBranch, ...OwnBranch[]] {
-  const all = others.flatMap(({ name, shared, entries }) => {
+  const all = others.flatMap(({ shared, entries, ...branch }) => {
     const isNewRun = entries[0]?.kind === "user" && (main[shared]?.kind === "user" || shared === main.length);
     const cut = isNewRun
       ? shared
       : Math.max(0, main.slice(0, shared).findLastIndex(({ kind }) => kind === "user"));
     const own = [...main.slice(cut, shared), ...entries];
     // A branch before any message of the user has nothing that a session could hold.
-    return own[0]?.kind === "user" ? [{ name, shared: cut, runs: runsIn(main, cut), entries: own }] : [];
+    return own[0]?.kind === "user" ? [{ ...branch, shared: cut, runs: runsIn(main, cut), entries: own }] : [];
   });
   return [{ name: null, shared: 0, runs: 0, entries: main }, ...all];
 }

@@ -30,17 +30,28 @@ export function linkedLines(
   const ids = new Set(lines.map(({ id }) => id));
   const seen = new Set<string>();
   const newest = new Map<string, string>();
-  return lines.flatMap((line) => {
+  const broken: number[] = [];
+  const linked = lines.flatMap((line) => {
     const { id, parent } = line;
     if (seen.has(id)) {
       lost.add(line.line, "line", "a line before it has the same id");
       return [];
     }
     seen.add(id);
-    const before = parent === null || ids.has(parent) ? parent : newest.get(chain(line)) ?? null;
+    const last = newest.get(chain(line)) ?? null;
+    const isKnown = parent === null || ids.has(parent);
+    if (!isKnown && last !== null) broken.push(line.line);
     newest.set(chain(line), id);
-    return [{ ...line, parent: before }];
+    return [{ ...line, parent: isKnown ? parent : last }];
   });
+  const [first] = broken;
+  if (first !== undefined) {
+    const why = broken.length === 1
+      ? "the line that it names is"
+      : `the lines that ${broken.length} lines name are`;
+    lost.add(first, "link", `${why} not in the file: the one before takes its place`);
+  }
+  return linked;
 }
 
 /** Most paths of a session that are kept beside the main one. */

@@ -249,6 +249,13 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["cli/cost_test.ts", "doors/transcripts/token_counts_test.ts"],
   },
   {
+    file: "src/agents/claude/commands.ts",
+    text: "if (first !== undefined) prompts.set(first, { lines: expanded });",
+    replacement: "if (first !== undefined) continue;",
+    promise: "keep.md: an import keeps messages, also those that a slash command stands for",
+    area: ["doors/transcripts/transcripts_test.ts"],
+  },
+  {
     file: "src/agents/cut.ts",
     text: "turns.findIndex(({ turn }) => turn.seq[0] > least)",
     replacement: "0",

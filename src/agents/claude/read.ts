@@ -15,6 +15,7 @@ import {
   textIn,
   textPart,
 } from "../reading.ts";
+import { type CommandPrompt, isCommand, promptsOfCommands } from "./commands.ts";
 import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
 /** Types of lines that describe the program and not the conversation. */
@@ -36,10 +37,15 @@ const MESSAGES: ReadonlySet<JsonValue> = new Set(["user", "assistant"]);
 /** Model name of messages that the program wrote itself. */
 const SYNTHETIC = "<synthetic>";
 
-export function isClaudeLine({ type, sessionId, leafUuid, messageId }: JsonObject): boolean {
+export function isClaudeLine(json: JsonObject): boolean {
+  const { type, sessionId, leafUuid, messageId, uuid } = json;
   if (typeof type !== "string") return false;
-  return [sessionId, type === "summary" && leafUuid, type === "file-history-snapshot" && messageId]
-    .some((id) => typeof id === "string");
+  // Some exporters leave the id of the session out; printed events have another one.
+  const isMessage = MESSAGES.has(type) && isJsonObject(json.message) && json.session_id === undefined;
+  return [
+    ...[sessionId, isMessage && uuid],
+    ...[type === "summary" && leafUuid, type === "file-history-snapshot" && messageId],
+  ].some((id) => typeof id === "string");
 }
 
 /** Reads the lines of a transcript. Parts that cannot be kept are in `lost`; no line is fatal. */
@@ -150,6 +156,8 @@ class ClaudeLines {
   readonly #answers: Answers;
   readonly #lost: LostParts;
   readonly #byUuid: ReadonlyMap<string, TreeLine>;
+  /** Messages that are part of a prompt before them. */
+  readonly #expanded = new Set<TreeLine>();
 
   constructor(lines: readonly TreeLine[], answers: Answers, lost: LostParts) {
     this.#answers = answers;
@@ -163,6 +171,7 @@ class ClaudeLines {
     const open = new Set<string>();
     let keptFrom: number | null = null;
     const last = lines.findLast(({ json }) => MESSAGES.has(json.type ?? null));
+    const prompts = promptsOfCommands(lines, ({ json }) => messageOf(json, "assistant") !== null);
     return lines.flatMap((each): AgentEntry[] => {
       const { line, json } = each;
       switch (json.type) {
@@ -191,7 +200,7 @@ class ClaudeLines {
           }];
         }
         case "user":
-          return this.#userEntries(line, json, { open, answered, keptFrom });
+          return this.#userEntries(each, { open, answered, keptFrom, prompt: prompts.get(each) });
         case "system":
           if (json.subtype === "compact_boundary") keptFrom = this.#keptFrom(json);
           return [];
@@ -216,14 +225,24 @@ class ClaudeLines {
   }
 
   #userEntries(
-    line: number,
-    json: JsonObject,
-    { open, answered, keptFrom }: {
+    each: TreeLine,
+    { open, answered, keptFrom, prompt }: {
       readonly open: Set<string>;
       readonly answered: Set<string>;
       readonly keptFrom: number | null;
+      readonly prompt: CommandPrompt | undefined;
     },
   ): AgentEntry[] {
+    const { line, json } = each;
+    if (prompt !== undefined) {
+      open.clear();
+      const content = "text" in prompt
+        ? [textPart(prompt.text)]
+        : prompt.lines.flatMap(({ line, json }) => this.#parts(line, messageOf(json, "user")?.content));
+      if ("lines" in prompt) { for (const each of prompt.lines) this.#expanded.add(each); }
+      return [{ kind: "user", line, content }];
+    }
+    if (this.#expanded.has(each)) return [];
     const content = messageOf(json, "user")?.content;
     const entries: AgentEntry[] = [];
     for (const { callId, isError, output, lost } of resultsIn(json)) {
@@ -248,7 +267,7 @@ class ClaudeLines {
       open.clear();
       return [...entries, { kind: "compaction", line, summary: text, keptFrom }];
     }
-    if (json.isMeta === true || /^\s*<(?:command-name|command-message|local-command-[a-z]+)>/.test(text)) {
+    if (json.isMeta === true || isCommand(each) || /^\s*<local-command-[a-z]+>/.test(text)) {
       this.#lost.add(line, 'message of "user"', "the program wrote it itself");
       return entries;
     }

@@ -50,7 +50,7 @@ export function readPi(lines: readonly SourceLine[]): AgentSession {
   const lost = new LostParts();
   const header = lines.find(({ json }) => isHeader(json));
   const named: TreeLine[] = [];
-  for (const { line, json } of lines) {
+  for (const { line, json } of withoutEvents(lines)) {
     if (line === header?.line) continue;
     const before = named.at(-1)?.id ?? null;
     // Early versions have neither member: each line follows the one before.
@@ -75,6 +75,18 @@ export function readPi(lines: readonly SourceLine[]): AgentSession {
     others: branchesOf(side, main, (own) => reading.entries(own)),
     lost: lost.parts,
   };
+}
+
+/** The lines of a session. In the output of `pi --mode json`, messages are in events of their ends. */
+function withoutEvents(lines: readonly SourceLine[]): readonly SourceLine[] {
+  if (!lines.some(({ json }) => json.type === "message_end")) return lines;
+  return lines.flatMap(({ line, json }): SourceLine[] => {
+    if (isHeader(json)) return [{ line, json }];
+    const { type, message } = json;
+    return type === "message_end" && isJsonObject(message)
+      ? [{ line, json: { type: "message", message } }]
+      : [];
+  });
 }
 
 /** Turns lines of one path into entries. */

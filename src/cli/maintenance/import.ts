@@ -1,5 +1,6 @@
 /** The verb `import`: a session from an export, or from a session of another agent. */
 import { collectSource, MAX_LINE_BYTES, MAX_SOURCE_BYTES } from "../../agents/lines.ts";
+import { outputIn } from "../../agents/outputs.ts";
 import { readerOf } from "../../agents/readers.ts";
 import { concatBytes, decodeLatin1 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
@@ -29,6 +30,14 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
     onCut: () => output.note(`${name} is cut or damaged: what comes before that is imported`),
   });
   const isOurs = isExportStart(start);
+  const printed = isOurs ? null : outputIn(start);
+  if (printed !== null) {
+    throw new RepriseError(
+      "bad_import",
+      `Cannot import ${JSON.stringify(name)}: it is the output of "${printed.command}", which has no prompts`,
+      { hint: `Import the session itself: ${printed.session}` },
+    );
+  }
   const reader = isOurs ? null : readerOf(start);
   if (reader !== null) {
     await importAgent(context, { reader, bytes: await collectSource(whole, name), name, home }, flags);

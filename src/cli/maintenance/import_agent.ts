@@ -20,6 +20,7 @@ import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
 import { namingText } from "../run/session_name.ts";
 import { randomSuffix } from "../sessions.ts";
 import type { ImportFlags } from "./command.ts";
+import { withSubagents } from "./subagents.ts";
 
 /** Imports a session of another agent and reports what was kept and what was lost. */
 export async function importAgent(
@@ -36,7 +37,7 @@ export async function importAgent(
 ): Promise<void> {
   const { ports, output } = context;
   const { lines, lost: unread, torn, times } = splitLines(bytes, { name, isRecord: reader.isRecord });
-  const read = reader.read(lines);
+  const read = withSubagents(reader.read(lines), name, reader);
   const session: AgentSession = { ...read, lost: [...unread, ...read.lost].sort((a, b) => a.line - b.line) };
   // Allowances are given again to each run, so the import gives none.
   const permissions = permissionsOf(policySetting({}, NO_CONFIG), null);

@@ -126,6 +126,22 @@ export const PI: Rows = {
       ...[...THREE, "compaction of turns 1 to 4: So far", "user Four", "compaction of turns 1 to 4: Later"],
     ],
   },
+  "the output of --mode json has messages in the events of their ends": {
+    lines: [
+      ...[HEADER, { type: "agent_start" }, { type: "message_start", message: user("One") }],
+      { type: "message_end", message: user("One") },
+      { type: "message_update", message: answer("a"), assistantMessageEvent: { type: "text_delta" } },
+      {
+        type: "message_end",
+        message: { ...answer("a"), content: [{ type: "toolCall", id: "t", name: "bash" }] },
+      },
+      { type: "tool_execution_end", toolCallId: "t" },
+      { type: "message_end", message: { role: "toolResult", toolCallId: "t", content: "x" } },
+      { type: "message_end", message: answer("b") },
+      { type: "agent_end", messages: [user("One"), answer("b")] },
+    ],
+    turns: ["user One", "response a function_call", "result t x", "response b message"],
+  },
   "texts for the parts of messages and results are read": {
     lines: chain(
       { role: "user", content: "One" },

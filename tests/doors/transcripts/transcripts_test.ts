@@ -114,6 +114,76 @@ Deno.test("the first line that an agent writes names the agent; lines before it 
   }
 });
 
+/** Outputs of agents, and the session that has the prompts. */
+const OUTPUTS: readonly (readonly [Json, RegExp, RegExp])[] = [
+  [{ type: "thread.started", thread_id: "019f-1" }, /"codex exec --json"/, /~\/\.codex\/.*-019f-1\.jsonl/],
+  [
+    { type: "system", subtype: "init", session_id: "019f-2" },
+    /"claude -p --out/,
+    /~\/\.claude\/.*\/019f-2\.jsonl/,
+  ],
+  [
+    { type: "system", subtype: "init", session_id: "../x" },
+    /"claude -p --out/,
+    /~\/\.claude\/projects\/\*\/\*\.jsonl/,
+  ],
+];
+
+Deno.test("outputs for scripts, which have no prompts, are named with the session that has them", async () => {
+  await using home = new ImportHome();
+  for (const [first, says, hint] of OUTPUTS) {
+    const event = {
+      type: "assistant",
+      session_id: "a",
+      uuid: "b",
+      message: { role: "assistant", content: "Hi" },
+    };
+    const report = await home.import(bytesOf([first, event]));
+    assert.match(report.message, says);
+    assert.match(report.hint, hint);
+  }
+});
+
+Deno.test("subagents beside a transcript of Claude Code become sessions too", async () => {
+  await using home = new ImportHome();
+  const message = (uuid: string, parentUuid: string | null, role: string, content: string, day: number) => ({
+    ...{
+      type: role,
+      uuid,
+      parentUuid,
+      sessionId: "s",
+      isSidechain: day > 1,
+      timestamp: `2026-02-0${day}T00:00:00.000Z`,
+    },
+    message: {
+      role,
+      content,
+      ...role === "assistant" && { id: `msg_${uuid}`, usage: { input_tokens: day } },
+    },
+  });
+  const talk = (id: string, day: number) => [
+    message(`${id}1`, null, "user", `Ask ${id}`, day),
+    message(`${id}2`, `${id}1`, "assistant", `Tell ${id}`, day),
+  ];
+  const folder = `${home.directory}/1/subagents`;
+  Deno.mkdirSync(folder, { recursive: true });
+  for (
+    const [name, lines] of Object.entries({ "agent-x": talk("x", 2), "agent-y": talk("y", 3), "agent-z": [] })
+  ) {
+    Deno.writeFileSync(`${folder}/${name}.jsonl`, bytesOf(lines));
+  }
+  Deno.writeTextFileSync(`${folder}/agent-x.meta.json`, "{}");
+  Deno.symlinkSync(`${folder}/agent-x.jsonl`, `${folder}/agent-link.jsonl`);
+  const { session, from } = await home.import(bytesOf(talk("m", 1)));
+  assert.deepEqual(home.told(session), ["user Ask m", "response msg_m2 text"]);
+  assert.deepEqual(from.forks.map(({ branch }: Json) => branch), ["subagent agent-x", "subagent agent-y"]);
+  assert.deepEqual(from.lost.map(({ what }: Json) => what), ["subagent agent-z"]);
+  const [x, y] = from.forks.map((fork: Json) => home.turns(fork.session));
+  assert.deepEqual([x[1].at, y[1].at], ["2026-02-02T00:00:00.000Z", "2026-02-03T00:00:00.000Z"]);
+  assert.deepEqual(home.told(from.forks[1].session), ["user Ask y", "response msg_y2 text"]);
+  assert.equal((await home.call(["fsck", "--all"])).code, 0);
+});
+
 /** A conversation with a checkpoint, a call id that occurs twice, a call without a result, and odd arguments. */
 const SPOKEN: readonly Json[] = [
   ...ROLLOUT.slice(0, 2),
