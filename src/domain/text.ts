@@ -51,3 +51,8 @@ export function times(count: number): string {
 export function withoutSlash(path: string): string {
   return path.replace(/(?<=.)\/+$/, "");
 }
+
+/** The words of a list that is written as text, with white space between them. */
+export function words(list: string): string[] {
+  return list.trim().split(/\s+/);
+}

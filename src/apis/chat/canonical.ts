@@ -1,13 +1,14 @@
 /** Canonical form of Chat Completions requests. */
+import { words } from "../../domain/text.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
 import { type CanonicalForm, type CanonicalNames, mapMembers, sortedResults } from "../canonical.ts";
 import { objectsOf } from "../rule.ts";
 
 /** Caching, accounting, and padding of the stream change no answer (protocol §15.1). */
-const IGNORED = new Set([
-  ...["prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"],
-  ...["metadata", "user", "safety_identifier", "stream_options"],
-]);
+const IGNORED = new Set(words(`
+  prompt_cache_key prompt_cache_options prompt_cache_retention metadata user safety_identifier
+  stream_options
+`));
 
 /** Members of a message whose `null` says what their absence says (§15.2). */
 const NULLABLE: ReadonlySet<string> = new Set(["content", "refusal", "audio", "function_call"]);

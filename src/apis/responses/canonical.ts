@@ -1,4 +1,5 @@
 /** Canonical form of Responses requests. */
+import { words } from "../../domain/text.ts";
 import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
   type CanonicalForm,
@@ -9,18 +10,22 @@ import {
 } from "../canonical.ts";
 
 /** Caching, accounting, and padding of the stream change no answer. */
-const IGNORED = new Set([
-  ...["prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"],
-  ...["metadata", "client_metadata", "user", "safety_identifier", "stream_options"],
-]);
+const IGNORED = new Set(words(`
+  prompt_cache_key prompt_cache_options prompt_cache_retention metadata client_metadata user
+  safety_identifier stream_options
+`));
 
 /** Types whose `id` another item names; only the server uses ids of other types (protocol §2.1). */
 const PAIRED_BY_ID = new Set(["mcp_approval_request", "local_shell_call_output"]);
 
 /** Types of items with the output of a tool that the client runs (protocol §2.1). */
 const OUTPUTS = new Set([
-  ...["function_call_output", "custom_tool_call_output", "computer_call_output"],
-  ...["shell_call_output", "local_shell_call_output", "apply_patch_call_output"],
+  "function_call_output",
+  "custom_tool_call_output",
+  "computer_call_output",
+  "shell_call_output",
+  "local_shell_call_output",
+  "apply_patch_call_output",
 ]);
 
 export const responsesCanonical: CanonicalForm = {

@@ -47,7 +47,10 @@ export async function exportVerb(
   const progress = new Progress(output, ports);
   const known = redact ? await environmentSecrets() : null;
   const exported = exportSession(reportingFiles(ports, progress, () => "reading the session"), home, {
-    ...{ id, redact, known, emptied: withoutOmittedContent },
+    id,
+    redact,
+    known,
+    emptied: withoutOmittedContent,
   });
   // Written to a terminal, the export itself shows how far it is.
   const isShown = toStdout && !dryRun && output.stdoutIsTerminal;

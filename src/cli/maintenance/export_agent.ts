@@ -47,7 +47,9 @@ export function exportToAgent(
   const { spoken, lost } = conversation;
   const random = () => ports.random();
   const written = WRITERS[to]({
-    ...{ conversation, random, id: randomUuid(random) },
+    conversation,
+    random,
+    id: randomUuid(random),
     at: new Date(ports.clock.now()).toISOString(),
     directory: Deno.realPathSync(ports.workingDirectory()),
   });

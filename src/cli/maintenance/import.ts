@@ -62,7 +62,8 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   }
   const imported = await importSession(ports, home, {
     source: countedChunks(whole, new Progress(output, ports), "importing"),
-    ...{ name, dryRun },
+    name,
+    dryRun,
   });
   const { id, path, turns, blobs, redacted } = imported;
   if (output.options.json) {

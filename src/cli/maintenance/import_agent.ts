@@ -71,7 +71,10 @@ export async function importAgent(
     ...{ session: id, path, turns: turns.length, blobs: 2, redacted: null },
     from: {
       ...{ agent: session.agent, version: session.version, id: session.id },
-      ...{ kept, lost: session.lost, torn_line: torn?.line ?? null, forks },
+      kept,
+      lost: session.lost,
+      torn_line: torn?.line ?? null,
+      forks,
     },
   };
   if (output.options.json) {

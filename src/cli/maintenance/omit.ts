@@ -122,7 +122,10 @@ function planOf(
   const drafts = undo ? withdrawals(id, turns, named) : [omission(id, turns, named)];
   const { fingerprint, model } = manifest.pins;
   const target = {
-    ...{ fingerprint, model, needs: foldNeedsOf(fingerprint.provider), replay: "exact" as const },
+    fingerprint,
+    model,
+    needs: foldNeedsOf(fingerprint.provider),
+    replay: "exact" as const,
     ...(isUnfinished(manifest) ? { run: manifest.run + 1 } : {}),
   };
   const later = withPreview(turns, drafts);

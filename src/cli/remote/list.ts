@@ -41,7 +41,10 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
     output.json<"ls-remote">({
       remote: store.name,
       sessions: sessions.map(({ id, turns, here, bytes, updated }) => ({
-        ...{ id, turns, here, bytes },
+        id,
+        turns,
+        here,
+        bytes,
         updated_at: updated === null ? null : new Date(updated).toISOString(),
       })),
     });

@@ -114,7 +114,9 @@ async function syncSession(
 ): Promise<Synced> {
   const paths = sessionPaths(home.sessions, id);
   const { followed, remote, ...moved } = await levelSession(ports, home, store, {
-    ...{ id, takeOver: false, dryRun },
+    id,
+    takeOver: false,
+    dryRun,
     keep: mine === null ? undefined : () => keepAsFork(ports, home, { id, fork: mine }),
   });
   let { put } = moved;

@@ -70,7 +70,11 @@ export async function transportSend(
   const { origin } = endpoint.baseUrl;
   return createSocketSend({
     ...liveTimeouts(ports),
-    ...{ origin, ports, api: socket, http, onFallback },
+    origin,
+    ports,
+    api: socket,
+    http,
+    onFallback,
     ...(recording === null ? {} : { wrapSocket: recording.overSocket(socket) }),
   });
 }

@@ -178,8 +178,13 @@ bitbucket-pipelines.yml
 `.trim().split(/\s+/).map((name) => name.split("/"));
 /** Protected whatever follows: `.env`, `.env.local`, `.envrc`; `lefthook.yml`, `lefthook-local.toml`. */
 const PROTECTED_PREFIXES = [
-  ...[".env", "lefthook.", ".lefthook", "lefthook-local.", ".huskyrc."],
-  ...["simple-git-hooks.", ".simple-git-hooks."],
+  ".env",
+  "lefthook.",
+  ".lefthook",
+  "lefthook-local.",
+  ".huskyrc.",
+  "simple-git-hooks.",
+  ".simple-git-hooks.",
 ];
 /** Protected whatever precedes: a workspace file names tasks and settings. */
 const PROTECTED_SUFFIX = ".code-workspace";

@@ -1,16 +1,16 @@
 /** Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2). */
+import { words } from "../../../domain/text.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { objectsOf } from "../../rule.ts";
 import type { ChatViolation, PlacedMessage } from "./rule.ts";
 
-const FIELDS: ReadonlySet<string> = new Set([
-  ...["model", "messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "stream"],
-  ...["reasoning_effort", "verbosity", "max_completion_tokens", "max_tokens", "temperature", "top_p"],
-  ...["presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "top_logprobs", "n", "stop", "seed"],
-  ...["prediction", "modalities", "audio", "web_search_options", "functions", "function_call"],
-  ...["stream_options", "moderation", "metadata", "user", "safety_identifier", "store", "service_tier"],
-  ...["prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"],
-]);
+const FIELDS: ReadonlySet<string> = new Set(words(`
+  model messages tools tool_choice parallel_tool_calls response_format stream reasoning_effort
+  verbosity max_completion_tokens max_tokens temperature top_p presence_penalty frequency_penalty
+  logit_bias logprobs top_logprobs n stop seed prediction modalities audio web_search_options
+  functions function_call stream_options moderation metadata user safety_identifier store
+  service_tier prompt_cache_key prompt_cache_options prompt_cache_retention
+`));
 
 const ROLES = ["developer", "system", "user", "assistant", "tool", "function"];
 

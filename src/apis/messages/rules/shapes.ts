@@ -1,4 +1,5 @@
 /** The blocks, tools and fields of the Messages API (protocol §9, §10). */
+import { words } from "../../../domain/text.ts";
 
 /** Members of one kind of object; `type` is always known. */
 export interface ObjectShape {
@@ -48,15 +49,9 @@ const BLOCK_SHAPES: ReadonlyMap<string, BlockShape> = new Map(Object.entries(
 const OPAQUE_TYPES = new Set(["server_tool_use", "mcp_tool_use", "compaction", "fallback"]);
 
 /** Members of blocks that hold ids, names and text: always strings. */
-export const STRING_MEMBERS: readonly string[] = [
-  "text",
-  "thinking",
-  "signature",
-  "data",
-  "id",
-  "name",
-  "tool_use_id",
-];
+export const STRING_MEMBERS: readonly string[] = words(`
+  text thinking signature data id name tool_use_id
+`);
 
 /** The shape of a block type; `undefined` if its members are not listed. */
 export function blockShape(type: string): BlockShape | undefined {
@@ -85,25 +80,25 @@ export function isThinking(type: string): boolean {
 
 export const REQUEST_SHAPE: ObjectShape = {
   required: ["model", "max_tokens", "messages"],
-  optional: [
-    ...["cache_control", "container", "diagnostics", "inference_geo", "metadata", "output_config"],
-    ...["service_tier", "speed", "stop_sequences", "stream", "system", "temperature", "thinking"],
-    ...["tool_choice", "tools", "top_k", "top_p", "user_profile_id", "workspace_id"],
-  ],
+  optional: words(`
+    cache_control container diagnostics inference_geo metadata output_config service_tier speed
+    stop_sequences stream system temperature thinking tool_choice tools top_k top_p user_profile_id
+    workspace_id
+  `),
 };
 
 /** Fields that need a beta header. */
-export const BETA_FIELDS: readonly string[] = [
-  ...["billing_policy", "compaction", "context_management", "fallback_credit_token", "fallbacks"],
-  ...["mcp_servers", "output_format", "thread"],
-];
+export const BETA_FIELDS: readonly string[] = words(`
+  billing_policy compaction context_management fallback_credit_token fallbacks mcp_servers
+  output_format thread
+`);
 
 export const TOOL_SHAPE: ObjectShape = {
   required: ["name", "input_schema"],
-  optional: [
-    ...["type", "description", "strict", "cache_control", "allowed_callers", "defer_loading"],
-    ...["eager_input_streaming", "input_examples"],
-  ],
+  optional: words(`
+    type description strict cache_control allowed_callers defer_loading eager_input_streaming
+    input_examples
+  `),
 };
 
 export const THINKING_SHAPES: ReadonlyMap<string, ObjectShape> = new Map(Object.entries({

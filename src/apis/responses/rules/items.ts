@@ -67,9 +67,17 @@ const OPAQUE_TYPES = new Set([
     "file_search_call",
     "code_interpreter_call",
   ],
-  ...["image_generation_call", "mcp_list_tools", "mcp_call", "mcp_approval_request", "mcp_approval_response"],
-  ...["tool_search_call", "tool_search_output", "tool_search_call_output", "additional_tools"],
-  ...["program", "program_output"],
+  "image_generation_call",
+  "mcp_list_tools",
+  "mcp_call",
+  "mcp_approval_request",
+  "mcp_approval_response",
+  "tool_search_call",
+  "tool_search_output",
+  "tool_search_call_output",
+  "additional_tools",
+  "program",
+  "program_output",
 ]);
 
 export function isKnownItemType(type: string): boolean {

@@ -127,7 +127,11 @@ export function previousNotFound(responseId: string): HttpError {
 /** Writes the messages of a response without output, such as the answer to a warm-up. */
 export function emptyResponse({ body, lane, previous }: CreateMessage, id: string): readonly string[] {
   const response = {
-    ...{ id, object: "response", created_at: 0, model: body.model ?? null, output: [] },
+    id,
+    object: "response",
+    created_at: 0,
+    model: body.model ?? null,
+    output: [],
     ...{ error: null, incomplete_details: null, previous_response_id: previous },
   };
   const usage = {
