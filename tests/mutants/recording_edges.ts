@@ -40,8 +40,8 @@ export const RECORDING_EDGES: readonly Mutant[] = [
   },
   {
     file: "src/fixture/serve/suite.ts",
-    text: 'if (kind === "symlink") {',
-    replacement: 'if (kind === "other") {',
+    text: 'if (kind !== "symlink") return',
+    replacement: 'if (kind !== "other") return',
     promise: "fixtures.md: the recording of a test is no link",
     area: ["doors/recordings/suite_test.ts"],
   },

@@ -21,7 +21,7 @@ import { openPatiently } from "../../fixture/record/temp_file.ts";
 import { type ExchangeEvent, FixtureWriter } from "../../fixture/record/writer.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
-import type { SuiteOptions } from "../../fixture/serve/suite.ts";
+import type { ReplaySuiteOptions } from "../../fixture/serve/suite.ts";
 import { unrecordedReplayer } from "../../fixture/serve/unrecorded.ts";
 import { cleanUpFolder } from "../../fixture/clean_up.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -49,9 +49,9 @@ export interface OpenOptions {
 export interface MissingOptions {
   /** False to send nothing: the recording then keeps nothing, and its folder is only read. */
   readonly sends: boolean;
-  readonly createReplayer: SuiteOptions["createReplayer"];
+  readonly createReplayer: ReplaySuiteOptions["createReplayer"];
   readonly onPlayed: (event: ServeEvent) => void;
-  /** As {@linkcode SuiteOptions.recordCommand}. */
+  /** As {@linkcode ReplaySuiteOptions.recordCommand}. */
   readonly recordCommand?: string;
 }
 

@@ -2,6 +2,7 @@
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
+import type { EndedTest } from "../../fixture/record/test_recordings.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import type { RecordFlags } from "./command.ts";
@@ -154,9 +155,14 @@ async function endRecorded(
   },
 ): Promise<TestReport> {
   const { test } = request;
-  await recorder.endTest(test);
-  const { summary, unused, refusal } = await folder.recordings.end(test);
   const path = `${out}/${test}`;
+  let ended: EndedTest | null = null;
+  let refused: RepriseError | null = null;
+  try {
+    ended = await folder.recordings.end(test, () => recorder.endTest(test));
+  } catch (error) {
+    refused = asRepriseError(error);
+  }
   const counts = tests.take(test);
   const { skipped, turned_away } = counts;
   const facts = {
@@ -164,10 +170,9 @@ async function endRecorded(
     counts: { skipped, turned_away, played: counts.served, missed: counts.missed },
     variables: null,
   };
-  const error = refusal !== null
-    ? new RepriseError("usage", refusal.message)
-    : summary === null
-    ? null
+  const { summary = null, unused = [] } = ended ?? {};
+  const error = summary === null
+    ? refused
     : summary.failure !== null
     ? fileError(summary.failure.error, "record", path)
     : lossOf(summary, facts);

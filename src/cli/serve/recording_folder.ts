@@ -70,6 +70,7 @@ export async function openFolder(
     path,
     own,
     isFixture: (own?.before ?? null) !== null,
+    plays: (options.missing ?? null) !== null,
     open: opened,
   });
   return { recordings, before: own?.before?.exchanges.length ?? 0, tooShort };

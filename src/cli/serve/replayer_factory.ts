@@ -7,7 +7,7 @@ import { createCures } from "../../fixture/match/cure.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplayer } from "../../fixture/serve/replayer.ts";
 import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
-import type { SuiteOptions } from "../../fixture/serve/suite.ts";
+import type { ReplaySuiteOptions } from "../../fixture/serve/suite.ts";
 import { withOpen } from "../../fixture/secrets/secret_values.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { Output } from "../output.ts";
@@ -49,7 +49,7 @@ export interface FactoryOptions {
 export async function replayerFactory(
   ports: Pick<Ports, "clock" | "env" | "files" | "process" | "workingDirectory">,
   { flags, output, recordCommand, command, notSecret = [] }: FactoryOptions,
-): Promise<SuiteOptions["createReplayer"]> {
+): Promise<ReplaySuiteOptions["createReplayer"]> {
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
   const flagRules = parseFlags(flags);

@@ -6,7 +6,7 @@ import { parseFaults } from "../../fixture/faults/plan.ts";
 import type { Loopback } from "../../fixture/loopback/server.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
-import { openSuite, type Suite, type SuiteFixture } from "../../fixture/serve/suite.ts";
+import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import { startReplayServers } from "../../fixture/serve/server.ts";
@@ -191,7 +191,7 @@ async function endServed(
   ports: ProgramPorts,
   request: TestRequest,
   { suite, tests, folder }: {
-    readonly suite: Suite;
+    readonly suite: ReplaySuite;
     readonly tests: TestEvents;
     readonly folder: string;
   },

@@ -8,12 +8,13 @@ import { Sandbox } from "../../support/reprise.ts";
 import { answer, message } from "../../support/scripted_api/responses_script.ts";
 import { startResponsesSocket } from "../../support/scripted_api/socket.ts";
 import { SocketClient } from "../../support/socket_client.ts";
+import { until } from "../harness.ts";
 import { Serving, writeSuite } from "../serving.ts";
 import { TestFolder } from "../test_folder.ts";
 import { linesOf } from "./wrapping.ts";
 
 /** Running server with its stdin. */
-class SuiteServer {
+class SuiteServer implements AsyncDisposable {
   readonly #serving: Serving;
   readonly #stdin: WritableStreamDefaultWriter<Uint8Array>;
   #ended = 0;
@@ -60,10 +61,24 @@ class SuiteServer {
     return this.#serving.events.at(-1);
   }
 
+  /** Waits for the reports of `count` tests that were ended by {@linkcode line}; a server without them is killed. */
+  async reports(count: number): Promise<Json[]> {
+    const timer = setTimeout(() => this.#serving.started.process.kill("SIGKILL"), 20_000);
+    await this.#serving.started.printed('"test.ended"', this.#ended += count);
+    clearTimeout(timer);
+    return this.#serving.events.slice(-count);
+  }
+
   /** Closes stdin, as the end of the process of tests does. */
   async over() {
     await this.#stdin.close();
     return await this.#serving.started.ended();
+  }
+
+  /** Ends the server of a failed test too. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stdin.abort().catch(() => {/* it has ended */});
+    await this.#serving[Symbol.asyncDispose]();
   }
 
   /** Waits for the end of a server that ends by itself. */
@@ -251,6 +266,30 @@ Deno.test("record --suite records tests of several processes into one folder, an
   assert.match(grown.notes[0], /^"POST .*", exchange 1 of ".*", is obsolete/);
   assert.match((await first.end("silent")).messages[0], /^No request of the test reached reprise/);
   for (const server of servers) assert.equal((await server.over()).code, 0);
+});
+
+Deno.test("a test that is ended twice at once, and asks meanwhile, gets each report and a recording for what came later", async () => {
+  await using folder = new TestFolder();
+  await using upstream = new RawUpstream(async (connection, request) => {
+    const stays = new TextDecoder().decode(request.body).includes("stays");
+    while (stays && await connection.read(new Uint8Array(1)) !== null);
+    await answering("200 OK\r\ncontent-type: application/json", "{}")(connection, request);
+  });
+  const args = ["record", "--append", "--upstream", upstream.origin, "--out", folder.out];
+  await using server = await SuiteServer.start(folder, args);
+  assert.equal(await server.ask("a", "first"), 200);
+  const broken = server.ask("a", "stays");
+  await until(() => upstream.requests.length === 2, "the second request");
+  await server.line('{"type":"end","test":"a"}\n{"type":"end","test":"a"}');
+  const later = server.ask("a", "later");
+  const reports = await server.reports(2);
+  assert.deepEqual(reports.map(({ test, recorded }) => [test, recorded]), [["a", 1], ["a", 0]]);
+  assert.match(reports[1].messages[0], /^No request of the test reached reprise/);
+  assert.deepEqual([await broken.catch(() => 502), await later], [502, 200]);
+  assert.equal((await server.end("a")).recorded, 1);
+  assert.equal((await server.over()).code, 0);
+  const inputs = exchangesOf(`${folder.out}/a`).map(({ request }) => request.body.input);
+  assert.deepEqual(inputs, ["first", "later"]);
 });
 
 Deno.test("the end of a test closes its WebSockets, and reports its exchanges", async () => {
