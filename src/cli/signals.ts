@@ -47,32 +47,56 @@ export function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void
   }
 }
 
-/** Milliseconds that a stopped run may take to close: far more than ending a command and saving a turn need. */
-const LAST_RESORT_MS = 15_000;
+/** Milliseconds from a stop to the end of the process: more than ending a command and saving a turn need. */
+const LAST_RESORT_MS = 4500;
+
+/** End of a verb that was asked to end. */
+export interface Ending extends Disposable {
+  /** Begins the end by another cause than a signal: after {@linkcode LAST_RESORT_MS}, the process ends all the same. */
+  begin(exitCode: ExitCode): void;
+}
 
 /**
- * Turns signals and the total timeout into a stop of the run. A second signal kills what tools have
- * started and ends the process at once: files stay whole, and the next writer closes the run. So does a
- * stop that takes longer than {@linkcode LAST_RESORT_MS}.
+ * Calls `act` at the first signal that asks for an end. A second signal ends the process at once, and so does an end that
+ * takes too long: files on disk are whole at any time.
+ */
+export function endOnSignals(
+  { onStopSignals, exit }: Pick<ProgramPorts, "onStopSignals" | "exit">,
+  act: (signal: StopSignal, exitCode: ExitCode) => void,
+): Ending {
+  let lastResort: ReturnType<typeof setTimeout> | undefined;
+  const begin = (exitCode: ExitCode) => {
+    lastResort ??= setTimeout(() => exit(exitCode), LAST_RESORT_MS);
+  };
+  const ignoreSignals = onStopSignals((signal, exitCode) => {
+    if (lastResort !== undefined) return exit(exitCode);
+    begin(exitCode);
+    act(signal, exitCode);
+  });
+  return {
+    begin,
+    [Symbol.dispose]() {
+      clearTimeout(lastResort);
+      ignoreSignals();
+    },
+  };
+}
+
+/**
+ * Turns signals and the total timeout into a stop of the run, as {@linkcode endOnSignals} does. The next writer closes a
+ * run whose process had to end.
  *
  * @returns a function that undoes this.
  */
 export function stopOnSignals(ports: ProgramPorts, stop: Stop): () => void {
-  const ignoreSignals = ports.onStopSignals((signal, exitCode) => {
-    if (stop.state !== null) ports.exit(exitCode);
-    else stop.request(signal);
-  });
+  const ending = endOnSignals(ports, (signal) => stop.request(signal));
   const leftMs = Math.max(0, stop.endsAt - ports.clock.monotonic());
   const timer = setTimeout(() => stop.request("timeout"), leftMs);
-  let lastResort: ReturnType<typeof setTimeout> | undefined;
-  const onStop = () => {
-    lastResort = setTimeout(() => ports.exit(stop.error?.exitCode ?? 1), LAST_RESORT_MS);
-  };
+  const onStop = () => ending.begin(stop.error?.exitCode ?? 1);
   stop.signal.addEventListener("abort", onStop);
   return () => {
     clearTimeout(timer);
-    clearTimeout(lastResort);
     stop.signal.removeEventListener("abort", onStop);
-    ignoreSignals();
+    ending[Symbol.dispose]();
   };
 }

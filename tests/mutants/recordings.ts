@@ -18,6 +18,28 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/killed_test.ts"],
   },
   {
+    file: "src/fixture/suite.ts",
+    text: "before.then(() => this.#end(test, opens, breakOff));",
+    replacement: "this.#end(test, opens, breakOff);",
+    promise: "recording.md: each line of a process of tests gets the report of its test",
+    area: ["cli/binary/suite_flag_test.ts"],
+  },
+  {
+    file: "src/fixture/suite.ts",
+    text:
+      "    for (let end = this.#ends.get(test); end !== undefined; end = this.#ends.get(test)) await end;\n",
+    replacement: "",
+    promise: "recording.md: a request after the end of a test belongs to the next recording of the test",
+    area: ["cli/binary/suite_flag_test.ts"],
+  },
+  {
+    file: "src/cli/serve/server_process.ts",
+    text: "patience = setTimeout(kill, COMMAND_MS);",
+    replacement: "patience = undefined;",
+    promise: "recording.md: after SIGTERM, a wrapped command that stays is killed",
+    area: ["cli/binary/signal_states_test.ts"],
+  },
+  {
     file: "src/fixture/match/tiers.ts",
     text: "fits.toReversed() : fits.filter(({ indexed }) => !indexed.used)",
     replacement: "fits.toReversed() : fits",

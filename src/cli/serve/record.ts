@@ -77,8 +77,8 @@ export async function recordVerb(
     missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
     onExchange: (event) => view.exchange(event),
   });
-  using shutdown = wraps ? null : gracefulShutdown(ports);
-  if (shutdown !== null) output.onClosed(() => shutdown.request());
+  using shutdown = gracefulShutdown(ports, { wraps });
+  if (!wraps) output.onClosed(() => shutdown.request());
   const recorder = await listening(ports, { flags, folder, routes, view });
   let code = 0;
   let thrown: RepriseError | null = null;
@@ -103,7 +103,7 @@ export async function recordVerb(
       output.note(beginNote({ ...begin, places: placesOf(recorder) }));
     }
     for (const note of routes.notes) output.note(note);
-    if (tests !== null && shutdown !== null) {
+    if (tests !== null) {
       await answerTests({
         stdin: ports.stdin,
         stopped: shutdown.requested,
@@ -123,8 +123,8 @@ export async function recordVerb(
     if (!isChatty) output.hold();
     if (wraps) unsetVariables([OWN_URL_VARIABLE, ...routes.unset]);
     code = wraps
-      ? await runWrapped(command, { ...environment, ...keys, ...routes.tokenVariables })
-      : await shutdown?.requested ?? 0;
+      ? await runWrapped(command, { ...environment, ...keys, ...routes.tokenVariables }, shutdown)
+      : await shutdown.requested;
   } catch (error) {
     thrown = asRepriseError(error);
   }

@@ -92,7 +92,7 @@ export async function serveVerb(
   };
 
   const { port = 0, host, token } = flags;
-  using shutdown = wraps ? null : gracefulShutdown(ports);
+  using shutdown = gracefulShutdown(ports, { wraps });
   const { routes, elsewhere } = recordedRoutes(recordedPlaces(fixtures));
   const servers = startReplayServers(
     {
@@ -132,7 +132,7 @@ export async function serveVerb(
     }
     if (!isChatty) output.hold();
     if (wraps) unsetVariables(bypassingVariables(served));
-    if (isSuite && shutdown !== null) {
+    if (isSuite) {
       await answerTests({
         stdin: ports.stdin,
         stopped: shutdown.requested,
@@ -142,8 +142,12 @@ export async function serveVerb(
       shutdown.request();
     }
     code = wraps
-      ? await runWrapped(command, { ...environment, ...dummyKeys(ports, served, token ?? DUMMY_KEY) })
-      : await shutdown?.requested ?? 0;
+      ? await runWrapped(
+        command,
+        { ...environment, ...dummyKeys(ports, served, token ?? DUMMY_KEY) },
+        shutdown,
+      )
+      : await shutdown.requested;
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
     if (wraps) output.release();

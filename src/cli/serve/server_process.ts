@@ -8,6 +8,7 @@ import type { Output } from "../output.ts";
 import type { JsonDocument } from "../schemas/schemas.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { absolute } from "../settings.ts";
+import { endOnSignals, signalChild, type StopSignal } from "../signals.ts";
 import { Printer } from "../terminal.ts";
 
 /** The flags that choose the output of events. */
@@ -70,29 +71,61 @@ function fileOutput<Name extends EventName>(path: string): EventOutput<Name> {
   };
 }
 
+/** Milliseconds that a wrapped command has to end after a signal. */
+const COMMAND_MS = 3000;
+
 /** The end of a server by a signal. */
 export interface GracefulShutdown extends Disposable {
   /** Resolves with 0 after a signal or a call of {@linkcode GracefulShutdown.request}. */
   readonly requested: Promise<0>;
   request(): void;
+  /** Passes the signals on to a command, whose end is that of the server; kills it with the process, or when it stays. */
+  wrap(command: Deno.ChildProcess): void;
 }
 
 /**
- * Listens for SIGINT, SIGTERM and SIGHUP, the usual end of a server. Call it before the server reports that it is ready.
- * A second signal ends the process at once; files on disk are whole at any time.
+ * Listens for SIGINT, SIGTERM and SIGHUP, the usual end of a server, as {@linkcode endOnSignals}. Call it before the
+ * server reports that it is ready.
  */
-export function gracefulShutdown({ onStopSignals }: Pick<ProgramPorts, "onStopSignals">): GracefulShutdown {
+export function gracefulShutdown(
+  { onStopSignals, exit }: Pick<ProgramPorts, "onStopSignals" | "exit">,
+  { wraps = false }: { readonly wraps?: boolean } = {},
+): GracefulShutdown {
   const { promise, resolve } = Promise.withResolvers<0>();
-  let signalled = false;
-  const ignoreSignals = onStopSignals((_signal, exitCode) => {
-    if (signalled) Deno.exit(exitCode);
-    signalled = true;
+  // A terminal sends Ctrl-C to the command too, which may go on after it, and many programs end hard at the second one.
+  const isForCommand = (signal: StopSignal) => wraps && signal === "SIGINT" && Deno.stdin.isTerminal();
+  let command: Deno.ChildProcess | null = null;
+  let asked: StopSignal | null = null;
+  let patience: ReturnType<typeof setTimeout> | undefined;
+  const kill = () => command === null ? undefined : signalChild(command, "SIGKILL");
+  const pass = () => {
+    if (command === null || asked === null) return;
+    signalChild(command, asked);
+    patience = setTimeout(kill, COMMAND_MS);
+  };
+  const ending = endOnSignals({
+    onStopSignals: (act) =>
+      onStopSignals((signal, exitCode) => isForCommand(signal) ? undefined : act(signal, exitCode)),
+    exit(code) {
+      kill();
+      exit(code);
+    },
+  }, (signal) => {
+    asked = signal;
+    pass();
     resolve(0);
   });
   return {
     requested: promise,
     request: () => resolve(0),
-    [Symbol.dispose]: ignoreSignals,
+    wrap(started) {
+      command = started;
+      pass();
+    },
+    [Symbol.dispose]() {
+      clearTimeout(patience);
+      ending[Symbol.dispose]();
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { readKey, readVariable } from "../environment.ts";
 import { keysOf, KNOWN_UPSTREAMS, knownUpstream, UPSTREAM_VARIABLES } from "../../apis/known_upstreams.ts";
 import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
 import { spawn } from "../../tools/shell/children.ts";
-import { onStopSignals, signalChild } from "../signals.ts";
+import type { GracefulShutdown } from "./server_process.ts";
 
 /** Key of clients that need no real one. */
 export const DUMMY_KEY = "reprise-plays-this";
@@ -86,8 +86,8 @@ export function missingKeys(
 }
 
 /**
- * Runs a command with our streams and our whole environment, `env` on top of it, and waits for its end. Signals that
- * would end us go to the command instead.
+ * Runs a command with our streams and our whole environment, `env` on top of it, and waits for its end. The signals of
+ * `shutdown` go to the command.
  *
  * @returns its exit code; after a signal, 128 and the number of the signal.
  * @throws {RepriseError} `usage` if the command cannot be started.
@@ -95,20 +95,12 @@ export function missingKeys(
 export async function runWrapped(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
+  shutdown: Pick<GracefulShutdown, "wrap">,
 ): Promise<number> {
-  let child: Deno.ChildProcess | null = null;
-  // Before the command starts: a caller may send a signal as soon as the command prints.
-  const ignoreSignals = onStopSignals((signal) => {
-    // A terminal sends Ctrl-C to both of us, and many programs end hard at the second one.
-    if (child !== null && (signal !== "SIGINT" || !Deno.stdin.isTerminal())) signalChild(child, signal);
-  });
-  try {
-    child = started(command, env);
-    // After a signal, the runtime returns 128 and its number, as a shell does.
-    return (await child.status).code;
-  } finally {
-    ignoreSignals();
-  }
+  const child = started(command, env);
+  shutdown.wrap(child);
+  // After a signal, the runtime returns 128 and its number, as a shell does.
+  return (await child.status).code;
 }
 
 function started(

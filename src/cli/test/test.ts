@@ -10,6 +10,7 @@ import type { Output } from "../output.ts";
 import type { TestFlags } from "../serve/command.ts";
 import { Progress } from "../progress.ts";
 import { absolute } from "../settings.ts";
+import { endOnSignals } from "../signals.ts";
 import { red } from "../terminal.ts";
 import { entries, exists, filesBelow } from "./files.ts";
 import { failureLines, isPassed, type Reporter, reporterOf } from "./reporters.ts";
@@ -34,13 +35,9 @@ export async function testVerb(
     stop.abort(new Error(why));
   };
   output.onClosed(() => end(output.closedExitCode, "the output is no longer read"));
-  const ignoreSignals = ports.onStopSignals((signal, exitCode) => end(exitCode, `stopped by ${signal}`));
-  try {
-    const results = await playAll(tests, { ports, flags, output, reporter, isJson: name === "json", stop });
-    return ended ?? exitCodeOf(results);
-  } finally {
-    ignoreSignals();
-  }
+  using _ending = endOnSignals(ports, (signal, exitCode) => end(exitCode, `stopped by ${signal}`));
+  const results = await playAll(tests, { ports, flags, output, reporter, isJson: name === "json", stop });
+  return ended ?? exitCodeOf(results);
 }
 
 interface Playing {
