@@ -18,10 +18,25 @@ export interface HereCall {
   readonly disk?: (files: ProgramPorts["files"]) => ProgramPorts["files"];
   /** Makes the clock of the call run that many times as fast. @default {1} */
   readonly speed?: number;
+  /** Values that the call finds instead of this machine's own. */
+  readonly machine?: HereMachine;
+}
+
+/** Values of a machine that no variable of the environment gives. */
+export interface HereMachine {
+  /** Working directory that the call reports; it need not exist. */
+  readonly cwd?: string;
+  readonly host?: string;
+  /** Name, release and architecture, as `Linux 6.1.0-18-amd64 x86_64`. */
+  readonly os?: string;
+  /** The time, in milliseconds; it stands still. */
+  readonly now?: number;
 }
 
 const HERE = Deno.cwd();
 const OWN = Deno.env.toObject();
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const OWN_SYSTEM = { build: Deno.build, osRelease: Deno.osRelease };
 let running = 0;
 
 /** Runs the program to its end in this process; resolves to its exit code and what it wrote. */
@@ -47,14 +62,17 @@ export class HereRun {
     this.ended = this.#run(call);
   }
 
-  async #run({ args, cwd, env, stdin, disk = (files) => files, speed = 1 }: HereCall): Promise<HereEnded> {
+  async #run(
+    { args, cwd, env, stdin, disk = (files) => files, speed = 1, machine = {} }: HereCall,
+  ): Promise<HereEnded> {
     const live = livePorts(() => import("../../src/prices/table.ts"));
     const ports: ProgramPorts = {
       ...live,
       files: disk(live.files),
-      clock: speed === 1 ? live.clock : hurried(live.clock, speed),
+      clock: clockOf(live.clock, speed, machine),
       env: (name) => env[name],
-      workingDirectory: () => cwd,
+      process: { ...live.process, host: machine.host ?? live.process.host },
+      workingDirectory: () => machine.cwd ?? cwd,
       stdin: stdinOf(stdin),
       openTerminal: () => null,
       stdout: this.#out,
@@ -70,6 +88,7 @@ export class HereRun {
     running++;
     Deno.chdir(cwd);
     setEnvironment(env);
+    setSystem(machine.os);
     try {
       const code = await main(args, ports, ALL_VERBS);
       return { code, stdout: this.#out.text, stderr: this.#err.text };
@@ -77,6 +96,7 @@ export class HereRun {
       if (--running === 0) {
         Deno.chdir(HERE);
         setEnvironment(OWN);
+        setSystem();
       }
     }
   }
@@ -98,6 +118,11 @@ export class HereRun {
   }
 }
 
+function clockOf(live: ProgramPorts["clock"], speed: number, { now }: HereMachine): ProgramPorts["clock"] {
+  const clock = speed === 1 ? live : hurried(live, speed);
+  return now === undefined ? clock : { ...clock, now: () => now };
+}
+
 function hurried(clock: ProgramPorts["clock"], speed: number): ProgramPorts["clock"] {
   const [now, monotonic] = [clock.now(), clock.monotonic()];
   return {
@@ -109,8 +134,27 @@ function hurried(clock: ProgramPorts["clock"], speed: number): ProgramPorts["clo
 
 /** Gives this process an environment: some code asks for all variables, to know the secrets among them. */
 function setEnvironment(env: Readonly<Record<string, string>>): void {
+  // A process whose zone is taken away keeps it.
+  if (Deno.env.get("TZ") !== undefined && env.TZ === undefined) Deno.env.set("TZ", OWN_ZONE);
   for (const name of Object.keys(Deno.env.toObject())) if (!(name in env)) Deno.env.delete(name);
   for (const [name, value] of Object.entries(env)) Deno.env.set(name, value);
+}
+
+/** Names of systems in `Deno.build`, by those of `uname`. */
+const SYSTEMS: Readonly<Record<string, typeof Deno.build.os>> = {
+  ...{ Linux: "linux", Darwin: "darwin", Windows_NT: "windows", FreeBSD: "freebsd" },
+};
+
+/** Gives this process a system, as {@linkcode HereMachine} has it, or its own. */
+function setSystem(system?: string): void {
+  const [name = "", release = "", arch] = system?.split(" ") ?? [];
+  Object.assign(
+    Deno,
+    system === undefined ? OWN_SYSTEM : {
+      build: { ...Deno.build, os: SYSTEMS[name], arch },
+      osRelease: () => release,
+    },
+  );
 }
 
 /** Collects what the program writes. */

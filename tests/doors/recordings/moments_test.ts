@@ -4,8 +4,6 @@ import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
 import { exchangeOf, sent, Served } from "./served.ts";
 
-const OWN_ZONE = Deno.env.get("TZ");
-
 interface Place {
   readonly at: number;
   /** Offset of its clock from UTC, in minutes. */
@@ -106,44 +104,37 @@ function inputsOf(place: Place, isThen: boolean) {
 withHome(
   "a moment of the run and a system with its release are replaced by value, others count",
   async (home) => {
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    try {
-      const { replayed, hostile, asked } = inputsOf(THEN, true);
-      const recorded = { ...replayed, ...hostile, ...asked };
-      home.fixture(
-        "fixture",
-        Object.entries(recorded).map(([name, input]) => {
-          const { request, ...rest } = exchangeOf(sent(bodyOf(THEN, name, input), { answer: { name } }));
-          return { ...rest, request: { ...request, at_ms: AT_MS } };
-        }),
-        { match: { normalize: ["os", "time"] }, context: { os: THEN.os, time: STARTED } },
-      );
-      const options = { cwd: home.directory, flags: ["--rules", "none"], env: { TZ: "Asia/Kolkata" } };
-      await using server = await Served.start(home, ["fixture"], options);
-      const outcomes = async (inputs: Readonly<Record<string, readonly unknown[]>>) => {
-        const missed = [];
-        for (const [name, input] of Object.entries(inputs)) {
-          const { text } = await server.ask(bodyOf(nowThere(), name, input));
-          if (text !== JSON.stringify({ name })) missed.push(name);
-        }
-        return missed;
-      };
-      const now = inputsOf(nowThere(), false);
-      assert.deepEqual(await outcomes(now.replayed), []);
-      assert.deepEqual(
-        await outcomes({ ...now.hostile, ...now.asked }),
-        Object.keys({ ...hostile, ...asked }),
-      );
-      // The same text replays now, unless it held the time of the recording, which no played answer brought back.
-      const held = [
-        ...["a moment after the present", "two moments in the other order", "a word after a moment"],
-      ];
-      assert.deepEqual(await outcomes(hostile), held);
-    } finally {
-      // The end of the call takes the variable away, and this process keeps the zone.
-      Deno.env.set("TZ", timeZone);
-      if (OWN_ZONE === undefined) Deno.env.delete("TZ");
-    }
+    const { replayed, hostile, asked } = inputsOf(THEN, true);
+    const recorded = { ...replayed, ...hostile, ...asked };
+    home.fixture(
+      "fixture",
+      Object.entries(recorded).map(([name, input]) => {
+        const { request, ...rest } = exchangeOf(sent(bodyOf(THEN, name, input), { answer: { name } }));
+        return { ...rest, request: { ...request, at_ms: AT_MS } };
+      }),
+      { match: { normalize: ["os", "time"] }, context: { os: THEN.os, time: STARTED } },
+    );
+    const options = { cwd: home.directory, flags: ["--rules", "none"], env: { TZ: "Asia/Kolkata" } };
+    await using server = await Served.start(home, ["fixture"], options);
+    const outcomes = async (inputs: Readonly<Record<string, readonly unknown[]>>) => {
+      const missed = [];
+      for (const [name, input] of Object.entries(inputs)) {
+        const { text } = await server.ask(bodyOf(nowThere(), name, input));
+        if (text !== JSON.stringify({ name })) missed.push(name);
+      }
+      return missed;
+    };
+    const now = inputsOf(nowThere(), false);
+    assert.deepEqual(await outcomes(now.replayed), []);
+    assert.deepEqual(
+      await outcomes({ ...now.hostile, ...now.asked }),
+      Object.keys({ ...hostile, ...asked }),
+    );
+    // The same text replays now, unless it held the time of the recording, which no played answer brought back.
+    const held = [
+      ...["a moment after the present", "two moments in the other order", "a word after a moment"],
+    ];
+    assert.deepEqual(await outcomes(hostile), held);
   },
   test.long,
 );

@@ -1,7 +1,7 @@
 /** `record` in the tests' own process, in front of an upstream that a test scripts. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { type HereCall, HereRun } from "../../support/in_process.ts";
+import { type HereCall, type HereMachine, HereRun } from "../../support/in_process.ts";
 import type { Sandbox } from "../../support/reprise.ts";
 import { exchangesOf, headerOf, type ReadExchange } from "./recording_files.ts";
 
@@ -12,6 +12,7 @@ export interface RecordOptions {
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly disk?: HereCall["disk"];
+  readonly machine?: HereMachine;
   /** @default {the workspace of the home} */
   readonly cwd?: string;
 }
@@ -31,8 +32,14 @@ export class Recorder implements AsyncDisposable {
   static async start(
     sandbox: Sandbox,
     upstream: string,
-    { out = "recorded", flags = [], env = {}, disk = (files) => files, cwd = sandbox.workspace }:
-      RecordOptions = {},
+    {
+      out = "recorded",
+      flags = [],
+      env = {},
+      disk = (files) => files,
+      cwd = sandbox.workspace,
+      machine = {},
+    }: RecordOptions = {},
   ): Promise<Recorder> {
     const path = `${sandbox.directory}/${out}`;
     const run = new HereRun({
@@ -40,7 +47,7 @@ export class Recorder implements AsyncDisposable {
       cwd,
       env: { ...sandbox.environment(), ...env },
       stdin: new Uint8Array(0),
-      disk,
+      ...{ disk, machine },
     });
     const recorder = new Recorder(run, path);
     await run.printed((stdout) => stdout.includes('"type":"ready"'));

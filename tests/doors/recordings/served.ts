@@ -1,7 +1,7 @@
 /** `serve` in the tests' own process, asked on its loopback socket, and tables of fixtures with requests. */
 import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
-import { HereRun } from "../../support/in_process.ts";
+import { type HereMachine, HereRun } from "../../support/in_process.ts";
 import { test } from "../../support/test.ts";
 import { RecordingHome } from "./home.ts";
 import { type GivenExchange } from "./recording_files.ts";
@@ -86,6 +86,7 @@ export interface ServeOptions {
   /** @default {the workspace of the home} */
   readonly cwd?: string;
   readonly speed?: number;
+  readonly machine?: HereMachine;
 }
 
 /** A running `serve`. */
@@ -101,7 +102,7 @@ export class Served implements AsyncDisposable {
   static async start(
     home: RecordingHome,
     folders: readonly string[],
-    { flags = [], env = {}, cwd = home.workspace, speed = 1 }: ServeOptions = {},
+    { flags = [], env = {}, cwd = home.workspace, speed = 1, machine = {} }: ServeOptions = {},
   ): Promise<Served> {
     const args = ["serve", "--json", ...flags, ...folders];
     const run = new HereRun({
@@ -109,7 +110,7 @@ export class Served implements AsyncDisposable {
       cwd,
       env: { ...home.environment(), ...env },
       stdin: new Uint8Array(0),
-      speed,
+      ...{ speed, machine },
     });
     await run.printed((stdout) => stdout.includes('"type":"ready"'));
     const server = new Served(run);
