@@ -1,0 +1,21 @@
+/** Pairs of requests that only look alike stay two questions; the same request elsewhere gets its recorded answer. */
+import assert from "node:assert/strict";
+import { test } from "../../../support/test.ts";
+import type { Pair } from "./pair.ts";
+import { wrongPairs } from "./playing.ts";
+import { ORDINARY_CLIENTS } from "./unknown.ts";
+
+const TABLES: Readonly<Record<string, readonly Pair[]>> = {
+  "ordinary clients and other APIs get no other answer": ORDINARY_CLIENTS,
+};
+
+for (const [name, pairs] of Object.entries(TABLES)) {
+  test.long(name, async () => {
+    const wrong = await wrongPairs(pairs);
+    const shown = wrong.map(({ pair: { kind, recorded, received }, outcome, isArmed }) =>
+      `${kind}${isArmed ? ", with all rules" : ""}: ${outcome}\n` +
+      [recorded, received].map(({ body }) => `  ${JSON.stringify(body)}\n`).join("")
+    );
+    assert.equal(wrong.length, 0, `${wrong.length} of ${2 * pairs.length}:\n${shown.join("")}`);
+  });
+}
