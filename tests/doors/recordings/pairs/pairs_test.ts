@@ -1,11 +1,13 @@
 /** Pairs of requests that only look alike stay two questions; the same request elsewhere gets its recorded answer. */
 import assert from "node:assert/strict";
 import { test } from "../../../support/test.ts";
+import { LABEL_PAIRS } from "./labels.ts";
 import type { Pair } from "./pair.ts";
 import { wrongPairs } from "./playing.ts";
 import { ORDINARY_CLIENTS } from "./unknown.ts";
 
 const TABLES: Readonly<Record<string, readonly Pair[]>> = {
+  "a label, a tag or a sentence makes no text a value of the machine": LABEL_PAIRS,
   "ordinary clients and other APIs get no other answer": ORDINARY_CLIENTS,
 };
 
