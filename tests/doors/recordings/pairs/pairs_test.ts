@@ -5,12 +5,16 @@ import { LABEL_PAIRS } from "./labels.ts";
 import type { Pair } from "./pair.ts";
 import { wrongPairs } from "./playing.ts";
 import { QUESTIONS, SAME_QUESTIONS } from "./questions.ts";
+import { VALUES } from "./same.ts";
 import { ORDINARY_CLIENTS } from "./unknown.ts";
+import { NO_VALUES } from "./values.ts";
 
 const TABLES: Readonly<Record<string, readonly Pair[]>> = {
   "a label, a tag or a sentence makes no text a value of the machine": LABEL_PAIRS,
   "values of the machine count in a question": QUESTIONS,
   "a question that differs in a directory of the machine alone is the same one": SAME_QUESTIONS,
+  "a text that is not the machine's own value counts": NO_VALUES,
+  "values of the machine are replaced in all their notations": VALUES,
   "ordinary clients and other APIs get no other answer": ORDINARY_CLIENTS,
 };
 
