@@ -6,6 +6,7 @@ import type { Pair } from "./pair.ts";
 import { wrongPairs } from "./playing.ts";
 import { QUESTIONS, SAME_QUESTIONS } from "./questions.ts";
 import { VALUES } from "./same.ts";
+import { OTHER_TIMES, OWN_TIMES } from "./times.ts";
 import { ORDINARY_CLIENTS } from "./unknown.ts";
 import { NO_VALUES } from "./values.ts";
 
@@ -15,6 +16,8 @@ const TABLES: Readonly<Record<string, readonly Pair[]>> = {
   "a question that differs in a directory of the machine alone is the same one": SAME_QUESTIONS,
   "a text that is not the machine's own value counts": NO_VALUES,
   "values of the machine are replaced in all their notations": VALUES,
+  "days and moments of no run, and UUIDs of no session, count": OTHER_TIMES,
+  "days and moments of the runs, and the UUID of the session, are replaced": OWN_TIMES,
   "ordinary clients and other APIs get no other answer": ORDINARY_CLIENTS,
 };
 
