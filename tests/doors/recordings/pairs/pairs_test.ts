@@ -1,6 +1,7 @@
 /** Pairs of requests that only look alike stay two questions; the same request elsewhere gets its recorded answer. */
 import assert from "node:assert/strict";
 import { test } from "../../../support/test.ts";
+import { DECLARED, UNDECLARED } from "./declared.ts";
 import { LABEL_PAIRS } from "./labels.ts";
 import type { Pair } from "./pair.ts";
 import { wrongPairs } from "./playing.ts";
@@ -19,6 +20,8 @@ const TABLES: Readonly<Record<string, readonly Pair[]>> = {
   "days and moments of no run, and UUIDs of no session, count": OTHER_TIMES,
   "days and moments of the runs, and the UUID of the session, are replaced": OWN_TIMES,
   "ordinary clients and other APIs get no other answer": ORDINARY_CLIENTS,
+  "values that are declared, or in the block of a client that names itself, are replaced": DECLARED,
+  "neither a flag nor the name of a client makes other texts equal": UNDECLARED,
 };
 
 for (const [name, pairs] of Object.entries(TABLES)) {
