@@ -1,6 +1,7 @@
 /** Pairs of requests that only look alike stay two questions; the same request elsewhere gets its recorded answer. */
 import assert from "node:assert/strict";
 import { test } from "../../../support/test.ts";
+import { CONTINUED, DIVERGED } from "./conversations.ts";
 import { DECLARED, UNDECLARED } from "./declared.ts";
 import { LABEL_PAIRS } from "./labels.ts";
 import type { Pair } from "./pair.ts";
@@ -22,6 +23,8 @@ const TABLES: Readonly<Record<string, readonly Pair[]>> = {
   "ordinary clients and other APIs get no other answer": ORDINARY_CLIENTS,
   "values that are declared, or in the block of a client that names itself, are replaced": DECLARED,
   "neither a flag nor the name of a client makes other texts equal": UNDECLARED,
+  "values of the recorder that came back in a played answer are the client's own": CONTINUED,
+  "a conversation with values that no answer gave is another one": DIVERGED,
 };
 
 for (const [name, pairs] of Object.entries(TABLES)) {
