@@ -5,12 +5,13 @@ import { CONTINUED, DIVERGED } from "./conversations.ts";
 import { DECLARED, UNDECLARED } from "./declared.ts";
 import { LABEL_PAIRS } from "./labels.ts";
 import type { Pair } from "./pair.ts";
-import { wrongPairs } from "./playing.ts";
+import { unsentPairs, writtenFor, wrongPairs } from "./playing.ts";
 import { QUESTIONS, SAME_QUESTIONS } from "./questions.ts";
 import { VALUES } from "./same.ts";
 import { OTHER_TIMES, OWN_TIMES } from "./times.ts";
 import { ORDINARY_CLIENTS } from "./unknown.ts";
 import { NO_VALUES } from "./values.ts";
+import { WRITTEN } from "./written.ts";
 
 const TABLES: Readonly<Record<string, readonly Pair[]>> = {
   "a label, a tag or a sentence makes no text a value of the machine": LABEL_PAIRS,
@@ -37,3 +38,23 @@ for (const [name, pairs] of Object.entries(TABLES)) {
     assert.equal(wrong.length, 0, `${wrong.length} of ${2 * pairs.length}:\n${shown.join("")}`);
   });
 }
+
+test.long("record --missing sends and records another question, of each kind", async () => {
+  const missing = Object.values(TABLES).flat().filter(({ expected, isShared }) =>
+    expected === "miss" && !isShared
+  );
+  const ofEachKind = [...new Map(missing.map((pair) => [pair.kind, pair])).values()];
+  assert.deepEqual((await unsentPairs(ofEachKind)).map(({ kind }) => kind), []);
+});
+
+test.long("record writes the rules of values that stand outside of questions, and names a place of each", async () => {
+  const found: Record<string, string> = {};
+  for (const [name, , place, asked, more] of WRITTEN) {
+    const { match, notes } = await writtenFor(asked, more);
+    found[name] = `${match.normalize ?? "none"}`;
+    for (const word of [...match.normalize ?? [], place]) {
+      assert.ok(notes.includes(word), `${name}: ${word} is not in ${notes}`);
+    }
+  }
+  assert.deepEqual(found, Object.fromEntries(WRITTEN.map(([name, rules]) => [name, rules])));
+});
