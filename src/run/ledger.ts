@@ -5,7 +5,7 @@
 import { type AnswerCounts, type RequestUsage, usageOfCounts } from "../domain/usage.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, objectMember, stringMember } from "../domain/json.ts";
-import type { Turn } from "../domain/turn.ts";
+import type { Turn, TurnDraft } from "../domain/turn.ts";
 import { PROVIDERS } from "../apis/providers.ts";
 import { countsOf, otherTier, providerKind } from "../apis/usage.ts";
 
@@ -40,7 +40,7 @@ export interface LedgerRequest extends PricedRequest {
 }
 
 /** The requests of one turn: that of a model turn, or of a checkpoint that a model or the provider wrote. */
-export function requestsIn(turn: Turn | JsonObject): LedgerRequest[] {
+export function requestsIn(turn: Turn | TurnDraft | JsonObject): LedgerRequest[] {
   const value = turn as JsonObject;
   const events = Array.isArray(value.events) ? value.events.filter(isJsonObject) : [];
   if (value.kind === "model") {

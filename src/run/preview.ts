@@ -63,7 +63,7 @@ export async function previewRequest(
 }
 
 /** A session whose appended turns stay in memory. */
-class MemorySession implements CompactedSession, RequestHistory {
+export class MemorySession implements CompactedSession, RequestHistory {
   readonly id: string;
   #manifest: Manifest | null;
   readonly #saved: PreviewedSession;

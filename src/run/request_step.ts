@@ -12,7 +12,7 @@ import type { ApiKey, BuiltRequest, FinishedResponse, RunApi, StreamUpdate } fro
 import { isServerFault } from "../apis/failure.ts";
 import { type EventStream, readEventStream, type RetryInfo, type StreamRead } from "../transport/exchange.ts";
 import type { Send } from "../transport/http.ts";
-import { nextRequest, recordOf, type SendFacts } from "./next_request.ts";
+import { type NextRequest, nextRequest, recordOf, type SendFacts } from "./next_request.ts";
 import { errorOfResponse } from "./outcome.ts";
 import { failureOfError } from "./refusals.ts";
 import type { RunSetup } from "./setup.ts";
@@ -86,17 +86,9 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     onUpdate: (update) => emitUpdate(setup, update),
   });
   const received = { ...read, error: stop.error ?? read.error, account: read.account ?? context.account };
-  const { response, items, error, account } = received;
-  const events = eventsOfResponse(items, response);
-  const draft: TurnDraft | null = events.length === 0 ? null : {
-    kind: "model",
-    run: context.run,
-    model: { asked: model, answered: response?.model ?? null },
-    fingerprint: { ...fingerprint, account },
-    response: responseRecord(response, stop.signal.aborted),
-    request: recordOf(next, context.pinned, received.transport),
-    events,
-  };
+  const { response, error } = received;
+  const { run, pinned } = context;
+  const draft = modelDraft(next, received, { run, model, pinned, stopped: stop.signal.aborted });
   const usage = response?.usage ?? null;
   return {
     ...received,
@@ -105,6 +97,29 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     without,
     failure: response?.failure ?? (error === null ? null : failureOfError(error)),
     usage: usage === null ? draft === null ? NO_USAGE : UNCOUNTED : setup.api.usageOf(usage),
+  };
+}
+
+/** Makes the turn that keeps a response; `null` if it has nothing to keep. */
+export function modelDraft(
+  next: NextRequest,
+  { items, response, account, transport }: ReadResponse,
+  { run, model, pinned, stopped = false }: Pick<RequestContext, "run" | "pinned"> & {
+    readonly model: string;
+    /** True if the run was stopped while it waited. @default {false} */
+    readonly stopped?: boolean;
+  },
+): TurnDraft | null {
+  const events = eventsOfResponse(items, response);
+  if (events.length === 0) return null;
+  return {
+    kind: "model",
+    run,
+    model: { asked: model, answered: response?.model ?? null },
+    fingerprint: { ...next.target.fingerprint, account },
+    response: responseRecord(response, stopped),
+    request: recordOf(next, pinned, transport),
+    events,
   };
 }
 

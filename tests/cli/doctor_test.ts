@@ -1,11 +1,9 @@
-/** doctor: its exit code says whether a run could start, no broken setting hides the rest, and --live asks the API. */
+/** doctor: its exit code says whether a run could start, and no broken setting hides the rest. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
 import { lacksBinary, lacksLinux, needing } from "../support/needs.ts";
 import { PROGRAM } from "../support/reprise.ts";
-import { answer, message, reasoning } from "../support/scripted_api/responses.ts";
-import { httpError, type ScriptedResponse } from "../support/scripted_api/responses_script.ts";
 import { configure, HELLO, KEY, LACKS_MODES, ok, Place, WITH_MODES } from "./harness.ts";
 
 interface Options {
@@ -110,42 +108,4 @@ test.process(needing("doctor reports a home that cannot be written", LACKS_MODES
     const { code, wrong } = await report(place, [], { env: { REPRISE_HOME }, through: WITH_MODES });
     assert.deepEqual({ code, wrong }, { code: 14, wrong: ["home"] });
   }
-});
-
-/** Answers, variables, and what becomes of the check: the exit code, the detail, the requests sent. */
-const LIVE: readonly (readonly [
-  answer: ScriptedResponse,
-  env: Record<string, string>,
-  exit: number,
-  detail: RegExp,
-  requests?: number,
-])[] = [
-  [
-    answer([reasoning(), message("ready")]),
-    {},
-    0,
-    /^gpt-5\.6 answered \(completed\) in \d+\.\d s, 1 reasoning item, account named$/,
-  ],
-  // Answered only in part, which is enough to know.
-  [answer([reasoning()], { end: { kind: "incomplete", reason: "max_output_tokens" } }), {}, 0, /answered/],
-  [HELLO, { OPENAI_API_KEY: "sk-other" }, 8, /refused the key/],
-  [httpError(404, { message: "No such model.", code: "model_not_found" }), {}, 13, /./],
-  [HELLO, { OPENAI_API_KEY: "" }, 2, /no key is set \(Set OPENAI_API_KEY/, 0],
-];
-
-test("doctor --live sends one tiny request, keeps nothing, and says how it went", async () => {
-  for (const [answered, env, exit, detail, requests = 1] of LIVE) {
-    await using place = new Place([answered]);
-    const { code, byName } = await report(place, ["--live"], { env });
-    const live = byName.get("live");
-    assert.deepEqual([live.level, code], [exit === 0 ? "ok" : "failed", exit]);
-    assert.match(live.detail, detail);
-    assert.equal(place.server.requests.length, requests);
-    assert.deepEqual(place.server.requests.filter(({ text }) => text.length > 500), []);
-    assert.throws(() => Deno.statSync(`${place.sandbox.home}/sessions`), Deno.errors.NotFound);
-  }
-  await using place = new Place([HELLO]);
-  assert.match(await ok(place, ["doctor", "--live"]), /^ok {7}live: gpt-5\.6 answered/m);
-  assert.ok(!(await ok(place, ["doctor"])).includes("live"));
-  assert.equal(place.server.requests.length, 1);
 });

@@ -117,6 +117,13 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["cli/binary/authorities_test.ts"],
   },
   {
+    file: "src/run/live_check.ts",
+    text: 'await check.ask(check.next("none"))',
+    replacement: 'await check.ask(check.next("exact"))',
+    promise: "configuration.md: doctor --live sends a second turn without reasoning",
+    area: ["cli/doctor_live_test.ts"],
+  },
+  {
     file: "src/transport/web_socket.ts",
     text: "      rejectUnauthorized: true,\n",
     replacement: "      rejectUnauthorized: false,\n",

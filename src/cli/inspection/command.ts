@@ -24,7 +24,10 @@ export type StatsFlags = FlagsOf<typeof STATS_FLAGS>;
 
 const DOCTOR_FLAGS = {
   ...COMMON_FLAGS,
-  live: toggle("--live", "send one short request to the API, and one to the remote"),
+  live: toggle(
+    "--live",
+    "ask the API for two turns with a tool call, with and without reasoning (three requests), and the remote",
+  ),
 };
 /** The flags of `doctor`. */
 export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;

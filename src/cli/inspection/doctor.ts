@@ -7,11 +7,10 @@ import { fileError } from "../../store/fs_errors.ts";
 import { listSessions, openHome, parentOf, strayNames } from "../../store/home.ts";
 import { policyText } from "../../tools/permission/policy.ts";
 import { authoritiesText } from "../../transport/authorities.ts";
-import { itemKind } from "../../domain/item.ts";
-import { requestOf } from "../../run/next_request.ts";
-import { askOnce } from "../../run/request_step.ts";
 import { keySetting, keyVariable } from "../run/api_key.ts";
+import { type Check, failed } from "./check.ts";
 import type { DoctorFlags } from "./command.ts";
+import { liveChecks } from "./live_checks.ts";
 import { type Config, NO_CONFIG, readConfig, readConfigObject, withProfile } from "../config_file.ts";
 import { makeOutput } from "../context.ts";
 import { isIntact } from "../start/executable_sum.ts";
@@ -31,23 +30,12 @@ import {
   modelSetting,
   readCall,
   reasoningSettings,
-  resolveTarget,
   type SettingCall,
   type SettingFlags,
-  targetSettings,
 } from "../run/resolve_run.ts";
-import { liveSend, liveTimeouts } from "../run/sending.ts";
 import { transportSetting } from "../run/transport.ts";
 import { configPath, homeSetting } from "../settings.ts";
 import { VERSION } from "../../domain/version.ts";
-
-interface Check {
-  readonly name: string;
-  /** `missing`: the setting is not there, and a run needs it. */
-  readonly level: "ok" | "missing" | "failed";
-  readonly detail: string;
-  readonly exit_code?: ExitCode;
-}
 
 /**
  * Performs `doctor`. The first check that a run would fail at decides the exit code, so 0 means that a run could start.
@@ -65,7 +53,7 @@ export async function doctorVerb(
     checks.push(...settingChecks(call));
     checks.push(await checkLater("remote", () => remoteText(call.ports, call.config)));
     if (asks === true) {
-      checks.push(await checkLater("live", () => ping(call)));
+      checks.push(...await liveChecks(call));
       checks.push(await checkLater("remote live", () => liveRemoteText(call.ports, call.config)));
     }
   } catch (error) {
@@ -76,12 +64,18 @@ export async function doctorVerb(
     const cause = failed("settings", error);
     if (!checks.some((check) => check.detail === cause.detail)) checks.push(cause);
   }
-  const failure = checks.find(({ level }) => level !== "ok");
+  const failure = checks.find(({ level }) => level === "missing" || level === "failed");
   const exitCode = failure?.exit_code ?? 0;
   if (output.options.json) output.json<"doctor">({ ok: failure === undefined, exit_code: exitCode, checks });
   else {
     for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
-    output.text(failure === undefined ? "A run could start\n" : `A run could not start: ${failure.name}\n`);
+    const unknown = checks.filter(({ level }) => level === "unknown").map(({ name }) => name).join(", ");
+    const more = unknown === "" ? "" : `; not checked: ${unknown}`;
+    output.text(
+      failure === undefined
+        ? `A run could start${more}\n`
+        : `A run could not start: ${failure.name}${more}\n`,
+    );
   }
   return exitCode;
 }
@@ -219,12 +213,6 @@ async function checkLater(name: string, look: () => Promise<string>): Promise<Ch
   }
 }
 
-function failed(name: string, error: unknown): Check {
-  const { message, hint, exitCode } = asRepriseError(error);
-  const detail = hint === undefined ? message : `${message} (${hint})`;
-  return { name, level: "failed", detail, exit_code: exitCode };
-}
-
 /** Checks that the provider in force has its key, then lists every provider. No key is shown. */
 function keyChecks({ ports, flags }: CheckedSettings, sources: SettingSources): Check[] {
   const inForce = check("key", () => {
@@ -263,40 +251,4 @@ function proxyCheck(env: (name: string) => string | undefined): Check {
     level: "ok",
     detail: set.length === 0 ? "no proxy is set" : `set: ${set.join(", ")}`,
   };
-}
-
-/** The prompt of {@linkcode ping}; short, so that it costs little. */
-const QUESTION = "Answer with the word ready.";
-const MAX_OUTPUT_TOKENS = 64;
-
-/**
- * Sends one short request with the settings in force, and describes the answer.
- *
- * @throws {RepriseError} the errors of a run.
- */
-async function ping(call: SettingCall): Promise<string> {
-  const { ports } = call;
-  const target = resolveTarget(call, null, { key: "required", endpoint: "named" });
-  const { endpoint, key, model } = target;
-  const { api } = targetSettings(target, { id: "doctor", turns: [] });
-  const settings = { api, model, instructions: "", tools: [], cacheKey: "reprise-doctor" };
-  const content = [{ type: "input_text", text: QUESTION }];
-  const built = requestOf(settings, [{ kind: "user_message", content }], {
-    maxOutputTokens: MAX_OUTPUT_TOKENS,
-  });
-  const begun = ports.clock.monotonic();
-  const { items, response, account } = await askOnce({
-    ports,
-    api,
-    send: liveSend(ports, endpoint),
-    urlOf: (path) => endpoint.urlOf(path),
-    key,
-    signal: AbortSignal.timeout(liveTimeouts(ports).responseTimeoutMs),
-  }, built);
-  const reasoning = items.filter((item) => itemKind(item) === "reasoning").length;
-  const seconds = ((ports.clock.monotonic() - begun) / 1000).toFixed(1);
-  return `${response.model ?? model} answered (${response.status}) in ${seconds} s, ${
-    counted(reasoning, "reasoning item")
-  }, ` +
-    `account ${account === null ? "not named" : "named"}`;
 }

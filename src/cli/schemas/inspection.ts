@@ -180,8 +180,9 @@ export const doctor = z.object({
   exit_code: exitCode,
   checks: z.array(z.object({
     name: text,
-    level: z.enum(["ok", "missing", "failed"]),
+    level: z.enum(["ok", "missing", "unknown", "failed"]).describe("unknown: it could not be checked"),
     detail: text,
+    code: text.describe("of a failed check: that of the error").exactOptional(),
     exit_code: exitCode.describe("of a failed check").exactOptional(),
   })),
 });
