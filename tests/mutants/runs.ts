@@ -156,6 +156,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     text: "asked >= options.waitLimit()",
     replacement: "asked >= 10 * options.waitLimit()",
     promise: "run.md: a run ends at once if the API asks to wait beyond --timeout",
+    area: ["doors/wire/retries_test.ts"],
   },
   {
     file: "src/transport/exchange.ts",
