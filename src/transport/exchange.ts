@@ -76,7 +76,8 @@ export async function readEventStream<T>(
     const { finish, failure, headers } = await tryOnce(options, read);
     const isLast = failure === null || attempt > MAX_RETRIES || signal.aborted;
     if (isLast || !mayRetry(failure, headers)) return finish();
-    const asked = askedWait(headers, failure, clock.now());
+    const now = clock.now();
+    const asked = askedWait(headers, failure, () => now);
     if (asked !== null && asked > 0 && asked >= options.waitLimit()) return finish();
     const delayMs = asked ?? backoff(attempt, options.random());
     options.onRetry?.({ attempt, delayMs, failure });
@@ -128,7 +129,7 @@ async function refused(options: ExchangeOptions, response: HttpResponse): Promis
   const { status, headers } = response;
   const body = withoutSecrets(await readText(response.body, ERROR_BODY_BYTES), options.request.headers);
   const failure = options.classify(status, headers, body);
-  const waitMs = askedWait(headers, failure, options.clock.now());
+  const waitMs = askedWait(headers, failure, () => options.clock.now());
   const error = failureError(failure, { requestId: requestIdOf(headers), waitMs });
   return failed(options, { error, failure, headers });
 }
@@ -221,14 +222,14 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, milli: 1, s: 1000, m: 6
  * Milliseconds that the server asks to wait, by its headers or else by the text of a rate limit; `null` if it asks for
  * none, or for a time that has passed, and for a quota, which no wait restores.
  */
-function askedWait(headers: Headers | undefined, failure: ApiFailure, now: number): number | null {
+function askedWait(headers: Headers | undefined, failure: ApiFailure, now: () => number): number | null {
   if (failure.code === "quota_exhausted") return null;
   const milliseconds = numberOf(headers?.get("retry-after-ms"));
   if (milliseconds !== null) return Math.round(milliseconds);
   const after = headers?.get("retry-after")?.trim() ?? "";
   const seconds = numberOf(after);
   if (seconds !== null) return Math.round(seconds * 1000);
-  const until = DATE.test(after) ? Date.parse(after) - now : NaN;
+  const until = DATE.test(after) ? Date.parse(after) - now() : NaN;
   if (until >= 0) return Math.ceil(until);
   return failure.code === "rate_limited" ? waitIn(failure.message) : null;
 }
