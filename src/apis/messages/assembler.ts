@@ -11,7 +11,7 @@ import {
   objectMember,
   stringMember,
 } from "../../domain/json.ts";
-import { brokenFailure, classifyErrorEvent, cutFailure } from "../failure.ts";
+import { brokenFailure, classifyErrorEvent, cutFailure, ownFailure } from "../failure.ts";
 import { quoted } from "../message.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
 import type { DeltaEvent, ItemEndEvent, ItemEvent, ResponseEvent, StreamEvent } from "../stream.ts";
@@ -30,6 +30,10 @@ interface Message {
   stop: JsonObject;
   readonly transformations: JsonValue[];
   readonly open: Map<number, OpenBlock>;
+  /** Indexes of the blocks that began in an event of their own. */
+  readonly begun: Set<number>;
+  /** Indexes of blocks without a type, whose events are skipped. */
+  readonly skipped: Set<number>;
   /** Indexes in `open` of blocks that `message_start` held whole; they may get no further events. */
   readonly given: Set<number>;
   /** The block that an event without an index is about: the newest one. */
@@ -103,7 +107,7 @@ export class MessagesAssembler implements Assembler {
     const again = this.#started;
     this.#started = true;
     this.#judge(messageSchema, message);
-    const { open, newest } = this.#message;
+    const { open, begun, newest } = this.#message;
     this.#message = newMessage(id, stringMember(message, "model") ?? null);
     this.#message.usage = objectMember(message, "usage") ?? null;
     if (typeof message.stop_reason === "string") this.#message.stop = message;
@@ -114,6 +118,7 @@ export class MessagesAssembler implements Assembler {
     }
     // Blocks that came before the first message_start belong to it.
     for (const [index, block] of open) this.#message.open.set(index, block);
+    for (const index of begun) this.#message.begun.add(index);
     this.#message.newest = newest;
     return this.#takeGiven(items);
   }
@@ -144,8 +149,11 @@ export class MessagesAssembler implements Assembler {
   #open({ item: start, place: index = this.#message.newest + 1 }: ItemEvent): readonly StreamUpdate[] {
     if (!isBlock(start)) {
       this.#notices.add("A content block without a type was skipped");
+      this.#message.skipped.add(index);
       return NOTHING;
     }
+    if (this.#message.begun.has(index)) return this.#finishDoubled(`begins content block ${index} twice`);
+    this.#message.begun.add(index);
     const ended = this.#endGiven(index);
     const block = new OpenBlock(start);
     this.#message.open.set(index, block);
@@ -160,7 +168,8 @@ export class MessagesAssembler implements Assembler {
   ): readonly StreamUpdate[] {
     const block = this.#message.open.get(index);
     const { delta } = payload;
-    if (block === undefined || !isJsonObject(delta)) return NOTHING;
+    if (!isJsonObject(delta)) return NOTHING;
+    if (block === undefined) return this.#outside(index, "adds to");
     const effect = block.add(isTextDelta(delta) ? delta : exactDelta(payload, data));
     if (effect !== "unknown") return shown(effect, index);
     const type = typeof delta.type === "string" ? quoted(delta.type) : "without a type";
@@ -170,10 +179,16 @@ export class MessagesAssembler implements Assembler {
 
   #close({ place: outputIndex = this.#message.newest }: ItemEndEvent): readonly StreamUpdate[] {
     const block = this.#message.open.get(outputIndex);
-    if (block === undefined) return NOTHING;
+    if (block === undefined) return this.#outside(outputIndex, "ends");
     this.#message.open.delete(outputIndex);
     this.#message.given.delete(outputIndex);
     return [doneItem(block, outputIndex)];
+  }
+
+  /** An event about a block that is not open: its content has no place, or is there already. */
+  #outside(index: number, does: string): readonly StreamUpdate[] {
+    if (this.#message.skipped.has(index)) return NOTHING;
+    return this.#finishDoubled(`${does} content block ${index}, which is not open`);
   }
 
   /** Usage is cumulative: new values replace earlier ones, `null` and missing members keep them (§10). */
@@ -199,6 +214,12 @@ export class MessagesAssembler implements Assembler {
 
   #finishBroken(start: string): readonly StreamUpdate[] {
     return this.#finish({ status: "failed", refused: false, failure: brokenFailure(start) });
+  }
+
+  /** Ends a stream that repeats itself or lost an event: what it showed is not what the model said. */
+  #finishDoubled(what: string): readonly StreamUpdate[] {
+    const failure = ownFailure("bad_stream", `The stream ${what}`);
+    return this.#finish({ status: "failed", refused: false, failure });
   }
 
   #judge(schema: Parameters<typeof mismatchOf>[0], value: JsonObject): void {
@@ -242,6 +263,8 @@ function newMessage(id: string | null, model: string | null): Message {
     stop: {},
     transformations: [],
     open: new Map(),
+    begun: new Set(),
+    skipped: new Set(),
     given: new Set(),
     newest: -1,
   };

@@ -184,10 +184,50 @@ export const MESSAGES_STREAMS: StreamRows = {
   "events that a client must tolerate change nothing": {
     events: [
       ...["", PING, started(), { type: "brand_new_event", index: 0 }, start(0, { type: "text", text: "" })],
-      ...[PING, said("Hello"), said(17), said(undefined), said("unknown", 7), delta(0, null), stop(0)],
-      ...[stop(0), ...ended(), "[DONE]", ...sent(1, TEXT)],
+      ...[PING, said("Hello"), said(17), said(undefined), delta(0, null), stop(0), ...ended()],
+      ...["[DONE]", ...sent(1, TEXT)],
     ],
     ...{ items: [TEXT], text: "Hello", notices: [], error: null },
+  },
+  ...Object.fromEntries(
+    ([
+      [
+        "each event twice",
+        [started(), ...sent(0, TEXT), ...ended()].flatMap((event) => [event, event]),
+        [],
+        "",
+      ],
+      [
+        "the whole stream twice before its end",
+        [
+          ...[started(), ...sent(0, TEXT), started(), ...sent(0, TEXT), ...ended()],
+        ],
+        [TEXT],
+        "Hello",
+      ],
+      [
+        "a block that is open twice",
+        [started(), start(0, { type: "text", text: "" }), ...sent(0, TEXT)],
+        [],
+        "",
+      ],
+      [
+        "more of a block that has ended",
+        [started(), ...sent(0, TEXT), said("!"), ...ended()],
+        [TEXT],
+        "Hello",
+      ],
+      ["a piece of no block", [started(), ...sent(0, TEXT), said("!", 7), ...ended()], [TEXT], "Hello"],
+      ["the end of a block twice", [started(), ...sent(0, TEXT), stop(0), ...ended()], [TEXT], "Hello"],
+      ["the end of no block", [started(), ...sent(0, TEXT), stop(1), ...ended()], [TEXT], "Hello"],
+    ] as const).map(([what, events, items, text]) => [
+      `a stream that holds ${what} is broken`,
+      { events, items, text, error: "bad_stream" },
+    ]),
+  ),
+  "a block without a type is skipped with its pieces": {
+    events: [started(), start(0, { text: "" }), said("x"), stop(0), ...sent(1, TEXT), ...ended()],
+    ...{ items: [TEXT], text: "Hello", error: null },
   },
   "an event of another shape is read as far as possible": {
     events: [
