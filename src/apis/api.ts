@@ -109,8 +109,13 @@ export type StreamUpdate =
   }
   /** Summary or reasoning text; only for the screen. */
   | { readonly kind: "reasoning_delta"; readonly outputIndex: number; readonly delta: string }
-  /** A whole item, verbatim. */
-  | { readonly kind: "item"; readonly outputIndex: number; readonly item: Item }
+  /** A whole item, verbatim; `fromDeltas` if its content came only in deltas. */
+  | {
+    readonly kind: "item";
+    readonly outputIndex: number;
+    readonly item: Item;
+    readonly fromDeltas?: true;
+  }
   /** The server began its answer again: every item so far is void. */
   | { readonly kind: "reset" }
   /** Exactly once, last. */

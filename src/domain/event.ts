@@ -78,15 +78,19 @@ export interface AttachmentEvent extends EventBase {
   readonly media_type: string;
   readonly blob: BlobRef;
 }
-export interface AssistantMessageEvent extends EventBase {
+interface ItemEventBase extends EventBase {
+  /** Set if the content of the item came only in deltas: it is not as the provider's own event has it. */
+  readonly from_deltas?: true;
+}
+export interface AssistantMessageEvent extends ItemEventBase {
   readonly type: "assistant_message";
   readonly item: Item;
 }
-export interface ReasoningEvent extends EventBase {
+export interface ReasoningEvent extends ItemEventBase {
   readonly type: "reasoning";
   readonly item: Item;
 }
-export interface ToolCallEvent extends EventBase {
+export interface ToolCallEvent extends ItemEventBase {
   readonly type: "tool_call";
   /** A `function_call` or `custom_tool_call` item with a `call_id`, or a `tool_use` block with an `id`. */
   readonly item: Item;
@@ -103,7 +107,7 @@ export interface ToolResultEvent extends EventBase {
   readonly output: string;
   readonly blob?: BlobRef;
 }
-export interface ProviderItemEvent extends EventBase {
+export interface ProviderItemEvent extends ItemEventBase {
   readonly type: "provider_item";
   readonly item: Item;
 }

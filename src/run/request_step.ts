@@ -41,6 +41,8 @@ export interface RequestContext extends SendOptions, SendFacts {
 /** A response, possibly incomplete. */
 export interface ReadResponse {
   readonly items: readonly Item[];
+  /** Those of `items` whose content came only in deltas. */
+  readonly fromDeltas: ReadonlySet<Item>;
   /** `null` if no terminal event came: `error` has the reason. */
   readonly response: FinishedResponse | null;
   readonly error: RepriseError | null;
@@ -103,14 +105,15 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
 /** Makes the turn that keeps a response; `null` if it has nothing to keep. */
 export function modelDraft(
   next: NextRequest,
-  { items, response, account, transport }: ReadResponse,
+  received: ReadResponse,
   { run, model, pinned, stopped = false }: Pick<RequestContext, "run" | "pinned"> & {
     readonly model: string;
     /** True if the run was stopped while it waited. @default {false} */
     readonly stopped?: boolean;
   },
 ): TurnDraft | null {
-  const events = eventsOfResponse(items, response);
+  const { response, account, transport } = received;
+  const events = eventsOfResponse(received);
   if (events.length === 0) return null;
   return {
     kind: "model",
@@ -182,7 +185,7 @@ async function readResponse(
     return await readEventStream(options, (stream) => readStream(api, stream, onUpdate));
   } catch (thrown) {
     const error = asRepriseError(thrown);
-    return { items: [], response: null, error, account: null, transport: undefined };
+    return { items: [], fromDeltas: new Set(), response: null, error, account: null, transport: undefined };
   }
 }
 
@@ -191,7 +194,7 @@ async function readStream(
   { events, headers, transport }: EventStream,
   onUpdate: (update: StreamUpdate) => void,
 ): Promise<StreamRead<ReadResponse>> {
-  const placed: { readonly outputIndex: number; readonly item: Item }[] = [];
+  const placed: Extract<StreamUpdate, { readonly kind: "item" }>[] = [];
   let response: FinishedResponse | null = null;
   let error: RepriseError | null = null;
   const assembler = api.newAssembler();
@@ -213,8 +216,9 @@ async function readStream(
   }
   // Arrival order. Items that only the terminal event lists go to their position there.
   const items = placed.toSorted((a, b) => a.outputIndex - b.outputIndex).map(({ item }) => item);
+  const fromDeltas = new Set(placed.flatMap((update) => update.fromDeltas ? [update.item] : []));
   return {
-    result: { items, response, error, account: api.accountOf(headers), transport },
+    result: { items, fromDeltas, response, error, account: api.accountOf(headers), transport },
     failure: assembler.hasBegun ? null : passingFailure(response),
   };
 }
@@ -262,14 +266,13 @@ function noticesOf({ notices, inputTransformations = [] }: FinishedResponse): re
   ];
 }
 
-/** The event that keeps a finished item, whole and verbatim. */
-function eventOfItem(item: Item): EventDraft {
-  return { type: itemKind(item), item };
-}
-
-/** The events of one response: its items in arrival order, then its usage. */
-function eventsOfResponse(items: readonly Item[], response: FinishedResponse | null): EventDraft[] {
-  const events = items.map(eventOfItem);
+/** The events of one response: its items, whole and verbatim, in arrival order, then its usage. */
+function eventsOfResponse({ items, fromDeltas, response }: ReadResponse): EventDraft[] {
+  const events = items.map((item): EventDraft => ({
+    type: itemKind(item),
+    item,
+    ...(fromDeltas.has(item) ? { from_deltas: true } : {}),
+  }));
   const usage = response?.usage ?? null;
   return usage === null ? events : [...events, { type: "provider_usage", usage }];
 }

@@ -17,10 +17,11 @@ import {
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
 import { brokenFailure, classifyErrorEvent, cutFailure, ownFailure } from "../failure.ts";
 import { quoted } from "../message.ts";
-import type { DeltaEvent, EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
+import type { EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
 import { errorSchema, mismatchOf } from "../wire.ts";
+import { DeltaReader, SPARE_EVENTS } from "./deltas.ts";
 import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
-import { type PlainDelta, readPlainDelta, TEXT_DELTA } from "./plain_delta.ts";
+import { readPlainDelta, TEXT_DELTA } from "./plain_delta.ts";
 import { readResponsesEvent, statusOf } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
@@ -54,6 +55,18 @@ export class ResponsesAssembler implements Assembler {
   readonly #ledger = new ItemLedger();
   readonly #deltas = new DeltaReader();
   readonly #notices: string[] = [];
+  /** Items that began and are not finished, by position. */
+  readonly #begun = new Map<number, Item>();
+  /** Finished items without content of their own, as their deltas fill them: the terminal event may list them whole. */
+  readonly #hollow = new Map<number, Item>();
+  /** Data of `response.created`. */
+  #begunWith: string | undefined;
+  /** Data of the event before. */
+  #last: string | undefined;
+  /** True if every event comes twice, as two copies of the first one show; the second copies are skipped. */
+  #isPaired = false;
+  /** In pairs, true at a second copy. */
+  #isCopy = false;
   /** The data of `response.created`, which is parsed only if the terminal event does not name the response. */
   #created: string | undefined;
   #id: string | null = null;
@@ -69,8 +82,21 @@ export class ResponsesAssembler implements Assembler {
   feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[] {
     const { event: name, data } = event;
     if (this.#finished) return NOTHING;
+    const before = this.#last;
+    this.#last = data;
+    if (this.#isPaired) {
+      this.#isCopy = !this.#isCopy;
+      if (this.#isCopy) return data === before ? NOTHING : this.#finishDoubled("repeats some of its events");
+    }
+    if (data === before && data === this.#begunWith && !this.#isPaired) {
+      this.#isPaired = this.#isCopy = true;
+      return NOTHING;
+    }
     if (this.#broken !== undefined) return this.#finishBroken(this.#broken);
-    if (name !== undefined && this.#ignores(name)) return NOTHING;
+    if (name !== undefined && this.#ignores(name)) {
+      if (SPARE_EVENTS.has(name)) this.#deltas.keep(data);
+      return NOTHING;
+    }
     const plain = name === TEXT_DELTA ? readPlainDelta(data) : null;
     if (plain !== null) {
       this.hasBegun = true;
@@ -79,7 +105,7 @@ export class ResponsesAssembler implements Assembler {
     if (data === "" || data === "[DONE]") return NOTHING;
     if (name === CREATED && data.startsWith(CREATED_START)) {
       this.#created ??= data;
-      return NOTHING;
+      return this.#begin(data);
     }
     let payload: unknown;
     try {
@@ -89,7 +115,9 @@ export class ResponsesAssembler implements Assembler {
       return NOTHING;
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
-    return this.#take(readResponsesEvent(payload, name), data);
+    const read = readResponsesEvent(payload, name);
+    if (read.type !== undefined && SPARE_EVENTS.has(read.type)) this.#deltas.keep(data);
+    return this.#take(read, data);
   }
 
   end(): readonly StreamUpdate[] {
@@ -117,7 +145,7 @@ export class ResponsesAssembler implements Assembler {
         return event.whole ? this.#takeItem(exact(event, data)) : this.#announce(event);
       case "response":
         this.#identify(event.response);
-        return NOTHING;
+        return event.begins ? this.#begin(data) : NOTHING;
       case "end":
         return this.#close(this.#isExactlyRead(event, data) ? event : exact(event, data));
       case "error":
@@ -139,8 +167,18 @@ export class ResponsesAssembler implements Assembler {
     if (created !== null) this.#identify(objectMember(created, "response") ?? {});
   }
 
+  #begin(data: string): readonly StreamUpdate[] {
+    if (this.#begunWith !== undefined) return this.#finishDoubled("begins a second response");
+    this.#begunWith = data;
+    return NOTHING;
+  }
+
   #announce({ item, place }: ItemEvent): readonly StreamUpdate[] {
-    if (isItem(item)) this.#deltas.announce(this.#ledger.announce(place, item), item);
+    if (!isItem(item)) return NOTHING;
+    const outputIndex = this.#ledger.announce(place, item);
+    if (outputIndex === undefined) return this.#finishDoubled(`begins an item ${quoted(item.type)} twice`);
+    this.#begun.set(outputIndex, item);
+    this.#deltas.announce(outputIndex, item);
     return NOTHING;
   }
 
@@ -150,16 +188,48 @@ export class ResponsesAssembler implements Assembler {
       return NOTHING;
     }
     const outputIndex = this.#ledger.take(place, item);
-    if (outputIndex === undefined) {
+    if (outputIndex === "different") {
+      return this.#finishDoubled(`holds two versions of an item ${quoted(item.type)}`);
+    }
+    if (outputIndex === "same") {
       this.#notices.push(`Item ${quoted(item.type)} came twice, and was kept once`);
       return NOTHING;
     }
-    return this.#give(item, outputIndex);
+    this.#begun.delete(outputIndex);
+    const filled = this.#deltas.filled(item, outputIndex);
+    if (this.#begun.size === 0) this.#deltas.release();
+    if (filled === null) return this.#give(item, outputIndex);
+    this.#hollow.set(outputIndex, filled);
+    return NOTHING;
   }
 
-  #give(item: Item, outputIndex: number): readonly StreamUpdate[] {
+  /** Gives the items that came only in deltas, unless the terminal event lists them whole. */
+  #giveHollow(
+    listed: readonly unknown[] = [],
+    status: FinishedResponse["status"] = "cut",
+  ): readonly StreamUpdate[] {
+    const open = status === "completed" || status === "incomplete" ? [...this.#begun] : [];
+    // A call without its end is whole only if the response is.
+    const begun = open.filter(([, item]) => status === "completed" || item.type === "message");
+    for (const [outputIndex, item] of begun) {
+      const filled = this.#ledger.lacksAt(outputIndex, item) ? this.#deltas.filled(item, outputIndex) : null;
+      if (filled !== null) this.#hollow.set(outputIndex, filled);
+    }
+    const given = [...this.#hollow].flatMap(([outputIndex, filled]) => {
+      const whole = listed[outputIndex];
+      if (isItem(whole) && whole.type === filled.type && this.#deltas.filled(whole, outputIndex) === null) {
+        return this.#give(whole, outputIndex);
+      }
+      this.#notices.push(`Item ${outputIndex} (${quoted(filled.type)}) came only in deltas`);
+      return this.#give(filled, outputIndex, { fromDeltas: true });
+    });
+    this.#hollow.clear();
+    return given;
+  }
+
+  #give(item: Item, outputIndex: number, more: { readonly fromDeltas?: true } = {}): readonly StreamUpdate[] {
     if (refusesIn(item)) this.#refused = true;
-    return [...this.#deltas.unseen(item, outputIndex), { kind: "item", outputIndex, item }];
+    return [...this.#deltas.unseen(item, outputIndex), { kind: "item", outputIndex, item, ...more }];
   }
 
   /** The first error is the one reported. */
@@ -171,7 +241,8 @@ export class ResponsesAssembler implements Assembler {
   /** True if all that is kept of a terminal event is its usage, and `data` spells that as JavaScript does. */
   #isExactlyRead({ response = {}, items, error }: EndEvent, data: string): boolean {
     const { usage, input_transformations: transformations } = response;
-    return error === undefined && transformations === undefined && !this.#ledger.lacks(items) &&
+    return error === undefined && transformations === undefined && this.#hollow.size === 0 &&
+      !this.#ledger.lacks(items) &&
       (usage === undefined || usage === null || isJsonObject(usage) && hasExactMember(data, "usage", usage));
   }
 
@@ -183,6 +254,7 @@ export class ResponsesAssembler implements Assembler {
       this.#notices.push(`Item ${outputIndex} (${quoted(item.type)}) came only with the terminal event`);
       updates.push(...this.#give(item, outputIndex));
     }
+    updates.push(...this.#giveHollow(final.output, final.status));
     this.#refused ||= final.reason === "content_filter";
     const failure = this.#failure ?? final.failure;
     updates.push(...this.#finish({
@@ -199,6 +271,11 @@ export class ResponsesAssembler implements Assembler {
     return this.#finish({ status: "failed", failure: brokenFailure(start) });
   }
 
+  /** Ends a stream that repeats itself: whatever it showed may be there twice. */
+  #finishDoubled(what: string): readonly StreamUpdate[] {
+    return this.#finish({ status: "failed", failure: ownFailure("bad_stream", `The stream ${what}`) });
+  }
+
   #finish(
     end: Pick<FinishedResponse, "status"> & Partial<FinishedResponse>,
     response: JsonObject = {},
@@ -206,7 +283,7 @@ export class ResponsesAssembler implements Assembler {
     this.#finished = true;
     this.#identify(response);
     this.#identifyAsCreated();
-    return [{
+    return [...this.#giveHollow(), {
       kind: "finished",
       response: {
         id: stringMember(response, "id") ?? this.#id,
@@ -225,79 +302,6 @@ function exact<T extends ItemEvent | EndEvent>(event: T, data: string): T {
   if (event.data === undefined) return event;
   const payload = exactly(event.data, data);
   return payload === event.data ? event : readResponsesEvent(payload, event.type) as T;
-}
-
-/** Turns deltas into updates for the screen, and creates updates for servers that send no deltas. */
-class DeltaReader {
-  readonly #phases = new Map<number, string>();
-  /** Positions with at least one delta. */
-  readonly #seen = new Set<number>();
-  readonly #summaryIndexes = new Map<number, number>();
-  /** Positions of announced items by their ids, for servers whose deltas name no position (protocol §12). */
-  readonly #announced = new Map<string, number>();
-  #latest = 0;
-
-  /** Notes the position of an item, and the phase of a message, which its deltas do not repeat (protocol §2.5). */
-  announce(outputIndex: number, item: Item): void {
-    this.#latest = outputIndex;
-    if (typeof item.id === "string") this.#announced.set(item.id, outputIndex);
-    if (typeof item.phase === "string") this.#phases.set(outputIndex, item.phase);
-  }
-
-  /** Text for the screen; a blank line separates the parts of one summary. */
-  read({ channel, text, place, part, data = {} }: DeltaEvent): readonly StreamUpdate[] {
-    if (channel === "hidden" || text === null || text === "") return NOTHING;
-    const outputIndex = place ?? this.#positionOf(data);
-    this.#seen.add(outputIndex);
-    if (channel === "text") return [this.#textUpdate(outputIndex, text)];
-    if (channel === "reasoning") return [{ kind: "reasoning_delta", outputIndex, delta: text }];
-    const summary = part?.index ?? 0;
-    const previous = this.#summaryIndexes.get(outputIndex);
-    if (previous !== summary) this.#summaryIndexes.set(outputIndex, summary);
-    const delta = previous === undefined || previous === summary ? text : `\n\n${text}`;
-    return [{ kind: "reasoning_delta", outputIndex, delta }];
-  }
-
-  /** Text of a message, as {@linkcode read} returns it. */
-  readText({ outputIndex, text }: PlainDelta): readonly StreamUpdate[] {
-    if (text === "") return NOTHING;
-    this.#seen.add(outputIndex);
-    return [this.#textUpdate(outputIndex, text)];
-  }
-
-  /** The text of a finished item as one delta, if the server sent no delta for it (protocol §12). */
-  unseen(item: Item, outputIndex: number): readonly StreamUpdate[] {
-    if (this.#seen.has(outputIndex)) return NOTHING;
-    if (item.type === "message") {
-      this.announce(outputIndex, item);
-      const delta = joinText(item.content, "");
-      return delta === "" ? NOTHING : [this.#textUpdate(outputIndex, delta)];
-    }
-    if (item.type !== "reasoning") return NOTHING;
-    const delta = joinText(item.summary, "\n\n") || joinText(item.content, "\n\n");
-    return delta === "" ? NOTHING : [{ kind: "reasoning_delta", outputIndex, delta }];
-  }
-
-  #positionOf({ item_id: id }: JsonObject): number {
-    return (typeof id === "string" ? this.#announced.get(id) : undefined) ?? this.#latest;
-  }
-
-  #textUpdate(outputIndex: number, delta: string): StreamUpdate {
-    const phase = this.#phases.get(outputIndex);
-    return phase === undefined
-      ? { kind: "text_delta", outputIndex, delta }
-      : { kind: "text_delta", outputIndex, delta, phase };
-  }
-}
-
-function joinText(parts: JsonValue | undefined, separator: string): string {
-  if (typeof parts === "string") return parts;
-  if (!Array.isArray(parts)) return "";
-  return parts.map((part) => {
-    if (!isJsonObject(part)) return "";
-    const text = part.type === "refusal" ? part.refusal : part.text;
-    return typeof text === "string" ? text : "";
-  }).filter((text) => text !== "").join(separator);
 }
 
 /** The readable part of a terminal event. */

@@ -34,15 +34,16 @@ const blobRef = object({ sha256, bytes: count, lossy: optional(literal(true)) })
 const answeringModel = object({ asked: text, answered: nullable(string) });
 const withoutField = { endpoint: text, model: text, without: text };
 const omission = { seqs: list(ordinal, 1), part: optional(ordinal) };
+const fromDeltas = optional(literal(true));
 const runError = object({ code: text, message: string });
 
 /** Shape of each event kind of this version, without `seq` and `type`. */
 export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   user_message: object({ content: list(item) }),
   attachment: object({ name: text, media_type: text, blob: blobRef }),
-  assistant_message: object({ item }),
-  reasoning: object({ item }),
-  tool_call: object({ item: callItem }),
+  assistant_message: object({ item, from_deltas: fromDeltas }),
+  reasoning: object({ item, from_deltas: fromDeltas }),
+  tool_call: object({ item: callItem, from_deltas: fromDeltas }),
   tool_result: object({
     call_id: string,
     call_seq: ordinal,
@@ -51,7 +52,7 @@ export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     output: string,
     blob: optional(blobRef),
   }),
-  provider_item: object({ item }),
+  provider_item: object({ item, from_deltas: fromDeltas }),
   provider_usage: object({ usage: anyObject }),
   permission_decision: object({
     call_id: string,

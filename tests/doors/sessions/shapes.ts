@@ -7,6 +7,7 @@ import { PINS } from "./session_files.ts";
 
 const SHA = "0123456789abcdef".repeat(4);
 const ITEM = { type: "message" };
+const FROM_DELTAS = { "from_deltas?!": true };
 const BLOB = { sha256: SHA, bytes: 0, "lossy?!": true };
 const USAGE = { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 };
 const CALL = { call_id: "call_1", call_seq: 3, tool: "shell" };
@@ -21,11 +22,11 @@ const PINNED = { ...PINS, fingerprint: ORIGIN, "effort?": "high", "summary?": "a
 export const EVENTS: Record<string, Json> = {
   user_message: { content: [ITEM] },
   attachment: { name: "a.png", media_type: "image/png", blob: BLOB },
-  assistant_message: { item: ITEM },
-  reasoning: { item: ITEM },
-  tool_call: { item: { type: "function_call", call_id: "call_1" } },
+  assistant_message: { item: ITEM, ...FROM_DELTAS },
+  reasoning: { item: ITEM, ...FROM_DELTAS },
+  tool_call: { item: { type: "function_call", call_id: "call_1" }, ...FROM_DELTAS },
   tool_result: { ...CALL, status: "ok", output: "", "blob?": BLOB },
-  provider_item: { item: ITEM },
+  provider_item: { item: ITEM, ...FROM_DELTAS },
   provider_usage: { usage: {} },
   permission_decision: { ...CALL, "decision!": "denied", reason: "rule", "rule?": "shell" },
   replay_notice: {

@@ -1,0 +1,205 @@
+/**
+ * The deltas of a response: text for the screen, and the content of items whose own events hold none (protocol §12).
+ */
+import type { Item } from "../../domain/event.ts";
+import { withMembers } from "../../domain/exact_json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parsedObject,
+  stringMember,
+} from "../../domain/json.ts";
+import type { StreamUpdate } from "../api.ts";
+import type { DeltaEvent } from "../stream.ts";
+import type { PlainDelta } from "./plain_delta.ts";
+import { readResponsesEvent } from "./stream.ts";
+
+const NOTHING: readonly StreamUpdate[] = [];
+
+/** Text of one item, by the member that holds it. */
+interface Content {
+  text: string;
+  refusal: string;
+  reasoning: string;
+  readonly summary: Map<number, string>;
+}
+
+/** Events that {@linkcode DeltaReader.keep} takes: their text matters only if the events of their items hold none. */
+export const SPARE_EVENTS: ReadonlySet<string> = new Set([
+  "response.custom_tool_call_input.delta",
+  "response.custom_tool_call_input.done",
+  "response.function_call_arguments.delta",
+  "response.function_call_arguments.done",
+  "response.output_text.done",
+  "response.reasoning_text.done",
+  "response.refusal.done",
+]);
+
+/** Turns deltas into updates for the screen, and creates updates for servers that send no deltas. */
+export class DeltaReader {
+  readonly #phases = new Map<number, string>();
+  /** Text so far, by position: of items with at least one delta. */
+  readonly #contents = new Map<number, Content>();
+  /** Data of events that are read only if an item has no content. */
+  readonly #spare: string[] = [];
+  readonly #summaryIndexes = new Map<number, number>();
+  /** Positions of announced items by their ids, for servers whose deltas name no position (protocol §12). */
+  readonly #announced = new Map<string, number>();
+  #latest = 0;
+
+  /** Notes the position of an item, and the phase of a message, which its deltas do not repeat (protocol §2.5). */
+  announce(outputIndex: number, item: Item): void {
+    this.#latest = outputIndex;
+    if (typeof item.id === "string") this.#announced.set(item.id, outputIndex);
+    if (typeof item.phase === "string") this.#phases.set(outputIndex, item.phase);
+  }
+
+  /** Text for the screen; a blank line separates the parts of one summary. */
+  read({ channel, text, place, part, type, data = {} }: DeltaEvent): readonly StreamUpdate[] {
+    if (channel === "hidden" || text === null || text === "") return NOTHING;
+    const outputIndex = place ?? this.#positionOf(data);
+    const content = this.#contentAt(outputIndex);
+    if (channel === "text") {
+      content[type === "response.refusal.delta" ? "refusal" : "text"] += text;
+      return [this.#textUpdate(outputIndex, text)];
+    }
+    if (channel === "reasoning") {
+      content.reasoning += text;
+      return [{ kind: "reasoning_delta", outputIndex, delta: text }];
+    }
+    const summary = part?.index ?? 0;
+    content.summary.set(summary, (content.summary.get(summary) ?? "") + text);
+    const previous = this.#summaryIndexes.get(outputIndex);
+    if (previous !== summary) this.#summaryIndexes.set(outputIndex, summary);
+    const delta = previous === undefined || previous === summary ? text : `\n\n${text}`;
+    return [{ kind: "reasoning_delta", outputIndex, delta }];
+  }
+
+  /** Text of a message, as {@linkcode read} returns it. */
+  readText({ outputIndex, text }: PlainDelta): readonly StreamUpdate[] {
+    if (text === "") return NOTHING;
+    this.#contentAt(outputIndex).text += text;
+    return [this.#textUpdate(outputIndex, text)];
+  }
+
+  /** The text of a finished item as one delta, if the server sent no delta for it (protocol §12). */
+  unseen(item: Item, outputIndex: number): readonly StreamUpdate[] {
+    if (this.#contents.has(outputIndex)) return NOTHING;
+    if (item.type === "message") {
+      this.announce(outputIndex, item);
+      const delta = joinText(item.content, "");
+      return delta === "" ? NOTHING : [this.#textUpdate(outputIndex, delta)];
+    }
+    if (item.type !== "reasoning") return NOTHING;
+    const delta = joinText(item.summary, "\n\n") || joinText(item.content, "\n\n");
+    return delta === "" ? NOTHING : [{ kind: "reasoning_delta", outputIndex, delta }];
+  }
+
+  /** Keeps the data of an event for {@linkcode filled}. */
+  keep(data: string): void {
+    this.#spare.push(data);
+  }
+
+  /** Forgets what {@linkcode keep} kept: no item is open. */
+  release(): void {
+    this.#spare.length = 0;
+  }
+
+  /** An item without content of its own, with that of its deltas; `null` if it has content, or the deltas have none. */
+  filled(item: Item, outputIndex: number): Item | null {
+    const { text, refusal, reasoning, summary } = this.#contents.get(outputIndex) ?? newContent();
+    const spare = (type: string, member: string) => this.#spareText(outputIndex, type, member);
+    switch (item.type) {
+      case "message": {
+        if (!isEmpty(item.content)) return null;
+        const said = text || spare("output_text", "text");
+        const refused = refusal || spare("refusal", "refusal");
+        const content = [
+          ...(said === "" ? [] : [{ type: "output_text", text: said, annotations: [] }]),
+          ...(refused === "" ? [] : [{ type: "refusal", refusal: refused }]),
+        ];
+        return content.length === 0 ? null : withMembers(item, { content }) as Item;
+      }
+      case "function_call":
+      case "custom_tool_call": {
+        const member = item.type === "function_call" ? "arguments" : "input";
+        const given = item[member];
+        if (given !== undefined && given !== null && given !== "") return null;
+        const type = item.type === "function_call" ? "function_call_arguments" : "custom_tool_call_input";
+        const payload = spare(type, member);
+        return payload === "" ? null : withMembers(item, { [member]: payload }) as Item;
+      }
+      case "reasoning": {
+        // Encrypted reasoning goes back unchanged.
+        if (typeof item.encrypted_content === "string") return null;
+        if (!isEmpty(item.content) || !isEmpty(item.summary)) return null;
+        const shown = reasoning || spare("reasoning_text", "text");
+        const parts = [...summary].sort(([a], [b]) => a - b).map(([, text]) => ({
+          type: "summary_text",
+          text,
+        }));
+        if (shown === "" && parts.length === 0) return null;
+        const content = shown === "" ? {} : { content: [{ type: "reasoning_text", text: shown }] };
+        return withMembers(item, { summary: parts, ...content }) as Item;
+      }
+      default:
+        return null;
+    }
+  }
+
+  /** The text that kept events of a type give an item: whole in the last one, otherwise in pieces. */
+  #spareText(outputIndex: number, type: string, member: string): string {
+    const events = this.#spare.flatMap((data) => {
+      if (!data.includes(type)) return [];
+      const json = parsedObject(data);
+      const event = json === null ? null : readResponsesEvent(json);
+      const place = event === null ? null : event.place ?? this.#positionOf(event.data ?? {});
+      return json !== null && place === outputIndex ? [{ json, type: event?.type }] : [];
+    });
+    const whole = events.findLast((event) => event.type === `response.${type}.done`);
+    const pieces = events.filter((event) => event.type === `response.${type}.delta`);
+    return stringMember(whole?.json ?? {}, member) ??
+      pieces.map(({ json }) => stringMember(json, "delta") ?? "").join("");
+  }
+
+  #contentAt(outputIndex: number): Content {
+    const known = this.#contents.get(outputIndex);
+    if (known !== undefined) return known;
+    const content = newContent();
+    this.#contents.set(outputIndex, content);
+    return content;
+  }
+
+  #positionOf({ item_id: id }: JsonObject): number {
+    return (typeof id === "string" ? this.#announced.get(id) : undefined) ?? this.#latest;
+  }
+
+  #textUpdate(outputIndex: number, delta: string): StreamUpdate {
+    const phase = this.#phases.get(outputIndex);
+    return phase === undefined
+      ? { kind: "text_delta", outputIndex, delta }
+      : { kind: "text_delta", outputIndex, delta, phase };
+  }
+}
+
+function joinText(parts: JsonValue | undefined, separator: string): string {
+  if (typeof parts === "string") return parts;
+  if (!Array.isArray(parts)) return "";
+  return parts.map((part) => {
+    if (!isJsonObject(part)) return "";
+    const text = part.type === "refusal" ? part.refusal : part.text;
+    return typeof text === "string" ? text : "";
+  }).filter((text) => text !== "").join(separator);
+}
+
+function newContent(): Content {
+  return { text: "", refusal: "", reasoning: "", summary: new Map() };
+}
+
+/** True if no part has a text, and each could have one. */
+function isEmpty(parts: JsonValue | undefined): boolean {
+  if (typeof parts === "string") return parts === "";
+  if (!Array.isArray(parts)) return parts === undefined || parts === null;
+  return parts.every((part) => isJsonObject(part) && (part.text === "" || part.refusal === ""));
+}
