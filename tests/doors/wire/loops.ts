@@ -48,8 +48,32 @@ const ANSWERS: readonly (readonly [string, Json, string, RegExp | null])[] = [
   ],
 ];
 
+const ARGUMENTS = '{"path":"a.txt","offset":null,"limit":null}';
+/** An answer with a call that only deltas give arguments. */
+const inDeltas = (() => {
+  const item = { type: "function_call", id: "fc_1", call_id: "call_1", name: "read_file", arguments: "" };
+  const response = { id: "resp_1", status: "completed", output: [] };
+  const events = [
+    { type: "response.output_item.added", output_index: 0, item },
+    { type: "response.function_call_arguments.delta", output_index: 0, delta: ARGUMENTS },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response },
+  ];
+  const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  return { kind: "bytes" as const, chunks: [new TextEncoder().encode(text)] };
+})();
+
 /** By a sentence. */
 export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
+  "a call whose arguments came only in deltas is run, and goes back with them": {
+    server: () => ({ script: [inDeltas, DONE] }),
+    show: ({ input }) => input.map(({ type, arguments: text = "" }: Json) => `${type}${text}`).join(),
+    runs: [{ sent: `message message,function_call${ARGUMENTS},function_call_output` }],
+    also: (runs) => {
+      const [call, result] = [...runs.written("tool_call"), ...runs.written("tool_result")];
+      assert.deepEqual([call.from_deltas, result.status], [true, "ok"]);
+    },
+  },
   "results come in call order, and the run continues with them": {
     server: () => ({
       script: [answer([reasoning(), read("call_b"), read("call_a")]), DONE],
