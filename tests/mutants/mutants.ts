@@ -8,6 +8,7 @@ import { RUN_EDGES } from "./run_edges.ts";
 import { RUN_MUTANTS } from "./runs.ts";
 import { SESSION_EDGES } from "./session_edges.ts";
 import { SESSION_MUTANTS } from "./sessions.ts";
+import { WIRE_MUTANTS } from "./wire.ts";
 
 /** One logic error. */
 export interface Mutant {
@@ -30,4 +31,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RUN_EDGES,
   ...RECORDING_MUTANTS,
   ...RECORDING_EDGES,
+  ...WIRE_MUTANTS,
 ];

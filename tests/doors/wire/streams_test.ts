@@ -9,12 +9,14 @@ import type { Json } from "../../support/files.ts";
 import { type Received, StreamHome } from "./streams.ts";
 import { streamOf } from "./streams_answers.ts";
 import { MESSAGES_STREAMS } from "./streams_messages.ts";
+import { DOUBLED, ONLY_DELTAS } from "./streams_bare.ts";
 import { RESPONSES_STREAMS } from "./streams_responses.ts";
 
 /** JSON of a value without members that are undefined. */
 const plain = (value: Json) => JSON.parse(JSON.stringify(value));
 
-for (const [api, rows] of [["responses", RESPONSES_STREAMS], ["messages", MESSAGES_STREAMS]] as const) {
+const OF_RESPONSES = { ...RESPONSES_STREAMS, ...DOUBLED, ...ONLY_DELTAS };
+for (const [api, rows] of [["responses", OF_RESPONSES], ["messages", MESSAGES_STREAMS]] as const) {
   for (const [name, { events, isNamed, raw = [], ...expected }] of Object.entries(rows)) {
     Deno.test(`a stream of ${api}: ${name}`, async () => {
       await using home = new StreamHome();
