@@ -146,6 +146,20 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/record_secrets_test.ts", "unit/fixture/secrets"],
   },
   {
+    file: "src/fixture/import/cassette.ts",
+    text: '...(isProven ? [] : ["whole" as const]),',
+    replacement: "",
+    promise: "fixtures.md: an import says what its source lacks, also that nothing shows it to be whole",
+    area: ["doors/recordings/import_test.ts"],
+  },
+  {
+    file: "src/fixture/import/yaml_indent.ts",
+    text: 'if (mark !== "\'" || line[at + 1] !== "\'") return at + 1;',
+    replacement: "return at + 1;",
+    promise: "fixtures.md: bodies are read as recorders read them",
+    area: ["doors/recordings/import_yaml_test.ts"],
+  },
+  {
     file: "src/fixture/inspect/lint_secrets.ts",
     text: 'const bytes = name === "fixture.json" ? withoutCounts(read) : read;',
     replacement: "const bytes = read;",

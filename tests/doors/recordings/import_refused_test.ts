@@ -122,12 +122,39 @@ const mocks = (tool: string, ...contents: readonly Json[]) =>
     ] as const
   );
 
+/** A cassette without its version. */
+const unversioned = (body: string, end: string) =>
+  `interactions:
+- request: {method: POST, uri: ${BASE}/responses, body: "{}"}
+  response:
+    body: {string: '${body}'}
+    headers: {content-type: [application/json]}
+    status:
+      code: 200${end}`;
+
 const REFUSED: readonly (readonly [string | Uint8Array, RegExp, RegExp?])[] = [
   ...mocks("nock", [{ scope: BASE, method: "POST", path: "/x", status: 200 }]),
   ...mocks("WireMock", { mappings: [] }),
   ...mocks("msw", 'import { http } from "msw";\nexport const handlers = [];\n'),
   ...mocks("aimock", { fixtures: [{ match: {}, response: {} }] }),
   ...mocks("MockServer", [{ httpRequest: {}, httpResponse: {} }]),
+  [stringify({ requests: [{}, {}], responses: [{}] }), /it has 2 requests and 1 responses$/],
+  [
+    stringify({ version: 1, interactions: [{ type: "websocket" }] }),
+    /interaction 1 is of a WebSocket or of gRPC$/,
+  ],
+  [
+    stringify({ version: 1, interactions: [{ grpc_messages: [] }] }),
+    /interaction 1 is of a WebSocket or of gRPC$/,
+  ],
+  [cassette({}).replace("version: 1", "version: 3"), /version: expected one of 1\|2\|"1\.0"$/],
+  [unversioned("{}", ""), /its last interaction may be cut/],
+  [unversioned("{}", "\n      message: O"), /its last interaction may be cut/],
+  [unversioned('{"a":', "\n      message: OK\n"), /its last interaction may be cut/],
+  [stringify(JSON.parse(har("Polly.JS", entry()))), /does not end with its version, so it may be cut$/],
+  [cassette({ request: { uri: "**REDACTED**" } }), /has a placeholder for the server: "\*\*REDACTED\*\*"$/],
+  [new Uint8Array(gzipSync(gzipSync("{}"))), /not UTF-8/],
+  [new Uint8Array(gzipSync("{}")).subarray(0, 12), /the file is damaged/],
   ["", /it is empty/],
   ["{}", /it is JSON, but no recording/],
   ["interactions: []\nversion: 1\n", /no whole VCR cassette: interactions: there is none$/],

@@ -82,6 +82,17 @@ const packed = (content: Json) => entry({ content, response: PACKED });
 const brotli = brotliCompressSync(ANSWER);
 const vcrpy = (...changes: readonly Json[]) => ({ interactions: [interaction(...changes)], version: 1 });
 
+/** The exchange as nock records it. */
+function nocked(more: Json) {
+  return {
+    ...{ scope: "https://api.openai.com:443", method: "POST", path: "/v1/chat/completions", body: ASKED },
+    ...{ status: 200, response: ANSWER, rawHeaders: ["Content-Type", "application/json"] },
+    ...{ reqheaders: { "content-type": "application/json" }, ...more },
+  };
+}
+
+const { version: _version, ...pollyLog } = JSON.parse(har("Polly.JS", entry({ content: { size: 4 } }))).log;
+
 /** The exchange in each format. */
 export const FORMATS: Readonly<Record<string, string>> = {
   "vcrpy, YAML": stringify(vcrpy()),
@@ -102,6 +113,39 @@ export const FORMATS: Readonly<Record<string, string>> = {
   })),
   "go-vcr 2": stringify(ofGo(1)),
   "go-vcr 3": stringify(ofGo(2)),
+  "vcrpy without its version": stringify({ interactions: [interaction()] }),
+  "vcrpy with its version first": stringify({ version: 1, interactions: [interaction()] }),
+  "LangChain": stringify({
+    requests: [interaction().request],
+    responses: [interaction().response],
+    version: 1,
+  }),
+  "JSON with a number as status": JSON.stringify({
+    interactions: [{
+      request: { ...interaction().request, uri: undefined, url: URI },
+      response: { ...interaction().response, status: 200, body: ANSWER },
+    }],
+  }),
+  "ReqCassette, base64": JSON.stringify({
+    version: "1.0",
+    interactions: [interaction({ body_type: "text" }, {
+      ...{ status: 200, body: undefined, body_type: "blob" },
+      body_blob: btoa(ANSWER),
+    })],
+  }),
+  "nock.recorder": JSON.stringify([nocked({})]),
+  "nock.recorder, compressed": JSON.stringify([nocked({
+    rawHeaders: ["Content-Type", "application/json", "Content-Encoding", "gzip"],
+    response: [gzipSync(ANSWER).subarray(0, 9), gzipSync(ANSWER).subarray(9)].map((part) =>
+      part.toString("hex")
+    ),
+  })]),
+  "nock.recorder, binary": JSON.stringify([nocked({
+    response: new Uint8Array(new TextEncoder().encode(ANSWER)).toHex(),
+    responseIsBinary: true,
+    rawHeaders: { "Content-Type": ["application/json"] },
+  })]),
+  "HAR of Polly.js, YAML": stringify({ log: { ...pollyLog, version: "1.2" } }),
   "HAR of Playwright": har("Playwright", entry()),
   "HAR of a browser, base64": har(
     "WebInspector",

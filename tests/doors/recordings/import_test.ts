@@ -17,7 +17,7 @@ import {
   STREAM,
   url,
 } from "./importing.ts";
-import { FORMATS, interaction, URI } from "./import_sources.ts";
+import { FORMATS, interaction, ofGo, URI } from "./import_sources.ts";
 import { exchangesOf } from "./recording_files.ts";
 import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from "node:zlib";
 
@@ -237,6 +237,67 @@ withHome("keys, cookies and accounts go wherever a source repeats them, as in a 
   const uuid = { ...url, body: { type: "text", value: JSON.stringify(json) } };
   const { header: { match } } = await imported(home, listOf({ request: uuid, response: answered({}) }));
   assert.deepEqual(match, { normalize: ["uuid"] });
+});
+
+/** URLs that replace a whole one, and the paths that follow. */
+const REPLACED: readonly (readonly [url: string, answer: Json, path: string, follows: boolean])[] = [
+  ["https://api.openai.com/v1", ANSWER, "/v1/responses", true],
+  ["https://gw.example/llm/v1/", ANSWER, "/llm/v1/responses", true],
+  ["https://api.anthropic.com", { type: "message", content: [] }, "/v1/messages", true],
+  ["https://api.openai.com/v1/chat/completions", ANSWER, "/v1/chat/completions", false],
+  ["https://api.openai.com/v1/embeddings", { data: [] }, "/v1/embeddings", false],
+];
+
+withHome(
+  "a text in the place of a whole URL takes that of --upstream, and the path of the answer",
+  async (home) => {
+    for (const [url, answer, path, follows] of REPLACED) {
+      const source = cassette({
+        request: { uri: "**REDACTED**" },
+        response: { body: JSON.stringify(answer) },
+      });
+      for (const flag of [url, `**REDACTED**=${url}`]) {
+        const { report, exchanges: [exchange] } = await imported(home, source, {
+          flags: ["--upstream", flag],
+        });
+        assert.equal(exchange?.request.path, path);
+        assert.equal(report.lost.some(({ what }: Json) => what === "paths"), follows, url);
+      }
+    }
+    const unknown = cassette({ request: { uri: "**REDACTED**" }, response: { body: "{}" } });
+    await refused(
+      home,
+      unknown,
+      /nothing says which path/,
+      /whole URL/,
+      "--upstream",
+      "https://a.example/v1",
+    );
+  },
+);
+
+withHome("a file that is compressed with gzip is read, also in a folder", async (home) => {
+  const { exchanges } = await imported(home, new Uint8Array(gzipSync(cassette({}))));
+  assert.equal(exchanges[0]?.text, JSON.stringify(ANSWER));
+  home.file("from/chat.yaml.gz", new Uint8Array(gzipSync(cassette({}))));
+  const { imported: [only] } = await home.json(["import", "from", "folder"]);
+  assert.equal(only.fixtures[0].path, "folder/chat");
+});
+
+/** Cassettes, and whether something at their end says that they are whole. */
+const ENDS: readonly (readonly [string, boolean])[] = [
+  [cassette({}), true],
+  [cassette({}).replace("version: 1\n", ""), false],
+  [`version: 1\n${cassette({}).replace("version: 1\n", "")}`, false],
+  [JSON.stringify({ interactions: [interaction()] }), true],
+  [stringify(ofGo(2)), false],
+];
+
+withHome("a cassette that may lack its end says so", async (home) => {
+  for (const [source, isWhole] of ENDS) {
+    const { report } = await imported(home, source);
+    assert.equal(report.lost.some(({ what }: Json) => what === "whole"), !isWhole, source.slice(0, 40));
+  }
 });
 
 withHome("an import goes into a folder that is new or empty, and into no other", async (home) => {
