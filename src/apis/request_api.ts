@@ -69,8 +69,10 @@ function asksModel({ canonical }: Api, json: JsonValue | undefined): boolean {
 export function isModelRequest(json: JsonValue): boolean {
   if (!isJsonObject(json)) return false;
   const { contents, model, anthropic_version: version } = json;
-  if (Array.isArray(contents)) {
-    return contents.every((item) => isJsonObject(item) && Array.isArray(item.parts));
+  if (Array.isArray(contents) && contents.length > 0) {
+    return contents.every((item) =>
+      isJsonObject(item) && Array.isArray(item.parts) && item.parts.every(isJsonObject)
+    );
   }
   const asks = [...HISTORY_MEMBERS, "prompt"].some((name) => json[name] !== undefined);
   return asks && (typeof model === "string" || typeof version === "string");

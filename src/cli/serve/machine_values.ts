@@ -6,6 +6,7 @@ import { type ContextValue, isPathRule } from "../../fixture/match/rules/named_r
 import { NAMED_RULES, type NamedRule } from "../../fixture/match/rules/rule_names.ts";
 import { gitValue } from "../../fixture/match/rules/git_forms.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import { isAbsolutePath } from "../../fixture/match/rules/value_forms.ts";
 import { gitStatus } from "./git_status.ts";
 
 /** Names of systems, as `uname` writes them. */
@@ -76,7 +77,7 @@ export function parseContext(given: readonly string[] = []): readonly ContextVal
       const why = rule === undefined ? "it names no value of a machine" : "it has no value";
       throw refuse(why, `Write NAME=VALUE, such as cwd=/app. Names: ${DECLARED.join(", ")}`);
     }
-    if (isPathRule(rule) && !/^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(value)) {
+    if (isPathRule(rule) && !isAbsolutePath(value)) {
       throw refuse("its value is no absolute path", `Write it as the client sees it, such as ${rule}=/app`);
     }
     if (rule === "date" && dayOf(value) !== value) {
