@@ -64,14 +64,15 @@ export class Needle {
   /** The text around its first place in a file, which is never whole in memory; `null` if the file lacks it. */
   excerptOf(chunks: Iterable<Uint8Array>): Excerpt | null {
     const decoder = new TextDecoder();
-    let rest = "";
+    let text = "";
     for (const chunk of chunks) {
-      const text = rest + decoder.decode(chunk, { stream: true });
-      const found = excerpt(text, this.plain);
-      if (found !== null) return found;
-      rest = text.slice(-(this.#length + BEFORE));
+      text += decoder.decode(chunk, { stream: true });
+      const match = this.plain.exec(text);
+      // What surrounds the place may be in two pieces.
+      if (match !== null && text.length > match.index + match[0].length + AFTER) break;
+      text = text.slice(Math.max(0, (match?.index ?? text.length - this.#length) - BEFORE - 1));
     }
-    return null;
+    return excerpt(text, this.plain);
   }
 }
 
