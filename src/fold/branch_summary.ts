@@ -2,7 +2,7 @@
 import { attachmentNote } from "../domain/attachment.ts";
 import type { SessionEvent } from "../domain/event.ts";
 import { isJsonObject, type JsonValue, plainText } from "../domain/json.ts";
-import { headOf } from "../domain/text.ts";
+import { counted, headOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 
 /** Length of a quoted text, and of a line about a call, in UTF-16 units. */
@@ -27,7 +27,7 @@ export function branchSummary(session: string, turns: readonly Turn[]): string |
   const hidden = lines.length - FIRST_LINES - LAST_LINES;
   const shown = hidden <= 0 ? lines : [
     ...lines.slice(0, FIRST_LINES),
-    `- (${hidden} more lines)`,
+    `- (${counted(hidden, "more line")})`,
     ...lines.slice(-LAST_LINES),
   ];
   return [

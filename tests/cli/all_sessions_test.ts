@@ -64,7 +64,16 @@ test("repair --all repairs every session that is free, skips the others by name,
     assert.deepEqual(sessions.map(({ session }: Json) => session).sort(), ["bare", "sound", "torn"]);
     assert.deepEqual([totals.repaired, totals.left], [2, 0]);
   }
+  // What no repair can open is damage that stays.
+  Deno.renameSync(`${place.path("sound")}/turns`, `${place.sandbox.directory}/turns`);
+  Deno.symlinkSync(`${place.sandbox.directory}/turns`, `${place.path("sound")}/turns`);
+  const refused = await place.call(["repair", "--all", "--json"]);
+  const { ok: isOk, skipped, totals } = JSON.parse(refused.stdout);
+  assert.deepEqual([refused.code, isOk, totals.left], [12, false, 0]);
+  assert.deepEqual(skipped.map(({ id, code }: Json) => [id, code]), [["sound", "session_damaged"]]);
+  Deno.removeSync(`${place.path("sound")}/turns`);
+  Deno.renameSync(`${place.sandbox.directory}/turns`, `${place.path("sound")}/turns`);
   const last = await ok(place, ["repair", "--all"]);
-  assert.match(last, /\n4 sessions: \d+ repairs? made in 1; 0 errors left\n$/);
+  assert.match(last, /\n4 sessions: \d+ repairs? made in \d; 0 errors left\n$/);
   await ok(place, ["fsck", "--all"]);
 });

@@ -72,8 +72,14 @@ test("tokens that a server does not count are unknown", async () => {
 test("turns that a fork shares with its parent count once", async () => {
   await using place = new Place([...TWO_REQUESTS, answer([message("Again.")], { usage: READS })]);
   await place.session("s");
+  const spent = async (id: string) =>
+    (await ok(place, ["show", id])).split("\n").filter((line) => /^(run \d|before the fork) · /.test(line))
+      .map((line) => line.split(" · ")[0]);
+  assert.deepEqual(await spent("s"), [], "one run is the total");
   const fork = (await json(place, ["fork", "s"])).session;
+  assert.deepEqual(await spent(fork), ["before the fork"]);
   await ok(place, ["run", "--json", "-s", fork, "More"]);
+  assert.deepEqual(await spent(fork), ["run 2", "before the fork"]);
   const stats = await json(place, ["stats", fork]);
   assert.deepEqual([stats.total.cost_usd, stats.shared.cost_usd], [READS_COST, BOTH_COST]);
   const all = await json(place, ["stats"]);

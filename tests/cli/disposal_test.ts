@@ -16,6 +16,14 @@ test("rm deletes the named sessions with --yes, and none of them if one does not
   await using place = await three();
   const remove = (...args: readonly string[]) => place.call(["rm", ...args, "--json"]);
   assertError(await remove("one", "nowhere", "--yes"), { code: "no_such_session", exit: 2 });
+  for (
+    const [args, says] of [[[], /neither sessions nor a rule/], [
+      ["one", "--keep", "1"],
+      /exclude each other/,
+    ]] as const
+  ) {
+    assertError(await remove(...args, "--yes"), { code: "usage", exit: 2, says });
+  }
   // Without a terminal to ask on.
   const unasked = { code: "usage", exit: 2, says: /no terminal to ask on/, hint: /--yes/ };
   assertError(await place.call(["rm", "one", "--json"], { stdin: "y\n" }), unasked);
@@ -104,4 +112,25 @@ test("rm --unused prints what it removes, with scratch directories of killed ses
   const left = [...Deno.readDirSync(directory)].map(({ name }) => `${directory}/${name}`).sort();
   assert.deepEqual(left, kept.toSorted());
   assert.deepEqual(sessions(place), ["a"], "no link is followed");
+});
+
+test("rm --larger-than takes what is larger, and --keep counts what no other rule takes", async () => {
+  await using place = await three();
+  const chosen = async (...rules: readonly string[]) =>
+    (await json(place, ["rm", ...rules, "--dry-run"])).would_remove.map(({ id, bytes, why }: Json) => ({
+      id,
+      bytes,
+      why,
+    }));
+  const [{ bytes }] = await chosen("--larger-than", "0");
+  Deno.writeFileSync(`${place.path("three")}/blobs/${"0".repeat(64)}`, new Uint8Array(50_000), {
+    mode: 0o600,
+  });
+  assert.deepEqual((await chosen("--larger-than", String(bytes))).map(({ id }: Json) => id), ["three"]);
+  const sizes = (await chosen("--larger-than", "0")).map((session: Json) => session.bytes);
+  const largest = Math.max(...sizes);
+  assert.deepEqual(await chosen("--larger-than", String(largest)), []);
+  const both = await chosen("--larger-than", String(largest - 1), "--keep", "1");
+  // The newest one is too large, so that the next one is kept.
+  assert.deepEqual(both.map(({ id, why }: Json) => [id, why]), [["one", "number"], ["three", "size"]]);
 });

@@ -44,6 +44,7 @@ test("ls --tree shows forks under the sessions that they were forked from: also 
   const [root] = (await json(place, ["ls", "--tree"])).sessions;
   const [fork] = root.forks;
   assert.deepEqual([root.id, fork.id, fork.parent, fork.forks[0].id], ["s", child, "s", grandchild]);
+  assert.deepEqual([fork.parent_gone, fork.forks[0].parent_gone], [undefined, undefined]);
   await ok(place, ["rm", child, "--yes"]);
   assert.match(await ok(place, ["ls", "--tree"]), new RegExp(`forked from ${child}, which no longer exists`));
   const { sessions } = await json(place, ["ls", "--tree"]);

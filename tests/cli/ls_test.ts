@@ -38,6 +38,18 @@ test("ls lists only the sessions that its filters choose", async () => {
   assert.match(stderr, /none of 3 sessions .* fits/);
 });
 
+test("ls --since takes a session of exactly that moment, and one whose age nobody can tell", async () => {
+  await using place = await threeSessions();
+  const [docs, lexer] = (await json(place, ["ls"])).sessions;
+  assert.deepEqual(await idsOf(place, "--since", lexer.updated_at), ["docs", "lexer"]);
+  const later = new Date(Date.parse(docs.updated_at) + 1).toISOString();
+  assert.deepEqual(await idsOf(place, "--since", later), []);
+  for (const name of ["manifest.json", "turns/000001.json"]) {
+    Deno.removeSync(`${place.path("lexer")}/${name}`);
+  }
+  assert.deepEqual(await idsOf(place, "--since", later), ["lexer"]);
+});
+
 test("ls --state with --limit counts the sessions in that state, however many newer ones are in another", async () => {
   await using place = await threeSessions();
   await place.call(["run", "--new", "-s", "failed", "Look"], { env: { OPENAI_API_KEY: "sk-wrong" } });

@@ -95,3 +95,13 @@ test("search prints session, turn and the text around, and names damaged turns t
   const { report: { skipped } } = await found(place, "brown fox");
   assert.deepEqual(skipped.map(({ path }: Json) => path), ["fox/turns/000002.json"]);
 });
+
+test("search shows the first five hits of a session, and counts the others", async () => {
+  for (const [hits, more] of [[5, ""], [6, "  and 1 more\n"]] as const) {
+    await using place = await searched();
+    for (let count = 0; count < hits; count++) await ok(place, ["rename", "other", `Marigold ${count}`]);
+    const text = await ok(place, ["search", "marigold"]);
+    assert.equal(text.split("\n").filter((line) => line.startsWith("  turn ")).length, 5);
+    assert.equal(/  and .*\n/.exec(text)?.[0] ?? "", more);
+  }
+});

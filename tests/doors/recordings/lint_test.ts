@@ -113,6 +113,25 @@ const ROWS: Readonly<Record<string, Linted>> = {
     exchanges: [answering("<html>", html)],
     found: ["warning bad_json exchanges/0001/body"],
   },
+  "a document of one byte that is not JSON": {
+    exchanges: [answering("{", { headers: { "content-type": "application/json" } })],
+    found: ["warning bad_json exchanges/0001/body"],
+  },
+  "an exchange that fixture.json does not list, as any other": {
+    exchanges: [WHOLE],
+    harm: (path) => {
+      const [from, to] = [1, 2].map((number) => `${path}/exchanges/000${number}`);
+      Deno.mkdirSync(`${to}`);
+      for (const name of ["request.json", "response.json", "body"]) {
+        Deno.copyFileSync(`${from}/${name}`, `${to}/${name}`);
+      }
+      write(`${to}/body`, "not a stream");
+    },
+    found: [
+      ...["body", "request.json", "response.json"].map((name) => `error unlisted exchanges/0002/${name}`),
+      "error no_terminal exchanges/0002/body",
+    ],
+  },
   "secrets, with their kind or variable": {
     exchanges: [asking(`my key is ${KEY}, my words are correct horse battery`)],
     header: { note: `recorded with ${KEY}` },
@@ -208,6 +227,14 @@ const ROWS: Readonly<Record<string, Linted>> = {
   },
 
   "a sound recording over a WebSocket": { exchanges: agentLoop(), found: [] },
+  "a message of the server that is no JSON object, by its number": {
+    exchanges: [socketExchange({ message: continuing, events: ["{}", "not JSON"] })],
+    found: [
+      "error no_terminal exchanges/0001/body",
+      "warning unknown_response exchanges/0001/request.json",
+      "warning bad_json exchanges/0001/body: message 2 is no JSON object",
+    ],
+  },
   "a continuation of a response that the fixture does not have, if the API accepted it": {
     exchanges: [
       socketExchange({ message: continuing, events: responseEvents("resp_10", []) }),

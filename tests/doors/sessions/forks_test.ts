@@ -1,6 +1,6 @@
 /** `fork`: what a fork shares with its parent, what it names, and what it sends. */
 import assert from "node:assert/strict";
-import { bytesBelow, type Json } from "../../support/files.ts";
+import { bytesBelow, type Json, sha256 } from "../../support/files.ts";
 import { samples } from "../../support/scale.ts";
 import { test } from "../../support/test.ts";
 import { Dice } from "../../support/dice.ts";
@@ -16,6 +16,7 @@ import {
   message,
   model,
   reasoning,
+  results,
   user,
   withdrawal,
 } from "./session_files.ts";
@@ -219,6 +220,50 @@ for (const [name, plant] of Object.entries(FOREIGN)) {
     assert.equal(await home.refuses(session), true);
   });
 }
+
+withHome("where its fork turn is lost, the turns that a fork shares are not foreign", async (home) => {
+  home.session();
+  const { session } = await fork(home);
+  await home.json(["rename", session, "Another"]);
+  Deno.removeSync(pathOf(home, session, "/turns/000006.json"));
+  const errors = (await home.findings(session)).filter((line) => line.startsWith("error"));
+  assert.deepEqual(errors, ["error missing_turn turns/000006.json"]);
+  await home.json(["repair", session]);
+  assert.deepEqual(await home.damage(session), []);
+});
+
+withHome("a fork from before a fallback result, which came after the run, records its own", async (home) => {
+  const { events, ...turn } = results({ call_a: 2 }, 2);
+  const orphaned = events.map((event) => ({ ...event, status: "orphaned" }));
+  home.session([
+    user("Look"),
+    model([call("call_a")]),
+    ended(1, "interrupted", 130),
+    user("Go on", 2),
+    { ...turn, kind: "harness", events: orphaned },
+    ended(2),
+  ]);
+  assert.deepEqual(await home.damage(), []);
+  const { session, to_turn } = await fork(home, ID, 4);
+  assert.equal(to_turn, 3);
+  assert.deepEqual(await home.damage(session), []);
+});
+
+withHome("a fork records the blobs of its turns that its parent found lost later", async (home) => {
+  const content = "notes";
+  const blob = { sha256: sha256(content), bytes: content.length };
+  const notes = { type: "attachment", name: "notes.txt", media_type: "text/plain", blob };
+  const prompt = user("Look");
+  home.session([
+    { ...prompt, events: [notes, ...prompt.events] },
+    model([message("msg_1", "Hi.")]),
+    ended(),
+    { kind: "harness", events: [{ type: "blob_lost", sha256: blob.sha256 }] },
+  ]);
+  const { session } = await fork(home, ID, 5);
+  assert.deepEqual(await home.damage(session), []);
+  assert.ok((await home.nextBody(session)).input.length > 0);
+});
 
 withHome("a whole session under another name is no fork", async (home) => {
   const session = home.session();

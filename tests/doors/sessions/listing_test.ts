@@ -55,6 +55,11 @@ const LISTED: Record<string, Listed> = {
     state: "damaged",
     problem: /^turns\/000005\.json does not end with its checksum/,
   },
+  "a newest turn that another writer replaced": {
+    change: (session) =>
+      session.edit(session.turn(5), (text) => text.replace('"state":"completed"', '"state":"failed"')),
+    state: "failed",
+  },
   "a file in place of a session": {
     change: (session) => {
       Deno.removeSync(session.path, { recursive: true });

@@ -127,6 +127,8 @@ for (const use of ["instructions", "tools"] as const) {
       assert.equal(code, "session_damaged");
       assert.match(hint, /reprise repair fix-ci-7k2m/);
     }
+    const { changes } = await home.json(["repair", ID, "--dry-run"]);
+    assert.deepEqual(changes, [{ action: "append", what: "turn", name: ID }], "the turn that records it");
     await home.json(["repair", ID]);
     assert.equal((await home.json(compact)).type, "compacted");
     assert.deepEqual(await home.damage(), []);

@@ -129,6 +129,21 @@ withHome(
 );
 
 withHome(
+  "after a manifest that lags, a gap of one turn is damage and no end of the session",
+  async (home) => {
+    const session = home.session(FIVE_TURNS.slice(0, 3));
+    const old = Deno.readTextFileSync(session.manifest);
+    for (const turn of FIVE_TURNS.slice(3)) session.add(turn);
+    write(session.manifest, old);
+    Deno.removeSync(session.turn(4));
+    assert.equal(await home.refuses(), true);
+    assert.deepEqual((await home.damage()).filter((line) => line.startsWith("error")), [
+      "error missing_turn turns/000004.json",
+    ]);
+  },
+);
+
+withHome(
   "the manifest of an earlier version counts no bytes, and the next turn counts them",
   async (home) => {
     const session = home.session();

@@ -45,6 +45,13 @@ const ROWS: readonly (readonly [string, readonly Beat[], string | null])[] = [
   ], "wrong_omission"],
   ["an item, and takes that back", [omits([4]), undoes()], null],
   ["an item, and takes that back twice", [omits([4]), withdraws(10), withdraws(10)], "wrong_omission"],
+  ["an item, and takes that back twice in one turn", [
+    omits([4]),
+    (story) => {
+      const withdrawn = { type: "omission_withdrawn", omission: 10 };
+      story.add({ kind: "harness", events: [withdrawn, withdrawn] });
+    },
+  ], "wrong_omission"],
   ["nothing, and takes an answer back", [withdraws(7)], "wrong_omission"],
   ["a part of a result", [shortensSeq(6)], null],
   ["a part of a call", [shortensSeq(4)], "wrong_checkpoint"],

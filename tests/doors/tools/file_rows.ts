@@ -39,6 +39,23 @@ export const READS: Rows = {
     "Cannot read from line 3: the file has 2 lines",
     "error",
   ),
+  "the first line has the number 1": read("a", { offset: 0 }, /lines count from 1/, "error"),
+  "the last line alone": read("one\ntwo\n", { offset: 2, limit: 1 }, "2\ttwo"),
+  "the one before the last": read(
+    "one\ntwo\n",
+    { offset: 1, limit: 1 },
+    "1\tone\n[Lines 1 to 1 of 2; continue with offset 2]",
+  ),
+  "a line of 2,000 characters is whole, a longer one is cut": read(
+    `${"x".repeat(2000)}\n${"y".repeat(2001)}\n`,
+    {},
+    `1\t${"x".repeat(2000)}\n2\t${"y".repeat(2000)} [… 1 more characters in this line]`,
+  ),
+  "a NUL at the end of the first 8 KiB makes a file binary, one after them does not": read(
+    `${"x\n".repeat(4096)}\0`,
+    { offset: 4096 },
+    "4096\tx\n4097\t\0",
+  ),
   "a limit is 1 or more": read("a", { limit: 0 }, /must be 1 or more/, "error"),
   "a directory is no file": read("a", { path: "." }, /it is a directory/, "error"),
   "a missing file is an error": read("a", { path: "gone" }, /no such file/, "error"),
@@ -100,6 +117,17 @@ export const SEARCHES: Rows = {
   "a pattern is no expression": on({ a: "x\n(x+)*$\n" }, { pattern: "(x+)*$" }, "a:2:(x+)*$"),
   "an empty pattern is refused": on(SOURCES, { pattern: "" }, /^Cannot/, "error"),
   "a pattern of two lines is refused": on(SOURCES, { pattern: "a\nb" }, /^Cannot/, "error"),
+  "a last line of one letter": on({ a: "x\nb" }, { pattern: "b" }, "a:2:b"),
+  "a line of 400 characters is shown whole, a longer one in part": on(
+    { a: `foo${"x".repeat(397)}\nfoo${"x".repeat(398)}\n` },
+    { pattern: "foo" },
+    `a:1:foo${"x".repeat(397)}\na:2:foo${"x".repeat(297)}…`,
+  ),
+  "a letter that stands for bytes that are not UTF-8": on(
+    { latin: new Uint8Array([0x61, 0xe9]), other: "a" },
+    { pattern: "\ufffd" },
+    "latin:1:a\ufffd\n[1 file with matches not UTF-8: shown with U+FFFD]",
+  ),
   "a file that is not UTF-8 is searched, and said to be": on(
     { latin: new Uint8Array([0xe9, 0x20, 0x66, 0x6f, 0x6f]) },
     { pattern: "foo" },

@@ -109,6 +109,27 @@ test.long("lists and searches stop at their caps and say so", async () => {
   assert.match(lines[1000] ?? "", /^\[Stopped after 1000 lines/);
 });
 
+test.long("at exactly its cap a list or a search is complete, and its cap counts all files", async () => {
+  await using place = new Workplace({
+    "one/a": "foo\n".repeat(1000),
+    "two/a": "foo\n".repeat(600),
+    "two/b": "foo\n".repeat(401),
+  });
+  for (let file = 1; file <= 5000; file++) place.write(`d/f${String(file).padStart(5, "0")}`, "");
+  const [list, whole, cut] = await place.run([
+    ["list_files", { path: "d" }],
+    ["search_text", { pattern: "foo", path: "one" }],
+    ["search_text", { pattern: "foo", path: "two" }],
+  ]);
+  const lines = (output = "") => output.split("\n");
+  assert.doesNotMatch(list?.output ?? "", /Stopped/);
+  assert.deepEqual([lines(whole?.output).length, lines(whole?.output).at(-1)], [1000, "one/a:1000:foo"]);
+  assert.deepEqual(lines(cut?.output).slice(999), [
+    "two/b:400:foo",
+    "[Stopped after 1000 lines: narrow the text, the path or the glob]",
+  ]);
+});
+
 test.long("any window of any file holds exactly its lines, and any search the lines with the text", async () => {
   const letters = fc.array(fc.constantFrom("a", "A", "b", "é", "É", "\n", "\r", "\ufffd"), { maxLength: 40 });
   const number = fc.integer({ min: 1, max: 9 });

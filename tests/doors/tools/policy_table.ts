@@ -58,6 +58,15 @@ list_files .                             deny denied_by_rule read
 search_text src                          deny denied_by_rule read
 sh ls                                    deny not_allowed
 
+# A denied directory is denied with all below it, at any depth.
+$ --allow write --deny write:docs
+write_file docs/a.txt                    deny denied_by_rule write:docs
+write_file docs/deep/new/a.txt           deny denied_by_rule write:docs
+write_file deep/docs                     deny denied_by_rule write:docs
+write_file docs.txt                      allow allowed_by_rule write
+$ --allow write:docs
+write_file docs/a.txt                    deny not_allowed
+
 # Commands are compared word by word, whole.
 $ --allow 'shell:git status'
 sh git status                            allow allowed_by_rule shell:git status

@@ -34,6 +34,15 @@ Deno.test("globs match names and paths as their description says", () => {
   }
 });
 
+Deno.test("a glob has at most 1,024 characters and 64 alternatives, with all its braces", () => {
+  const choices = (count: number) => `{${Array.from({ length: count }, (_, index) => index).join(",")}}`;
+  assert.ok(parseGlob("a".repeat(1024))("a".repeat(1024)));
+  assert.ok(parseGlob(`${choices(8)}${choices(8)}`)("77"));
+  for (const pattern of ["a".repeat(1025), choices(65), `${choices(5)}${choices(13)}`]) {
+    assert.throws(() => parseGlob(pattern), /^ToolFailure: Cannot match a pattern/);
+  }
+});
+
 test.long("globs agree with a plain search of all ways to match", () => {
   const letter = fc.constantFrom("a", "b", "*", "?");
   const segment = fc.oneof(
