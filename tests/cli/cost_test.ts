@@ -72,20 +72,27 @@ test("tokens that a server does not count are unknown", async () => {
 test("turns that a fork shares with its parent count once", async () => {
   await using place = new Place([...TWO_REQUESTS, answer([message("Again.")], { usage: READS })]);
   await place.session("s");
-  const spent = async (id: string) =>
-    (await ok(place, ["show", id])).split("\n").filter((line) => /^(run \d|before the fork) · /.test(line))
-      .map((line) => line.split(" · ")[0]);
-  assert.deepEqual(await spent("s"), [], "one run is the total");
   const fork = (await json(place, ["fork", "s"])).session;
-  assert.deepEqual(await spent(fork), ["before the fork"]);
   await ok(place, ["run", "--json", "-s", fork, "More"]);
-  assert.deepEqual(await spent(fork), ["run 2", "before the fork"]);
   const stats = await json(place, ["stats", fork]);
   assert.deepEqual([stats.total.cost_usd, stats.shared.cost_usd], [READS_COST, BOTH_COST]);
   const all = await json(place, ["stats"]);
   assert.deepEqual([all.total.requests, all.total.cost_usd], [3, 0.0236656]);
   const costs = all.sessions.map(({ session, cost_usd }: Json) => [session, cost_usd]);
   assert.deepEqual(Object.fromEntries(costs), { s: BOTH_COST, [fork]: READS_COST });
+});
+
+test("show sums up each run if there are several, and what a fork shares", async () => {
+  await using place = new Place(() => answer([message("Hi.")], { usage: READS }));
+  const spent = async (id: string) =>
+    (await ok(place, ["show", id])).split("\n").filter((line) => /^(run \d|before the fork) · /.test(line))
+      .map((line) => line.split(" · ")[0]);
+  await place.session("s");
+  assert.deepEqual(await spent("s"), [], "one run is the total");
+  const fork = (await json(place, ["fork", "s"])).session;
+  assert.deepEqual(await spent(fork), ["before the fork"]);
+  for (const id of ["s", fork]) await ok(place, ["run", "-s", id, "More"]);
+  assert.deepEqual([await spent("s"), await spent(fork)], [["run 1", "run 2"], ["run 2", "before the fork"]]);
 });
 
 test("an unknown price is null, --max-cost needs one, and the configuration sets it", async () => {

@@ -32,6 +32,10 @@ test("omit takes a call out with its group, of a result it leaves a note; --undo
   const plan = JSON.parse(await ok(place, ["omit", "s", "--seq", `${call}`, "--dry-run", "--json"]));
   assert.deepEqual(place.sandbox.turnNames("s"), turns);
   assert.deepEqual([plan.seqs, plan.before.entries - plan.after.entries], [[call - 1, call, result], 3]);
+  const ofReasoning = JSON.parse(
+    await ok(place, ["omit", "s", "--seq", `${call - 1}`, "--dry-run", "--json"]),
+  );
+  assert.deepEqual(ofReasoning.seqs, plan.seqs, "a group is whole from any of its items");
   const said = await ok(place, ["omit", "s", "--seq", `${call}`]);
   assert.match(
     said,

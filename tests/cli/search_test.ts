@@ -102,6 +102,6 @@ test("search shows the first five hits of a session, and counts the others", asy
     for (let count = 0; count < hits; count++) await ok(place, ["rename", "other", `Marigold ${count}`]);
     const text = await ok(place, ["search", "marigold"]);
     assert.equal(text.split("\n").filter((line) => line.startsWith("  turn ")).length, 5);
-    assert.equal(/  and .*\n/.exec(text)?.[0] ?? "", more);
+    assert.equal(/ {2}and .*\n/.exec(text)?.[0] ?? "", more);
   }
 });

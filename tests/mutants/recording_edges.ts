@@ -80,4 +80,32 @@ export const RECORDING_EDGES: readonly Mutant[] = [
     promise: "recording.md: an upstream has no user, whose name may be a key",
     area: ["cli/record_routes_test.ts"],
   },
+  {
+    file: "src/fixture/prune/uses.ts",
+    text: "event.unused.length > 0 && event.unmet_faults.length === 0 &&",
+    replacement: "event.unmet_faults.length === 0 &&",
+    promise: "fixtures.md: prune refuses a list of a serve that failed",
+    area: ["doors/recordings/prune_test.ts"],
+  },
+  {
+    file: "src/fixture/prune/plan.ts",
+    text: "number > exchanges.length);",
+    replacement: "number > exchanges.length + 1);",
+    promise: "fixtures.md: prune refuses a use of an exchange that the fixture does not have",
+    area: ["doors/recordings/prune_test.ts"],
+  },
+  {
+    file: "src/fixture/seal.ts",
+    text: "offset += encodeUtf8(line).length + 1;",
+    replacement: "offset += line.length + 1;",
+    promise: "fixtures.md: seal marks the messages of an edited body by bytes",
+    area: ["doors/recordings/seal_test.ts"],
+  },
+  {
+    file: "src/fixture/inspect/lint.ts",
+    text: "const folders = [...exchangeFolders(header), ...unlisted];",
+    replacement: "const folders = exchangeFolders(header);",
+    promise: "fixtures.md: lint looks at exchanges that fixture.json does not list",
+    area: ["doors/recordings/lint_test.ts"],
+  },
 ];

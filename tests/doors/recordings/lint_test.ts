@@ -10,7 +10,7 @@ import {
 } from "../../support/socket_fixture.ts";
 import { answerEvents, ASKED, exchange, framed } from "./answers.ts";
 import { withHome } from "./home.ts";
-import { edit, type GivenExchange, printed, seal, write } from "./recording_files.ts";
+import { edit, type GivenExchange, printed, seal, write, writeFixture } from "./recording_files.ts";
 import { test } from "../../support/test.ts";
 
 const BLOB = { type: "reasoning", encrypted_content: `gAAAA${"sk-aB3d".repeat(20)}` };
@@ -112,6 +112,11 @@ const ROWS: Readonly<Record<string, Linted>> = {
   "a document that is not JSON": {
     exchanges: [answering("<html>", html)],
     found: ["warning bad_json exchanges/0001/body"],
+  },
+  "a fixture inside another one: nothing": {
+    exchanges: [WHOLE],
+    harm: (path) => void writeFixture(`${path}/inner`, [WHOLE]),
+    found: [],
   },
   "a document of one byte that is not JSON": {
     exchanges: [answering("{", { headers: { "content-type": "application/json" } })],

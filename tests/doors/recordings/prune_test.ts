@@ -101,6 +101,7 @@ const LISTS: readonly (readonly [Json | Uint8Array, RegExp])[] = [
     { command_exit_code: 1, exit_code: 1 },
     /: the command ended with exit code 1, so it may not have sent all/,
   ],
+  [{ exit_code: 7 }, /: serve ended with exit code 7$/],
   [{ exit_code: 7, tool_outputs_differ: 1 }, /: serve ended with exit code 7$/],
   [{ fixtures: undefined }, new RegExp(`${SHAPE.source}fixtures: it is missing$`)],
   [{ fixtures: [{ ...USE, seal: "abc" }] }, new RegExp(`${SHAPE.source}fixtures\\[0\\]\\.seal`)],
@@ -112,7 +113,9 @@ const LISTS: readonly (readonly [Json | Uint8Array, RegExp])[] = [
 ];
 
 withHome("prune refuses a list that may lack uses, is cut short or damaged", async (home) => {
-  fixtureOf(`${home.directory}/f`, ["one"]);
+  const path = fixtureOf(`${home.directory}/f`, ["one"]);
+  writeEvents(`${home.directory}/list`, ended([useOf(path, 1, 2)]));
+  await home.refused(["prune", "f", "--events", "list"], "bad_events", /use exchange 2, and it has 1$/);
   for (const [content, says] of LISTS) {
     if (typeof content === "string" || content instanceof Uint8Array) {
       write(`${home.directory}/list`, content);

@@ -7,6 +7,7 @@ import { ID, type SessionHome, withHome } from "./home.ts";
 import {
   call,
   checkpoint,
+  continued,
   ended,
   FINGERPRINT,
   type GivenTurn,
@@ -44,17 +45,21 @@ withHome("the prompt that a checkpoint inside its run keeps stays omitted if it 
     model([message("msg_1", LONG), call("call_a")]),
     results({ call_a: 3 }),
     ended(1, "interrupted", 130),
+    { kind: "harness", events: [{ type: "items_omitted", seqs: [1], reason: "user_request" }] },
+    continued(2),
+    model([message("msg_2", LONG)], 2),
+    ended(2, "interrupted", 130),
   ]);
-  await home.json(["omit", ID, "--seq", "1"]);
-  const { opening_turn } = await home.json([
+  const { checkpoint } = await home.json([
     "compact",
     ID,
     "--strategy",
     "deterministic",
     "--tail-events",
-    "3",
+    "4",
   ]);
-  assert.equal(opening_turn, 1);
+  const { to_seq, opening_turn } = home.turns(ID)[checkpoint.turn - 1].events[0];
+  assert.deepEqual([to_seq, opening_turn], [7, 1]);
   const body = JSON.stringify(await home.nextBody());
   assert.doesNotMatch(body, /hunter2/);
   assert.match(body, /\[omitted message\]/);
@@ -185,8 +190,14 @@ withHome(
   },
 );
 
-withHome("a played run has the newest account of the session", async (home) => {
-  home.session(RENAMED);
+withHome("a played run has the newest account of the session, whatever its key", async (home) => {
+  home.session(
+    RENAMED.map((turn) =>
+      turn.fingerprint?.account === OLD
+        ? { ...turn, fingerprint: { ...turn.fingerprint, key: "0".repeat(16) } }
+        : turn
+    ),
+  );
   const body = responseStream([answerText("Done.")]);
   const fixture = writeFixture(`${home.directory}/fixture`, [{ body }], {
     base_url: "https://api.openai.com/v1",

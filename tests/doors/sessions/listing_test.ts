@@ -2,7 +2,7 @@
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { holdLock, ownerLine } from "../../cli/harness.ts";
-import { type SessionHome, withHome } from "./home.ts";
+import { ID, type SessionHome, withHome } from "./home.ts";
 import { KINDS } from "./kinds.ts";
 import {
   call,
@@ -241,3 +241,21 @@ withHome(
     assert.equal(await chosen(home, "@last", here), "other");
   },
 );
+
+withHome("sessions that name each other as parents are listed once each, in a tree too", async (home) => {
+  for (const [id, parent] of [["a", "b"], ["b", "a"], ["c", "c"]] as const) {
+    const session = home.session([user("Hi"), ended()], id);
+    session.edit(session.manifest, (text) => text.replace('"title"', `"parent":"${parent}","title"`));
+  }
+  const { sessions } = await home.json(["ls", "--tree"]);
+  const ids = (each: Json): Json[] => [each.id, ...each.forks.flatMap(ids)];
+  assert.deepEqual(sessions.flatMap(ids).sort(), ["a", "b", "c"]);
+});
+
+withHome("a lock that others may read is for its owner alone after the next writer", async (home) => {
+  const { path } = home.session();
+  Deno.writeTextFileSync(`${path}/lock`, "", { mode: 0o644 });
+  Deno.chmodSync(`${path}/lock`, 0o644);
+  await home.json(["rename", ID, "Another"]);
+  assert.equal((Deno.lstatSync(`${path}/lock`).mode ?? 0) & 0o777, 0o600);
+});

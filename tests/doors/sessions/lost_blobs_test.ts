@@ -148,3 +148,17 @@ test("repair says that fsck --requests cannot rebuild a request whose blob is lo
   const instead = "fsck --requests cannot rebuild that request";
   assert.deepEqual(lost, [{ sha256: sha256(NOTES), turn: 2, by: "request.fields.text", instead }]);
 });
+
+test("a run does not name a blob whose file has another length than its content", async () => {
+  await using home = new SessionHome();
+  const { path } = written(home);
+  write(`${path}/blobs/${sha256("attached")}`, "attache");
+  Deno.writeTextFileSync(`${home.workspace}/a.txt`, "attached");
+  const fixture = writeFixture(`${home.directory}/fixture`, [{
+    body: responseStream([answerText("Done.")]),
+  }]);
+  const play = ["--fixture", fixture, "--match", "sequence", "-m", "gpt-5.6"];
+  const called = await home.call(["run", "-s", ID, ...play, "--attach", "a.txt", "Hi"]);
+  assert.equal(called.code, 12, said(called));
+  assert.match(called.stderr, /has 7 bytes, but its content has 8/);
+});

@@ -3,7 +3,18 @@ import { type Json, sha256 } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { test } from "../../support/test.ts";
 import { ID, type SessionHome, withHome } from "./home.ts";
-import { call, ended, type GivenTurn, message, model, reasoning, results, user } from "./session_files.ts";
+import {
+  call,
+  checkpoint,
+  ended,
+  type GivenTurn,
+  message,
+  model,
+  reasoning,
+  results,
+  user,
+  withdrawal,
+} from "./session_files.ts";
 
 /** Made up, and shaped like the real thing. */
 const SECRET = "sk-made-up-0123456789";
@@ -194,3 +205,19 @@ for (const [what, secret] of Object.entries(PIECES)) {
     }
   }, test.long);
 }
+
+withHome(
+  "--redact drops the summary of a checkpoint up to an omitted item, also if it was withdrawn",
+  async (home) => {
+    home.session([
+      user("hunter2"),
+      checkpoint({ turn: 1, seq: 1 }, null, { run: 1, summary: "The password is hunter2." }),
+      withdrawal(2, null, 1),
+      model([message("msg_1", "Done.")]),
+      ended(),
+      { kind: "harness", events: [{ type: "items_omitted", seqs: [1], reason: "user_request" }] },
+    ]);
+    assert.deepEqual(await home.damage(), []);
+    assert.doesNotMatch(JSON.stringify(await exported(home, ID)), /hunter2/);
+  },
+);

@@ -10,10 +10,12 @@ const PIECE = 256 * 1024;
 const NEEDLE = "the needle";
 const BEFORE = "what is written before it, in at least forty letters: ";
 
-/** Places of the text: at the ends of a piece, and across them by one letter, half of it, and all but one. */
+/** Places of the text: at the ends of a piece and shortly before them, and across them by one letter, half of it, and all but one. */
 const STARTS = [
   PIECE,
-  ...[0, 1, NEEDLE.length / 2, NEEDLE.length - 1, NEEDLE.length].map((length) => PIECE - length),
+  ...[0, 1, NEEDLE.length / 2, NEEDLE.length - 1, NEEDLE.length, NEEDLE.length + 1, NEEDLE.length + 80].map((
+    length,
+  ) => PIECE - length),
   2 * PIECE - 1,
 ];
 

@@ -51,7 +51,25 @@ export const READS: Rows = {
     {},
     `1\t${"x".repeat(2000)}\n2\t${"y".repeat(2000)} [… 1 more characters in this line]`,
   ),
-  "a NUL at the end of the first 8 KiB makes a file binary, one after them does not": read(
+  "a NUL in the first 8 KiB makes a file binary": read(
+    `${"x".repeat(8191)}\0`,
+    {},
+    "Cannot read f: it is a binary file of 8192 bytes",
+    "error",
+  ),
+  "a path of 4,096 characters": read("a", { path: `${"./".repeat(2047)}/f` }, "1\ta"),
+  "a longer path is refused": read(
+    "a",
+    { path: `${"./".repeat(2048)}f` },
+    "Cannot open a path of 4097 characters: at most 4096 are taken",
+    "error",
+  ),
+  "a result of 32,000 characters is whole": read(
+    `${"x".repeat(1998)}\n`.repeat(15) + "y".repeat(32_000 - 15 * 2001 - 6 - 3),
+    {},
+    new RegExp(`^(?![^]*left out)[^]{32000}$`),
+  ),
+  "a NUL after the first 8 KiB makes no file binary": read(
     `${"x\n".repeat(4096)}\0`,
     { offset: 4096 },
     "4096\tx\n4097\t\0",

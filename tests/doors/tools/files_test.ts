@@ -109,6 +109,12 @@ test.long("lists and searches stop at their caps and say so", async () => {
   assert.match(lines[1000] ?? "", /^\[Stopped after 1000 lines/);
 });
 
+Deno.test("a file whose longest line has 2,000 characters is shown whole, and not kept beside its result", async () => {
+  await using place = new Workplace({ whole: `${"x".repeat(2000)}\n`, longer: `${"x".repeat(2001)}\n` });
+  const [whole, longer] = await place.run(["whole", "longer"].map((path): Call => ["read_file", { path }]));
+  assert.deepEqual([whole?.full ?? null, longer?.full?.length], [null, 2002]);
+});
+
 test.long("at exactly its cap a list or a search is complete, and its cap counts all files", async () => {
   await using place = new Workplace({
     "one/a": "foo\n".repeat(1000),

@@ -75,6 +75,14 @@ for (const { flags, rows } of POSTURES) {
 }
 
 // CVE-2026-25724.
+Deno.test("a denied file in a directory is hidden by its whole path, not by its name", async () => {
+  await using place = new Workplace({ "docs/keys.txt": "canary", "keys.txt": "canary" });
+  const calls: Call[] = [["list_files", {}], ["search_text", { pattern: "canary" }]];
+  const [listed, searched] = await place.run(calls, ["--deny", "read:docs/keys.txt"]);
+  assert.equal(listed?.output, "docs/\ndocs/keys.txt [denied]\nkeys.txt");
+  assert.equal(searched?.output, "keys.txt:1:canary\n[Not searched: 1 denied]");
+});
+
 Deno.test("a denied path is hidden from a list and from a search of what is above it", async () => {
   await using place = new Workplace({ ...WORKSPACE, "open.txt": "canary" });
   const flags = ["--deny", "read:secret/**", "--deny", "list_files:docs"];
