@@ -106,10 +106,12 @@ const older = (cwd: string, os: string, day: string) =>
   `You are an agent.\n\nHere is useful information about the environment you are running in:\n<env>\n` +
   `Working directory: ${cwd}\nIs directory a git repo: No\nPlatform: ${os.split(" ")[0]?.toLowerCase()}\n` +
   `OS Version: ${os}\nToday's date: ${day}\n</env>\n`;
-const claude = (system: string, question: string, content: string) => ({
+const status = (line: string) =>
+  `gitStatus: This is the git status at the start.\n\nCurrent branch: main\n\n${line}\n\nRecent commits:\n1a2b3c4 Fix it`;
+const claude = (system: string, question: string, content: string, ...more: readonly string[]) => ({
   ...{ model: "claude-opus-5", max_tokens: 64, system: [{ type: "text", text: system }] },
   messages: [
-    { role: "user", content: [{ type: "text", text: question }] },
+    { role: "user", content: [question, ...more].map((text) => ({ type: "text", text })) },
     { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "sh", input: {} }] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content }] },
   ],
@@ -169,6 +171,30 @@ const NOT_OF_CLIENTS: readonly BodyRow[] = [
     codex(block("/app", "bash", "2026-01-05", "UTC", "Keep all.\n"), "Hi", "ok"),
     codex(block("/app", "bash", "2026-01-05", "UTC", "Drop all.\n"), "Hi", "ok"),
     CODEX,
+  ],
+  [
+    "text in a state of Git",
+    M,
+    claude(`${HERE}\n${status("Keep the tables.")}`, "Hi", "ok"),
+    claude(`${HERE}\n${status("Drop the tables.")}`, "Hi", "ok"),
+    CLAUDE,
+  ],
+  [
+    "block in a reminder",
+    M,
+    claude(
+      "",
+      "<system-reminder>\n# Environment\n - Primary working directory: /data/a\n</system-reminder>",
+      "ok",
+      "Hi",
+    ),
+    claude(
+      "",
+      "<system-reminder>\n# Environment\n - Primary working directory: /data/b\n</system-reminder>",
+      "ok",
+      "Hi",
+    ),
+    CLAUDE,
   ],
   ["labels in a question", M, claude("", HERE, "ok"), claude("", THERE, "ok"), CLAUDE],
   ["labels in a result", M, claude("", "Hi", HERE), claude("", "Hi", THERE), CLAUDE],

@@ -83,6 +83,15 @@ const IN_QUESTIONS = [
   same("day in a prompt", "/v1/completions", { model: "m", prompt: "Is {day} a holiday?" }),
   same("day in a list of prompts", "/v1/completions", { model: "m", prompt: ["Hi", "Is {day} a holiday?"] }),
   same("day in an embedded text", "/v1/embeddings", { model: "m", input: ["Invoice of {day}", "Other"] }),
+  same("day in a text to moderate", "/v1/moderations", {
+    ...{ model: "m", input: [{ type: "text", text: "Written on {day} by {user}" }] },
+  }),
+  same("day in nested messages", "/api/v1/services/aigc/text-generation/generation", {
+    ...{ model: "m", input: { messages: [{ role: "user", content: "Is {day} a holiday?" }] } },
+  }),
+  same("day in the variables of a prompt", RESPONSES, {
+    ...{ model: "gpt-5.6", prompt: { id: "pmpt_1", variables: { day: "{day}" } }, input: "Hello" },
+  }),
   same("host in an embedded text", "/v1/embeddings", { model: "m", input: "Hostname: {host}" }),
   same("day in the last of two messages", RESPONSES, users(["Hello"], ["And on {day}?"])),
   same("day before a whole block", RESPONSES, users(["What is due on {day}?", "<notes>None</notes>"])),

@@ -19,6 +19,10 @@ const OTHER_DAYS: readonly SpreadRow[] = [
   ["day with another year", "is {day.none} 10:30:00 2020"],
   ["day with another year", "is {day.none} 10:30:00 UTC 2020"],
   ["day with another year", "is 20 Nov 2020", "is 30 Dec 2020"],
+  ["day with another year", "is {day.none} 10:30:00 AM UTC 2020"],
+  ["day with another year", "is {day.none} 10:30:00 +01 2020"],
+  ["day with another year", "is {day.none} (2020)"],
+  ["day with another year", "is 2020 {day.none}"],
   ["time without a day", "at 10:30", "at 21:15"],
   ["time without a day", "at 10:30:00 UTC", "at 21:15:00 UTC"],
 ];
@@ -34,6 +38,8 @@ const OTHER_MOMENTS: readonly SpreadRow[] = [
   ["moment of another zone", "at 2026-11-20T09:30:00+02:00", "at 2026-12-30T15:45:00+02:00"],
   ["moment of another zone", "at 2026-11-20 09:30:00", "at 2026-12-30 15:45:00"],
   ["moment of another zone", "at 2026-11-20 10:30:00Z", "at 2026-12-30 21:15:00Z"],
+  ["moment of another zone", "at 2026-11-20 10:30:00 PST", "at 2026-12-30 21:15:00 PST"],
+  ["moment of another zone", "at Fri Nov 20 10:30:00 JST 2026", "at Wed Dec 30 21:15:00 JST 2026"],
   ["moment of another day", "at 2026-11-19T09:30:00Z", "at 2026-12-29T15:45:00Z"],
   ["moment of another year", "at Fri Nov 20 10:30:00 2020", "at Wed Dec 30 21:15:00 2020"],
   ["moment of one side", "Current time: {now}", "Current time: 2026-12-30T08:00:00Z"],
@@ -97,16 +103,25 @@ const OWN_DAYS: readonly SpreadRow[] = [
   ...["<current_date>{day}</current_date>", "{day.none} and then 2020 rows"],
 ].map((text) => ["day", `is ${text}`]);
 
+/** An output of a tool. */
+const said = (output: string) => [
+  { role: "user", content: "Look" },
+  { type: "function_call", call_id: "call_1", name: "sh", arguments: "{}" },
+  { type: "function_call_output", call_id: "call_1", output },
+];
 const ONE = "0b51f0de-4a2f-4c1e-8f3a-7d2f6f0c1a11";
 const TWO = "c9d8e7f6-1b2c-4d3e-9f8a-5b6c7d8e9f22";
+/** Two moments of the run at two places. */
+const MOMENTS_APART = bodyPairs("miss", [[
+  "moments in another order",
+  "/v1/responses",
+  { model: "gpt-5.6", instructions: "at 2026-11-20T09:29:30Z", input: said("at 2026-11-20T09:30:10Z") },
+  { model: "gpt-5.6", instructions: "at 2026-12-30T15:45:20Z", input: said("at 2026-12-30T15:44:50Z") },
+]]);
 /** A request of Responses whose instructions, and output of a tool, have these texts. */
 const told = (instructions: string, output: string, more: Readonly<Record<string, unknown>> = {}) => ({
   ...{ model: "gpt-5.6", instructions },
-  input: [
-    { role: "user", content: "Look" },
-    { type: "function_call", call_id: "call_1", name: "sh", arguments: "{}" },
-    { type: "function_call_output", call_id: "call_1", output },
-  ],
+  input: said(output),
   ...more,
 });
 const KEY = { prompt_cache_key: "{session}" };
@@ -210,6 +225,7 @@ const OWN_UUIDS = bodyPairs("play", [
 /** All that are other questions. */
 export const OTHER_TIMES: readonly Pair[] = [
   ...beside("miss", [...OTHER_DAYS, ...OTHER_MOMENTS]),
+  ...MOMENTS_APART,
   ...OTHER_UUIDS,
 ];
 /** All that are the machine's own. */

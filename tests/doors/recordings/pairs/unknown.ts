@@ -27,6 +27,8 @@ const OTHER_APIS = bodyPairs("miss", [
     variables: { day: "{day}" },
   }),
   same("unknown api", "/api/list", ["{day}", "{cwd}"]),
+  same("unknown api", "/api/parcels", { contents: [], from: "{day}" }),
+  same("unknown api", "/api/parcels", { contents: [{ parts: ["lamp"] }], from: "{day}" }),
 ]);
 
 /** One exchange of an ordinary client: the line, with another value, is another question. */

@@ -23,6 +23,14 @@ const PATHS: readonly SpreadRow[] = [
     "*{cwd}",
     "@{cwd}",
   ],
+  ...[
+    "{cwd} (2)/a",
+    "{cwd} - Copy/a",
+    "{cwd}\\(1\\)/a",
+    "{cwd}\\&co/a",
+    "{cwd}'s/a",
+    "deploy@mail-1:{cwd}/a",
+  ],
 ].map((text) => ["sibling", text]);
 /** The directory of one side only, or another spelling of it. */
 const SPELLINGS: readonly SpreadRow[] = [
@@ -57,6 +65,10 @@ const NAMES: readonly SpreadRow[] = [
   ...["{host}.corp.example", "{host}-2", "db-{host}", "{host}_a", "mail.{host}", "{host}b"],
 ].map((text): SpreadRow => ["longer name", `by ${text}`]);
 const OTHER_NAMES: readonly SpreadRow[] = [
+  ["longer name", "by {user}+test@example.com"],
+  ["longer name", "by {user}\u0301"],
+  ["longer name", "by {user}\u200dx"],
+  ["longer name", "at {host}\u0308"],
   ["name of one side", "by {user}", "by mallory.k"],
   ["name of one side", "by mallory.k", "by {user}"],
   ["name of one side", "Username: {user}", "Username: mallory"],
@@ -102,6 +114,8 @@ const SYSTEMS: readonly SpreadRow[] = [
   ["system of one side", "on Linux 5.15.0-9-generic", "on Linux 6.12.9-arch1-1"],
   ["system of one side", "OS: Linux 6.1.0-18-amd64", "OS: Linux 5.15.0-9-generic"],
   ["system of the other side", "on {client.os}", "on {recorder.os}"],
+  ["longer release", "on Linux 6.1.0-18-amd64+deb13", "on Linux 6.12.9-arch1-1+deb13"],
+  ["longer release", "on Linux 6.1.0-18-amd64~bpo1", "on Linux 6.12.9-arch1-1~bpo1"],
   ["longer release", "on Linux 6.1.0-18-amd64.1", "on Linux 6.12.9-arch1-1.1"],
   ["another release", "on Linux 6.1.0-19-amd64", "on Linux 6.12.9-arch1-1"],
 ];
