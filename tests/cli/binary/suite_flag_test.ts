@@ -200,10 +200,11 @@ Deno.test("the gateway forwards what follows the path of its base URL, and refus
     const path of ["/v1/responses", "/v1", "/v1?x=1", "/v1/", "/responses", "/v1responses", "/v2/v1/x", "/"]
   ) {
     const answer = await fetch(origin + path, { method: "POST", body: "{}" });
+    const { error } = await answer.json();
     if (answer.status === 200) continue;
     refused.push(path);
     assert.equal(answer.status, 400);
-    assert.match((await answer.json()).error.message, /its path is not below \/v1, that of OPENAI_BASE_URL/);
+    assert.match(error.message, /its path is not below \/v1, that of OPENAI_BASE_URL/);
   }
   assert.deepEqual(refused, ["/responses", "/v1responses", "/v2/v1/x", "/"]);
   assert.deepEqual(
