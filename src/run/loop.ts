@@ -116,7 +116,8 @@ export class Run {
   #lastTurn = 0;
   /** True once an answer that does not fit the output schema was sent back. */
   #corrected = false;
-  #reportedRepairs = "[[],[]]";
+  /** Reports of the fold that were emitted, as JSON. */
+  readonly #reported = new Set<string>();
   readonly #retries = new Retries(this);
   readonly #compactions = new Compactions(this);
 
@@ -293,16 +294,20 @@ export class Run {
     return ended;
   }
 
-  /** Reports the items that the fold left out or changed; equal reports once. */
+  /** Reports the items that the fold left out or changed, each once; that replay is switched off, with the first one. */
   #reportRepairs(folded: Folded): void {
     const { emit } = this.setup;
+    const isNew = (report: unknown) => {
+      const text = JSON.stringify(report);
+      return !this.#reported.has(text) && this.#reported.add(text);
+    };
     const { dropped } = requestAccount(folded);
-    const account = JSON.stringify([dropped, folded.repairs]);
-    if (account === this.#reportedRepairs) return;
-    this.#reportedRepairs = account;
-    if (dropped.length > 0) emit({ type: "notice", kind: "replay_dropped", items: dropped });
-    for (const repair of folded.repairs) {
-      emit({ type: "notice", kind: repair.kind, seq: repair.seq, call_id: repair.callId });
+    const off = dropped.filter(({ reason }) => reason === "replay_off");
+    const others = dropped.filter((item) => item.reason !== "replay_off" && isNew(item));
+    const items = [...(off.length > 0 && isNew("replay_off") ? off : []), ...others];
+    if (items.length > 0) emit({ type: "notice", kind: "replay_dropped", items });
+    for (const { kind, seq, callId } of folded.repairs.filter(isNew)) {
+      emit({ type: "notice", kind, seq, call_id: callId });
     }
   }
 

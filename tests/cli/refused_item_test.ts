@@ -55,6 +55,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     says: /It names the call of read_file of seq \d+/,
     commands: [...FORK, "run"],
   },
+  "a result that the server cannot read": {
+    before: ["Hi"],
+    args: ["Read a.txt"],
+    bad: /"output":".*alpha/,
+    refusal: (place) => ({ status: 400, message: `${place}: Invalid output` }),
+    says: /It names the result of read_file of seq \d+/,
+    commands: FORK,
+  },
   "a prompt that a filter refuses": {
     before: ["Hi"],
     args: ["a forbidden text"],
@@ -148,6 +156,9 @@ for (const [name, row] of Object.entries(ROWS)) {
     await follow("omit");
     await follow("run");
     await ok(place, ["run", "-s", "s", "And now?"]);
+    const calls = place.sandbox.turns("s").flatMap((turn): Json[] => turn.events)
+      .filter(({ type }) => type === "tool_call");
+    assert.equal(calls.length, args[0] === "Read a.txt" ? 1 : 0, "the model called again");
     assert.doesNotMatch(JSON.stringify(place.server.requests.at(-1)?.input), bad);
     await ok(place, ["fsck", "s", "--requests"]);
   });

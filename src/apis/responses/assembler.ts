@@ -93,7 +93,7 @@ export class ResponsesAssembler implements Assembler {
       return NOTHING;
     }
     if (this.#broken !== undefined) return this.#finishBroken(this.#broken);
-    if (name !== undefined && this.#ignores(name)) {
+    if (name !== undefined && name !== TEXT_DELTA && this.#ignores(name)) {
       if (SPARE_EVENTS.has(name)) this.#deltas.keep(data);
       return NOTHING;
     }

@@ -74,6 +74,28 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
       assert.deepEqual([call.from_deltas, result.status], [true, "ok"]);
     },
   },
+  "with --replay none a run says once that reasoning is left out": {
+    server: () => ({ script: [...[1, 2, 3].map(() => answer([reasoning("Hm."), READ])), DONE] }),
+    runs: [{ flags: ["--replay", "none"], sent: "0 0 0 0" }],
+    also: (_, [first]) => {
+      const told = first?.events.filter(({ kind }) => kind === "replay_dropped").map(({ items }) => items);
+      assert.deepEqual(told, [[{ seq: 2, reason: "replay_off" }]]);
+    },
+  },
+  "an item that is left out of several requests is named once": {
+    server: () => ({
+      script: [
+        answer([reasoning("Hm.")], { end: { kind: "incomplete", reason: "x" } }),
+        answer([READ]),
+        DONE,
+      ],
+    }),
+    runs: [{ exit: 6 }, {}],
+    also: (_, [, second]) => {
+      const told = second?.events.filter(({ kind }) => kind === "replay_dropped").map(({ items }) => items);
+      assert.deepEqual(told, [[{ seq: 2, reason: "no_following_item" }]]);
+    },
+  },
   "results come in call order, and the run continues with them": {
     server: () => ({
       script: [answer([reasoning(), read("call_b"), read("call_a")]), DONE],
