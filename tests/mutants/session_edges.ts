@@ -6,7 +6,9 @@ export const SESSION_EDGES: readonly Mutant[] = [
   {
     file: "src/store/write/writer.ts",
     text: 'if (this.#held.moved() === "directory") throw new Error("The next append says why");',
-    replacement: 'if (this.#held === null) throw new Error("The next append says why");',
+    replacement: `if (this.#manifest?.state === "open" && this.#held.moved() === "directory") {
+        throw new Error("The next append says why");
+      }`,
     promise: "guarantees.md: a session that replaced an open one gets nothing, its manifest included",
     area: ["doors/sessions/storage_test.ts"],
   },
