@@ -25,7 +25,12 @@ export const serve = bench({
   const rounds = sized(context, 7, 2);
   const body = syntheticStream(EVENTS);
   const requests = Array.from({ length: perRound * (rounds + WARMUPS) }, (_, index) => requestBody(index));
-  const exchanges = requests.map((request) => ({ request: { body: JSON.parse(request) }, body }));
+  // Each event is a recorded piece.
+  const chunks = [...new TextDecoder().decode(body).matchAll(/\n\n(?=.)/g)].map((
+    { index },
+  ) => [index + 2, 0]);
+  const response = { chunks: [[0, 0], ...chunks] };
+  const exchanges = requests.map((request) => ({ request: { body: JSON.parse(request) }, response, body }));
   const all = writeFixture(`${work}/all`, exchanges);
   const one = writeFixture(`${work}/one`, exchanges.slice(0, 1));
   await using own = await startReprise(reprise, "serve", all);

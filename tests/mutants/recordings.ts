@@ -18,6 +18,13 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/killed_test.ts"],
   },
   {
+    file: "src/fixture/loopback/http_answer.ts",
+    text: "const ends = [...pieces.map(({ offset }) => offset), bytes.length]",
+    replacement: "const ends = [...pieces.slice(2).map(({ offset }) => offset), bytes.length]",
+    promise: "recording.md: a streamed answer keeps its pieces",
+    area: ["doors/recordings/playing_test.ts"],
+  },
+  {
     file: "src/fixture/suite.ts",
     text: "before.then(() => this.#end(test, opens, breakOff));",
     replacement: "this.#end(test, opens, breakOff);",

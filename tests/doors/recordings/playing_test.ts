@@ -1,8 +1,10 @@
 /** Answers as they were recorded: bytes, headers, times, ends, and what the server reports of them. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { test } from "../../support/test.ts";
 import { withHome } from "./home.ts";
+import { askRaw } from "./raw_http.ts";
 import { exchangeOf, rows, sent, Served } from "./served.ts";
 import { ask, called, responseStream, talk, user } from "./shapes.ts";
 
@@ -114,6 +116,51 @@ for (const [pace, factor] of [["real", 1], ["2", 2], ["0.5", 0.5]] as const) {
     },
     test.long,
   );
+}
+
+/** Bodies of event streams, and the offsets of their recorded pieces. */
+const PIECES: Readonly<Record<string, readonly [body: string, offsets: readonly number[]]>> = {
+  "of one event each": [CHUNKS.join(""), [0, 11, 22]],
+  "that cut events, and bytes of a letter": ["data: Grüße\n\ndata: x\n\n", [0, 1, 9, 10]],
+  "longer than one write": [`data: ${"x".repeat(300_000)}\n\n`, [0, 7, 200_000, 200_001]],
+  "unknown": [CHUNKS.join(""), []],
+};
+withHome("at once, each recorded piece is a chunk of HTTP of its own", async (home) => {
+  home.fixture(
+    "a",
+    Object.values(PIECES).map(([answer, offsets], index) => {
+      const headers = { "content-type": "text/event-stream" };
+      const response = { headers, chunks: offsets.map((offset) => [offset, 60_000]) };
+      return exchangeOf(sent(ask(`Hi ${index}`), { answer, response }));
+    }),
+  );
+  await using server = await Served.start(home, ["a"], { cwd: home.directory });
+  for (const [index, [name, [body, offsets]]] of Object.entries(PIECES).entries()) {
+    const request = JSON.stringify(ask(`Hi ${index}`));
+    const head = `POST /v1/responses HTTP/1.1\nhost: 127.0.0.1:PORT\ncontent-length: ${request.length}\n\n`;
+    const { text } = await askRaw(
+      Number(new URL(server.origin).port),
+      head,
+      new TextEncoder().encode(request),
+    );
+    const bytes = Buffer.from(body);
+    const ends = [...new Set([...offsets, bytes.length])].filter((offset) => offset > 0);
+    const pieces = ends.map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end).toString("latin1"));
+    assert.deepEqual(chunksIn(text.slice(text.indexOf("\r\n\r\n") + 4)), pieces, name);
+  }
+});
+
+/** Chunks of a body in chunks, without the last, empty one. */
+function chunksIn(text: string): string[] {
+  const found: string[] = [];
+  for (let at = 0;;) {
+    const line = text.indexOf("\r\n", at);
+    const length = Number.parseInt(text.slice(at, line), 16);
+    if (length === 0) return found;
+    found.push(text.slice(line + 2, line + 2 + length));
+    assert.equal(text.slice(line + 2 + length, line + 4 + length), "\r\n");
+    at = line + 4 + length;
+  }
 }
 
 withHome(
