@@ -19,7 +19,7 @@ const script: Script = ({ input }) =>
       reasoning("Thinking about marmalade"),
       functionCall("read_file", { path: "long.txt", offset: null, limit: null }),
       functionCall("search_text", { pattern: 'say "quoted"\nnew line', path: null }),
-      { ...functionCall("search_text", {}), arguments: ESCAPED },
+      functionCall("search_text", ESCAPED),
     ])
     : answer([message("The Quick brown fox; über Größe; 修复 done.")]);
 
