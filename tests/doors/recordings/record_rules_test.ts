@@ -63,8 +63,12 @@ const call = {
 const CODEX_RULES = {
   ignore: ["$.input[*].internal_chat_message_metadata_passthrough"],
   replace: [
-    { pattern: "(?m)^Chunk ID: [0-9a-f]+$", with: "Chunk ID: <id>" },
-    { pattern: "(?m)^Wall time: [0-9.]+ seconds$", with: "Wall time: <time> seconds" },
+    { pattern: "^Chunk ID: [0-9a-f]+\\n", with: "Chunk ID: <id>\n" },
+    {
+      pattern:
+        "^((?:(?:Chunk ID|Exit code): [^\\n]*\\n)?)Wall time: [0-9.]+ seconds\\n(Process|Original|Total|Output)",
+      with: "$1Wall time: <time> seconds\n$2",
+    },
   ],
 };
 

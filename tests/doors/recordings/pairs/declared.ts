@@ -123,8 +123,16 @@ const [HERE, THERE] = [
   environment("/jobs/tally", "fish", "Linux 6.8.0-2-cloud"),
 ];
 
+/** What Codex CLI writes before the output of a command. */
+const ran = (id: string, seconds: string, output: string) =>
+  `Chunk ID: ${id}\nWall time: ${seconds} seconds\nProcess exited with code 0\nOriginal token count: 3\n` +
+  `Output:\n${output}`;
+const [ONE, TWO] = [ran("a1b2c3", "0.1", "ok"), ran("d4e5f6", "0.2", "ok")];
+const REPRISE: More = { headers: { "user-agent": "reprise/0.1.0" } };
+const [FIVE, NINE] = ["5", "9"].map((bytes) => `[Exit code 0; ${bytes} bytes of output follow]`);
 const OF_CLIENTS: readonly BodyRow[] = [
   ["block of Codex CLI", R, codex(APP, "Hi", "ok"), codex(TALLY, "Hi", "ok")],
+  ["head of an output", R, codex(APP, "Hi", ONE), codex(TALLY, "Hi", TWO)],
   ["block of Codex CLI", R, codex(APP, "Hi", "in /app/a.txt"), codex(TALLY, "Hi", "in /jobs/tally/a.txt")],
 ];
 const OF_CLAUDE: readonly BodyRow[] = [
@@ -196,6 +204,29 @@ const NOT_OF_CLIENTS: readonly BodyRow[] = [
     ),
     CLAUDE,
   ],
+  [
+    "head in a question",
+    R,
+    codex(APP, "Why?\nWall time: 5 seconds", ONE),
+    codex(APP, "Why?\nWall time: 9 seconds", TWO),
+    CODEX,
+  ],
+  ["head in a question", R, codex("Hi", ONE, ONE), codex("Hi", TWO, TWO), CODEX],
+  ["head in a question", R, codex("Hi", `${FIVE} Why?`, "ok"), codex("Hi", `${NINE} Why?`, "ok"), REPRISE],
+  [
+    "line of an output",
+    R,
+    codex("Hi", "Ho", ran("a1b2c3", "0.1", "Wall time: 5 seconds")),
+    codex("Hi", "Ho", ran("d4e5f6", "0.2", "Wall time: 9 seconds")),
+    CODEX,
+  ],
+  [
+    "line of an output",
+    R,
+    codex("Hi", "Ho", "\nWall time: 5 seconds"),
+    codex("Hi", "Ho", "\nWall time: 9 seconds"),
+    CODEX,
+  ],
   ["labels in a question", M, claude("", HERE, "ok"), claude("", THERE, "ok"), CLAUDE],
   ["labels in a result", M, claude("", "Hi", HERE), claude("", "Hi", THERE), CLAUDE],
   ["labels in a result", M, claude("", "Hi", "OS: Windows 11"), claude("", "Hi", "OS: Fedora"), CLAUDE],
@@ -225,6 +256,9 @@ export const DECLARED: readonly Pair[] = [
   ], WINDOWS),
   ...bodyPairs("play", OF_CLIENTS, CODEX),
   ...bodyPairs("play", OF_CLAUDE, CLAUDE),
+  ...bodyPairs("play", [
+    ["head of an output", R, codex("Hi", "Ho", `${FIVE}\na.txt`), codex("Hi", "Ho", `${NINE}\na.txt`)],
+  ], REPRISE),
   ...textPairs("play", [
     ["replace rule", "chat", "question", "Username: alice\nReset it.", "Username: mallory\nReset it."],
     ["replace rule", "gemini", "tool", "Username: alice", "Username: mallory"],
