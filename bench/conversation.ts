@@ -4,9 +4,6 @@ import type { GivenExchange } from "../tests/doors/recordings/recording_files.ts
 import { responseStream } from "../tests/doors/recordings/shapes.ts";
 import { MODEL } from "./session.ts";
 
-/** Rules that `record` writes for such an agent. */
-export const MATCH = { normalize: ["codex"] };
-
 /** Values that an agent writes into its requests. */
 interface Place {
   readonly cwd: string;
@@ -18,6 +15,16 @@ interface Place {
 const RECORDED: Place = { cwd: "/srv/recorded/project", date: "2026-11-22", mark: "a" };
 /** Requests from here match by rules only. */
 export const ELSEWHERE: Place = { cwd: "/builds/42/repo", date: "2027-01-04", mark: "b" };
+
+/** Header of a fixture of such an agent: its rules, and the values of its machine. */
+export const RULED = {
+  match: { normalize: ["codex"] },
+  context: { cwd: RECORDED.cwd, date: RECORDED.date },
+};
+/** Flags of a server for {@linkcode ELSEWHERE}. */
+export const SERVED_ELSEWHERE = [
+  ...["--context", `cwd=${ELSEWHERE.cwd}`, "--context", `date=${ELSEWHERE.date}`],
+];
 
 const PARAMETERS = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
 const DESCRIPTION = "Reads, searches and changes files of the workspace. ".repeat(80);

@@ -2,7 +2,7 @@
 import { writeFixture } from "../tests/doors/recordings/recording_files.ts";
 import { makeBinaries } from "./binaries.ts";
 import { sendAll } from "./clients.ts";
-import { agentExchange, agentRequest, ELSEWHERE, MATCH } from "./conversation.ts";
+import { agentExchange, agentRequest, ELSEWHERE, RULED, SERVED_ELSEWHERE } from "./conversation.ts";
 import { bench, type Candidate, interleave, sized, timed } from "./report.ts";
 import { startReprise } from "./servers.ts";
 import { PATH, requestBody, syntheticStream } from "./stream.ts";
@@ -25,8 +25,8 @@ export const match = bench({
   const exchangeOf = (index: number) => agentExchange(String(Math.floor(index / turns)), index % turns);
   const exchanges = Array.from({ length: count }, (_, index) => exchangeOf(index));
   await using plain = await startReprise(reprise, "serve", writeFixture(`${work}/plain`, exchanges));
-  const withRules = writeFixture(`${work}/ruled`, exchanges, { match: MATCH });
-  await using ruled = await startReprise(reprise, "serve", withRules);
+  const withRules = writeFixture(`${work}/ruled`, exchanges, RULED);
+  await using ruled = await startReprise(reprise, "serve", withRules, ...SERVED_ELSEWHERE);
   const conversation = (origin: string, at?: typeof ELSEWHERE): Candidate<number> => (round) => {
     const requests = Array.from({ length: turns }, (_, turn) => agentRequest(String(round), turn, at));
     const other = at === undefined ? { prompt_cache_key: "another" } : {};

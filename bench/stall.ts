@@ -6,7 +6,7 @@ import { writeFixture } from "../tests/doors/recordings/recording_files.ts";
 import { readLongStream, startLongStream } from "../tests/support/long_stream.ts";
 import { makeBinaries } from "./binaries.ts";
 import { sendAll } from "./clients.ts";
-import { agentExchange, agentRequest, ELSEWHERE, MATCH } from "./conversation.ts";
+import { agentExchange, agentRequest, ELSEWHERE, RULED, SERVED_ELSEWHERE } from "./conversation.ts";
 import { published } from "./record.ts";
 import { bench, median, type Pair, sized, timed } from "./report.ts";
 import { startReprise } from "./servers.ts";
@@ -41,12 +41,12 @@ export const stall = bench({
   const calls = sized(context, 15_000, 200);
   const brief = { input: "Go", user: "x".repeat(1000) };
   const exchanges = [agentExchange("large", calls), { request: { body: brief }, body: "data: {}\n\n" }];
-  const fixture = writeFixture(`${work}/fixture`, exchanges, { match: MATCH });
+  const fixture = writeFixture(`${work}/fixture`, exchanges, RULED);
   const large = JSON.stringify(agentRequest("large", calls, ELSEWHERE));
   const small = JSON.stringify(brief);
   const serving = () =>
     repeated(async () => {
-      await using server = await startReprise(reprise, "serve", fixture, "--repeat");
+      await using server = await startReprise(reprise, "serve", fixture, "--repeat", ...SERVED_ELSEWHERE);
       const post = (body: string) => () => sendAll(server.origin, { bodies: [body], clients: 1 });
       return await stallOf(post(small), post(large));
     });

@@ -9,6 +9,8 @@ import { RepriseError } from "../../domain/errors.ts";
 import { isAbsolutePath } from "../../fixture/match/rules/value_forms.ts";
 import { gitStatus } from "./git_status.ts";
 
+/** Time zone of this process without a variable, which takes long to find. */
+let ownZone: string | null = null;
 /** Names of systems, as `uname` writes them. */
 const SYSTEMS: Readonly<Record<string, string>> = {
   linux: "Linux",
@@ -48,7 +50,8 @@ export function machineValues(
     time: began === null ? localMoment(now) : presentSince(began, now),
     git: gitStatus(files, workingDirectory()),
     shell: first("SHELL", "ComSpec"),
-    timezone: first("TZ")?.replace(/^:/, "") ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    timezone: first("TZ")?.replace(/^:/, "") ??
+      (ownZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone),
     ...Object.fromEntries(context.map(({ rule, value }) => [rule, value])),
   };
   return Object.entries(values).flatMap(([name, value]) => {
