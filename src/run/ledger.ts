@@ -3,6 +3,7 @@
  * loads no schema.
  */
 import { type AnswerCounts, type RequestUsage, usageOfCounts } from "../domain/usage.ts";
+import { sha256Hex } from "../domain/hash.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, objectMember, stringMember } from "../domain/json.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
@@ -33,10 +34,10 @@ export interface LedgerRequest extends PricedRequest {
   /** The usage as the answer has it; `null` without one. */
   readonly counts: AnswerCounts | null;
   /**
-   * Answer of another agent. Its fork holds copies of answers, which were paid once: equal texts are of one answer.
+   * Answer of another agent. Its fork holds copies of answers, which were paid once: equal sums are of one answer.
    * `null` for requests of ours.
    */
-  readonly imported: { readonly isCopied: boolean; readonly text: string } | null;
+  readonly imported: { readonly isCopied: boolean; readonly sum: string } | null;
 }
 
 /** The requests of one turn: that of a model turn, or of a checkpoint that a model or the provider wrote. */
@@ -74,7 +75,7 @@ function importedIn(turn: JsonObject, events: readonly JsonObject[]): LedgerRequ
   const imported = objectMember(objectMember(turn, "request") ?? {}, "imported");
   if (imported === undefined) return null;
   const parts = events.map(({ type, item, usage }) => [type ?? null, item ?? usage ?? null]);
-  return { isCopied: imported.copied === true, text: JSON.stringify([imported.agent, ...parts]) };
+  return { isCopied: imported.copied === true, sum: sha256Hex(JSON.stringify([imported.agent, ...parts])) };
 }
 
 function requestOf(

@@ -202,7 +202,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/cli/inspection/stats.ts",
-    text: "if (!answers.has(text)) requests.push(copy);",
+    text: "if (!answers.has(sum)) requests.push(copy);",
     replacement: "requests.push(copy);",
     promise: "run.md: an answer that a fork copied counts once",
     area: ["doors/transcripts/token_counts_test.ts"],

@@ -34,10 +34,20 @@ def body(message):
     if "parsed_body" in message:
         return {"json": message["parsed_body"]}
     content = message.get("body", message.get("content"))
-    if isinstance(content, dict):
-        text = content.get("base64_string", content.get("base64"))
-        content = content.get("string") if text is None else base64.b64decode(text)
-    return raw(content)
+    if not isinstance(content, dict):
+        return raw(content)
+    if "parsed_body" in content:
+        return parsed(content["parsed_body"])
+    if "content" in content:
+        return parsed(content["content"])
+    if "messages" in content:
+        return parsed(content)
+    text = content.get("base64_string", content.get("base64"))
+    return raw(content.get("string") if text is None else base64.b64decode(text))
+
+
+def parsed(value):
+    return {"events": value} if isinstance(value, list) else {"json": value}
 
 
 def encoding(message):
@@ -49,7 +59,7 @@ def encoding(message):
 def interaction(recorded):
     request, response = recorded["request"], recorded["response"]
     status = response.get("status")
-    status = status["code"] if isinstance(status, dict) else response.get("status_code", response.get("code"))
+    status = status["code"] if isinstance(status, dict) else response.get("status_code", response.get("code", status))
     return {
         "method": request["method"].upper(),
         "url": request.get("uri", request.get("url")),
@@ -58,6 +68,22 @@ def interaction(recorded):
         "encoding": encoding(response),
         "response": body(response),
     }
+
+
+def nock(recorded):
+    return {
+        "method": recorded["method"],
+        "url": recorded["scope"] + recorded["path"],
+        "request": parsed(recorded["body"]),
+        "status": recorded["status"],
+        "encoding": "",
+        "response": parsed(recorded["response"]),
+    }
+
+
+def is_call(entry):
+    url, status = entry["request"]["url"], entry["response"]["status"]
+    return "api.openai.com" in url and entry["request"]["method"] != "OPTIONS" and status > 0
 
 
 def har(entry):
@@ -85,7 +111,10 @@ def typed(part):
 
 def document(value, text):
     if "log" in value:
-        return [har(entry) for entry in value["log"]["entries"]]
+        return [har(entry) for entry in value["log"]["entries"] if is_call(entry)]
+    if "requests" in value:
+        pairs = zip(value["requests"], value["responses"], strict=True)
+        return [interaction({"request": request, "response": response}) for request, response in pairs]
     if "interactions" in value or "http_interactions" in value:
         return [interaction(each) for each in value.get("interactions", value.get("http_interactions"))]
     if "exchanges" in value:
@@ -123,8 +152,9 @@ def document(value, text):
 
 
 def exchanges(path):
-    with open(path, encoding="utf-8", newline="") as file:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8", newline="") as file:
         text = file.read()
+    path = path.removesuffix(".gz")
     if path.endswith((".yaml", ".yml")):
         return document(yaml.load(text, LOADER), text)
     if path.endswith(".chunks.txt"):
@@ -133,7 +163,7 @@ def exchanges(path):
     if path.endswith(".sse"):
         return [answer(raw(text))]
     value = json.loads(text)
-    return document(value, text) if isinstance(value, dict) else None
+    return document(value, text) if isinstance(value, dict) else [nock(each) for each in value]
 
 
 print(json.dumps([exchanges(path) for path in sys.argv[1:]]))

@@ -104,15 +104,15 @@ function requestsOfAll({ ports, home: { value } }: Context): Found {
       if (request.imported?.isCopied === true) copies.push(request);
       else {
         requests.push(request);
-        if (request.imported !== null) answers.add(request.imported.text);
+        if (request.imported !== null) answers.add(request.imported.sum);
       }
     }
   }
   // A fork of another agent has copies of its parent's answers, which count even if the parent was not imported.
   for (const copy of copies) {
-    const { text = "" } = copy.imported ?? {};
-    if (!answers.has(text)) requests.push(copy);
-    answers.add(text);
+    const { sum = "" } = copy.imported ?? {};
+    if (!answers.has(sum)) requests.push(copy);
+    answers.add(sum);
   }
   return { requests, problems };
 }

@@ -97,6 +97,11 @@ export async function importAgent(
   for (const [why, count] of unsentIn(turns, trusted !== null)) {
     output.note(`${counted(count, "reasoning item")} will not be sent: ${why}`);
   }
+  const { uncounted, copied } = kept;
+  if (uncounted > 0) output.note(`${counted(uncounted, "response")} without token counts`);
+  if (copied > 0) {
+    output.note(`${counted(copied, "response")} copied from the parent session, which count there`);
+  }
   for (const { session, branch } of forks) output.note(`${branch} is session ${session}`);
   for (const { line, what, why } of session.lost) output.note(`lost line ${line}, ${what}: ${why}`);
   if (torn !== null) output.note(`line ${torn.line} is incomplete; it is kept in quarantine/`);
@@ -106,17 +111,18 @@ export async function importAgent(
 function keptIn(turns: readonly Turn[]) {
   const events = turns.flatMap(({ events }) => events);
   const count = (type: string) => events.filter((event) => event.type === type).length;
-  const trusted = turns.filter((turn): turn is ModelTurn =>
-    turn.kind === "model" && turn.fingerprint.endpoint !== IMPORTED_ENDPOINT
-  );
+  const models = turns.filter((turn): turn is ModelTurn => turn.kind === "model");
+  const trusted = models.filter(({ fingerprint }) => fingerprint.endpoint !== IMPORTED_ENDPOINT);
   return {
     messages: count("user_message"),
-    responses: turns.filter(({ kind }) => kind === "model").length,
+    responses: models.length,
     reasoning: count("reasoning"),
     sendable: trusted.flatMap(({ events }) => events).filter(({ type }) => type === "reasoning").length,
     calls: count("tool_call"),
     results: events.filter((event) => event.type === "tool_result" && event.status !== "orphaned").length,
     compactions: count("history_compaction"),
+    uncounted: models.filter(({ events }) => !events.some(({ type }) => type === "provider_usage")).length,
+    copied: models.filter(({ request }) => request.imported?.copied === true).length,
   };
 }
 

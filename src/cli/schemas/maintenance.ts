@@ -247,6 +247,8 @@ export const imported = doneOrDry({
       calls: count,
       results: count,
       compactions: count,
+      uncounted: count.describe("responses without token counts"),
+      copied: count.describe("responses that the file, a fork, has from its parent"),
     }),
     lost: z.array(z.object({ line: ordinal, what: text, why: text })),
     torn_line: ordinal.nullable().describe("an incomplete last line, which is kept in quarantine/"),

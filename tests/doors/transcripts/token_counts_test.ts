@@ -107,7 +107,7 @@ for (const [agent, lines] of Object.entries(UNCOUNTED)) {
   Deno.test(`tokens that ${agent} did not count are unknown in every view`, async () => {
     await using home = new ImportHome();
     const { session, from } = await home.import(bytesOf(lines));
-    assert.equal(from.agent, agent);
+    assert.deepEqual([from.agent, from.kept.uncounted, from.kept.copied], [agent, 1, 0]);
     const json = async (...args: string[]) => JSON.parse((await home.call([...args, "--json"])).stdout);
     const unknown = { input_tokens: null, cached_tokens: null, output_tokens: null, reasoning_tokens: null };
     assert.deepEqual((await json("ls")).sessions[0].usage, { ...unknown, uncounted: 1 });
@@ -207,7 +207,8 @@ const PAUSES: readonly (readonly [string, number | null])[] = [
 Deno.test("a copy ends with the first line that was not written with it", async () => {
   for (const [pause, input] of PAUSES) {
     await using home = new ImportHome();
-    const { session } = await home.import(bytesOf(fork(pause)));
+    const { session, from } = await home.import(bytesOf(fork(pause)));
+    assert.deepEqual([from.kept.copied, from.kept.uncounted], [input === null ? 3 : 2, 0]);
     const { total, shared } = JSON.parse((await home.call(["stats", session, "--json"])).stdout);
     assert.deepEqual([total.input_tokens, shared.requests], input === null ? [0, 3] : [input, 2], pause);
   }
