@@ -97,6 +97,13 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/match/cure.ts",
+    text: "isNow(before, times.recorded) &&",
+    replacement: "",
+    promise: "fixtures.md: in a question, a cure replaces only the time of the request",
+    area: ["doors/recordings/span_cures_test.ts"],
+  },
+  {
+    file: "src/fixture/match/cure.ts",
     text: "cure.match ?? mode) && hidesNothing(trial)",
     replacement: "cure.match ?? mode)",
     promise: "fixtures.md: a cure hides no difference between recorded requests",

@@ -38,6 +38,13 @@ const FORMS = {
     ...gemini([], "a", question),
     systemInstruction: { parts: [{ text }] },
   })],
+  "description of a tool": [
+    CHAT,
+    (text, question) =>
+      chat([user(question)], {
+        tools: [{ type: "function", function: { name: "find", description: text } }],
+      }),
+  ],
   "context of Gemini": [GEMINI, (text, question) => gemini([text], "a", question)],
   "result of Gemini": [GEMINI, (text, question) => gemini([], text, question)],
   "block after a question": [CHAT, (text, question) => chat([textParts(question, details(text))])],
@@ -104,6 +111,22 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a block of its own before the question": [
     ...["message before a question", "Run: 1", "Run: 2", "--replace 'Run: \\d+=Run: N'"] as const,
   ],
+  "a month in the description of a tool": [
+    ...[
+      "description of a tool",
+      "The month is May 2026 \u2014 use it",
+      "The month is July 2027 \u2014 use it",
+    ] as const,
+    "--replace 'The month is .+? \u2014=The month is X \u2014'",
+  ],
+  "a value that names itself": [
+    ...[
+      "system",
+      "/pytest-of-ada/0",
+      "/pytest-of-grace/0",
+      "--replace '/pytest-of-[\\w.-]+=/pytest-of-X'",
+    ] as const,
+  ],
   "three spans": [
     ...["system", counted("1234"), counted("5674")] as const,
     "--replace 'Ax \\d+=Ax N' --replace 'Bx \\d+=Bx N' --replace 'Cx \\d+=Cx N'",
@@ -138,6 +161,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a longer text, which patterns skip": ["system", filled(65538, "1234"), filled(65538, "4567"), null],
   "a count without a label in a result": ["result of Chat", "3 passed", "4 passed", "--match conversation"],
   "the same in a result of Gemini": ["result of Gemini", "3 passed", "4 passed", "--match conversation"],
+  "a time in a tag of a question that is not that of the request": [
+    ...["question", "<at>2026-11-20T10:00:00Z</at>", "<at>2026-11-21T10:00:00Z</at>", null] as const,
+  ],
+  "a number in a tag of a question": ["question", "<order>17</order>", "<order>18</order>", null],
   "a question": ["question", "Run: 1", "Run: 2", null],
   "a block that is the only text of its messages": ["only block", "Run: 1", "Run: 2", null],
   "a text of the model": ["model's text", "Run: 1", "Run: 2", null],
@@ -161,6 +188,23 @@ const cureOf = ({ type, cure, message }: Json): string | null => {
   assert.equal(type, "miss");
   return message.includes(`To match it: ${cure}`) ? cure : null;
 };
+
+test.long("in a question, a cure replaces the time of the request in a tag, and no other time", async () => {
+  await using home = new RecordingHome();
+  const at = (time: string) => chat([user(`<at>${time}</at> Is it late?`)]);
+  const cure = async (recorded: string, received: string, name: string) => {
+    home.fixture(name, [exchangeOf(at(recorded), CHAT)], {
+      ...COMPATIBLE,
+      created: "2026-11-20T10:00:00.000Z",
+    });
+    await using server = await Served.start(home, [`${home.directory}/${name}`]);
+    return cureOf((await server.ask(at(received), "", CHAT)).events[0]);
+  };
+  const now = new Date().toISOString();
+  assert.equal(await cure("2026-11-20T10:00:01Z", now, "both"), "--replace '<at>[^<\\s]+=<at>T'");
+  assert.equal(await cure("2026-11-20T12:00:01Z", now, "recorded"), null);
+  assert.equal(await cure("2026-11-20T10:00:01Z", "2026-11-21T10:00:01Z", "received"), null);
+});
 
 test.long("a cure replaces short spans of texts that no person and no model wrote", async () => {
   await using home = new RecordingHome();
