@@ -5,8 +5,10 @@
 import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
 import { type Called, Sandbox } from "../support/reprise.ts";
+import { daysAhead } from "./moved_clock.ts";
 import { type Packages, pathWith } from "./npm_packages.ts";
 import { type Rewrite, startRewritingProxy } from "./rewriting_proxy.ts";
+import { SECOND_PROMPT } from "./scripted_agent_apis.ts";
 import type { Api } from "./support.ts";
 
 /** The key of every client: longer than what a recorder takes for a word. */
@@ -35,7 +37,7 @@ export interface Agent {
 export type Prompts = readonly [first: string, second: string];
 
 /** The prompts of a recorded agent. */
-export const PROMPTS: Prompts = ["Tell me about the files", "And now?"];
+export const PROMPTS: Prompts = ["Tell me about the files", SECOND_PROMPT];
 
 /** A place that an agent works at. */
 export interface Place {
@@ -44,6 +46,9 @@ export interface Place {
   /** The working directory, below the sandbox's directory. */
   readonly directory: string;
   readonly timezone: string;
+  readonly user: string;
+  /** Number of days between the recording and the replay, by the clocks of both sides. */
+  readonly days: number;
   /** No repository, one without changes, or one with changes on a branch. */
   readonly git: "none" | "clean" | "changed";
   /** The program that is slow here: results of calls at once come in another order. */
@@ -55,24 +60,32 @@ export const HERE: Place = {
   home: "home/ada",
   directory: "home/ada/shop",
   timezone: "Etc/GMT+12",
+  user: "ada",
+  days: 0,
   git: "clean",
   slow: "wc",
 };
 
-/**
- * A place with nothing in common with {@linkcode HERE}: 26 hours to the east, so that the calendar never shows the
- * same date.
- */
+/** A place with nothing in common with {@linkcode HERE}: 26 hours to the east, and 40 days later. */
 export const ELSEWHERE: Place = {
   home: "Users/grace.h",
   directory: "srv/builds/4711/the shop (copy)",
   timezone: "Pacific/Kiritimati",
+  user: "grace.h",
+  days: 40,
   git: "none",
   slow: "head",
 };
 
-/** A place like {@linkcode HERE}, with changes in its repository. */
-export const CHANGED: Place = { ...HERE, home: "root", directory: "root/s", git: "changed" };
+/** A place like {@linkcode HERE} a day later, of another user, with changes in its repository. */
+export const CHANGED: Place = {
+  ...HERE,
+  home: "root",
+  directory: "root/s",
+  user: "root",
+  days: 1,
+  git: "changed",
+};
 
 /** The results of a client and of `serve`. */
 export interface Replayed {
@@ -89,6 +102,8 @@ export interface AgentOptions {
   readonly prompts?: Prompts;
   /** Rewrites what the client sends. */
   readonly rewrite?: Rewrite;
+  /** Flags of `serve`. @default {none} */
+  readonly flags?: readonly string[];
 }
 
 /** A scratch directory with an agent's places and recordings. */
@@ -135,7 +150,7 @@ export class AgentSandbox extends Sandbox {
 
   /** Replays the recording with `serve`, for a client that is given its port or that of a proxy before it. */
   async replay(place: Place, options: AgentOptions = {}): Promise<Replayed> {
-    const args = ["serve", "--strict-usage", this.fixture];
+    const args = ["serve", "--strict-usage", ...options.flags ?? [], this.fixture];
     const { client, server } = await this.#around(args, place, options);
     const events = server.stdout.trimEnd().split("\n").map((line): Json => JSON.parse(line));
     const ended = events.at(-1);
@@ -154,7 +169,8 @@ export class AgentSandbox extends Sandbox {
     { prompts = PROMPTS, rewrite }: AgentOptions = {},
   ): Promise<{ readonly client: Called; readonly server: Called }> {
     // They know the values of their own place.
-    const options = { cwd: this.#directoryOf(place), env: await this.#environment(place, {}) };
+    const through = daysAhead(place.days, []);
+    const options = { cwd: this.#directoryOf(place), env: await this.#environment(place, {}), through };
     const server = this.start([...args, "--json"], options);
     await server.printed('"ready"');
     const { port } = JSON.parse(server.stdout.split("\n")[0] as string);
@@ -175,7 +191,7 @@ export class AgentSandbox extends Sandbox {
     env: Readonly<Record<string, string>>,
     prompts: Prompts,
   ): Promise<Called> {
-    const [command = "", ...args] = this.#command(prompts);
+    const [command = "", ...args] = daysAhead(place.days, this.#command(prompts));
     const { code, stdout, stderr } = await new Deno.Command(command, {
       args,
       cwd: this.#directoryOf(place),
@@ -199,6 +215,8 @@ export class AgentSandbox extends Sandbox {
     return {
       PATH: `${home}/bin:${await pathWith(this.#agent.packages)}`,
       HOME: home,
+      USER: place.user,
+      LOGNAME: place.user,
       TZ: place.timezone,
       HTTPS_PROXY: NOWHERE,
       NO_PROXY: "127.0.0.1",

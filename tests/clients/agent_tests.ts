@@ -5,9 +5,10 @@
 import assert from "node:assert/strict";
 import { headerOf } from "../doors/recordings/recording_files.ts";
 import { needing } from "../support/needs.ts";
+import { LACKS_CLOCK } from "./moved_clock.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
 import { type Agent, AgentSandbox, CHANGED, ELSEWHERE, HERE, PROMPTS, type Replayed } from "./agent_run.ts";
-import { onAnotherDay, tampered } from "./rewriting_proxy.ts";
+import { tampered } from "./rewriting_proxy.ts";
 import { FIRST_TEXT, REQUESTS, SECOND_TEXT } from "./scripted_agent_apis.ts";
 
 /** Expectations of an agent's tests. */
@@ -21,6 +22,10 @@ export interface AgentCase {
   readonly brokenRule: string;
   /** Place of the prompt in the first request. */
   readonly prompt: string;
+  /** Flags that a miss names 40 days later, and that `serve` then needs. @default {none} */
+  readonly cure?: readonly [flag: string, value: string];
+  /** True if the client sends a refused request again, so that a miss comes several times. @default {false} */
+  readonly resends?: boolean;
   /**
    * Number of warm-ups over a WebSocket that both prompts begin with: exchanges in addition to {@linkcode REQUESTS}.
    *
@@ -28,20 +33,20 @@ export interface AgentCase {
    */
   readonly warmUps?: number;
   /**
-   * Number of requests with a member that the scripted API does not know: the client sends each again without it. It
-   * sends any refused request again, so that a miss and a broken rule come several times.
+   * Number of requests with a member that the scripted API does not know: the client sends each again without it.
    *
    * @default {0}
    */
   readonly retries?: number;
 }
 
+const PAGE = Deno.readTextFileSync(new URL("../../docs/clients.md", import.meta.url));
 /** Output of both prompts. */
 const TEXTS = `${FIRST_TEXT}\n${SECOND_TEXT}\n`;
 
 /** The tests of an agent, which share one recording. */
 export function agentTests(
-  { name, agent, rules, brokenRule, prompt, warmUps = 0, retries = 0 }: AgentCase,
+  { name, agent, rules, brokenRule, prompt, cure, resends = false, warmUps = 0, retries = 0 }: AgentCase,
 ): void {
   const requests = REQUESTS + warmUps + retries;
   let sandbox: Promise<AgentSandbox> | undefined;
@@ -49,14 +54,19 @@ export function agentTests(
   Deno.test.afterAll(async () => await (await sandbox)?.[Symbol.asyncDispose]());
   const test = (promise: string, run: (sandbox: AgentSandbox) => Promise<void>) =>
     Deno.test({
-      ...needing(`${name}: ${promise}`, LACKS_AGENTS),
+      ...needing(`${name}: ${promise}`, LACKS_AGENTS, LACKS_CLOCK),
       fn: async () => await run(await recorded()),
     });
 
-  test("a recording replays at another place, in another home and time zone, without the repository", async (sandbox) => {
+  test("a recording replays 40 days later at another place, of another user, without the repository", async (sandbox) => {
     const { match } = headerOf(sandbox.fixture);
     assert.deepEqual(rules.filter((rule) => !match?.normalize?.includes(rule)), [], JSON.stringify(match));
-    const replayed = await sandbox.replay(ELSEWHERE);
+    if (cure !== undefined) {
+      assert(PAGE.includes(`${cure[0]} '${cure[1]}'`));
+      const { events } = await sandbox.replay(ELSEWHERE);
+      assert.equal(events[0]?.cure, `${cure[0]} '${cure[1]}'`);
+    }
+    const replayed = await sandbox.replay(ELSEWHERE, { flags: cure ?? [] });
     assertReplayed(replayed, requests);
     // Each request names the rules that it needed, and the end counts them.
     const { tiers, rules: used } = replayed.ended;
@@ -68,13 +78,13 @@ export function agentTests(
     assert.equal(ruled.length, tiers?.rules);
   });
 
-  test("a recording replays on another day, with changes in the repository", async (sandbox) => {
-    // The proxy speaks no WebSocket, so the client uses HTTP, without warm-ups.
-    assertReplayed(await sandbox.replay(CHANGED, { rewrite: onAnotherDay }), REQUESTS + retries);
+  test("a recording replays a day later, with changes in the repository", async (sandbox) => {
+    assertReplayed(await sandbox.replay(CHANGED), requests);
   });
 
   test("a changed prompt is a miss, with one request and exit code 7", async (sandbox) => {
     const { client, server, events } = await sandbox.replay(ELSEWHERE, {
+      flags: cure ?? [],
       prompts: ["Delete the files", PROMPTS[1]],
     });
     assert.equal(server.code, 7, server.stderr);
@@ -82,20 +92,20 @@ export function agentTests(
     // Only the first request is a miss, and no other comes.
     const before = events.findIndex(({ type }) => type === "miss");
     assert(before <= warmUps + retries, JSON.stringify(events));
-    const played = Array(retries > 0 ? 0 : before).fill("played");
-    const types = events.map(({ type }) => type).filter((type) => retries === 0 || type === "played");
-    assert.deepEqual(types, retries === 0 ? [...played, "miss"] : []);
+    const types = events.map(({ type }) => type);
+    if (resends) assert(!types.includes("played"), types.join());
+    else assert.deepEqual(types, [...Array(before).fill("played"), "miss"]);
     const missed = events[before] ?? {};
     assert.equal(missed.status, 400, client.stderr);
     assert.equal(missed?.nearest.path, prompt, server.stdout);
   });
 
   test("a tampered blob gets the API's error and exit code 7", async (sandbox) => {
-    const { server, events } = await sandbox.replay(ELSEWHERE, { rewrite: tampered });
+    const { server, events } = await sandbox.replay(ELSEWHERE, { flags: cure ?? [], rewrite: tampered });
     assert.equal(server.code, 7, server.stderr);
     const refused = events.filter(({ type }) => type === "refused");
     const broken = refused.map(({ rule }) => rule);
-    assert.deepEqual(retries === 0 ? broken : broken.slice(0, 1), [brokenRule], server.stdout);
+    assert.deepEqual(resends ? broken.slice(0, 1) : broken, [brokenRule], server.stdout);
   });
 }
 

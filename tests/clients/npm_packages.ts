@@ -12,9 +12,11 @@ export type Packages = readonly string[];
 const NEWEST = "REPRISE_NEWEST_CLIENTS";
 
 /** Codex CLI. */
-export const CODEX: Packages = ["@openai/codex@0.169.0"];
+export const CODEX: Packages = ["@openai/codex@0.171.0"];
 /** Claude Code, as it sent the state of Git in its instructions. */
 export const CLAUDE_CODE_EARLIER: Packages = ["@anthropic-ai/claude-code@2.1.197"];
+/** Claude Code between these two. */
+export const CLAUDE_CODE_LATER: Packages = ["@anthropic-ai/claude-code@2.1.269"];
 /** Claude Code, as it sends the state of Git as a text of its own. */
 export const CLAUDE_CODE: Packages = ["@anthropic-ai/claude-code@2.1.332"];
 
@@ -28,7 +30,12 @@ export const COPILOT: Packages = ["@github/copilot@1.0.102"];
 export const CONTINUE: Packages = ["@continuedev/cli@1.5.47"];
 /** opencode. */
 export const OPENCODE: Packages = ["opencode-ai@1.18.33"];
-
+/** Gemini CLI. */
+export const GEMINI: Packages = ["@google/gemini-cli@0.61.0"];
+/** Qwen Code. */
+export const QWEN: Packages = ["@qwen-code/qwen-code@0.24.4"];
+/** Kilo. */
+export const KILO: Packages = ["@kilocode/cli@7.7.7"];
 /** pi. */
 export const PI: Packages = ["@mariozechner/pi-coding-agent@0.73.1"];
 

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { exchangesOf } from "../doors/recordings/recording_files.ts";
 import { Sandbox, SHELL_PROGRAM } from "../support/reprise.ts";
+import { exists } from "../../scripts/npm_packages.ts";
 import { HERE, type Place } from "./agent_run.ts";
+import { daysAhead } from "./moved_clock.ts";
 
 /** Processes that work in a directory, or whose command lines name it; Linux only. */
 export function processesIn(directory: string): { readonly pid: number; readonly command: string }[] {
@@ -24,10 +26,12 @@ export function processesIn(directory: string): { readonly pid: number; readonly
 
 /** Project of a reader; may move from one place to another. */
 export class Project extends Sandbox {
-  #place: Place = HERE;
+  #place: Place;
 
-  constructor() {
+  /** Makes a project at a place. */
+  constructor(place: Place = HERE) {
     super();
+    this.#place = place;
     this.write("greeting.txt", "hello\n");
     Deno.mkdirSync(`${this.directory}/bin`);
     const shim = `#!/bin/sh\nexec ${SHELL_PROGRAM} "$@"\n`;
@@ -66,18 +70,28 @@ export class Project extends Sandbox {
     await super[Symbol.asyncDispose]();
   }
 
+  /** Commits all files to the repository of the project, which the first call makes. */
+  async commit(): Promise<void> {
+    const person = "-c user.name=Ada -c user.email=ada@example.com";
+    const commit =
+      `git init -q; git add -A; git ${person} commit -q --allow-empty -m 'At ${this.#place.directory}'`;
+    await this.shell(commit, "/usr/bin:/bin", {});
+  }
+
   /** Links a `node_modules`, as a checkout on each machine has its own. */
   link(modules: string): void {
     Deno.symlinkSync(modules, `${this.root}/node_modules`);
   }
 
-  /** Moves the project; nothing is left behind. */
-  moveTo(place: Place): void {
+  /** Moves the project, and commits to its repository, if it has one; nothing is left behind. */
+  async moveTo(place: Place): Promise<void> {
+    const { home } = this.#place;
     const from = this.root;
     this.#place = place;
     Deno.mkdirSync(dirname(this.root), { recursive: true });
     Deno.renameSync(from, this.root);
-    Deno.removeSync(`${this.directory}/${HERE.home}`, { recursive: true });
+    Deno.removeSync(`${this.directory}/${home}`, { recursive: true });
+    if (exists(`${this.root}/.git`)) await this.commit();
   }
 
   /** Runs a script, which must succeed. @returns its output. */
@@ -95,14 +109,19 @@ export class Project extends Sandbox {
   ): Promise<{ readonly code: number; readonly output: string }> {
     const home = `${this.directory}/${this.#place.home}`;
     Deno.mkdirSync(home, { recursive: true });
-    const { code, stdout, stderr } = await new Deno.Command("timeout", {
-      args: ["-k", "5", "100", "sh", "-e", "-c", script],
+    const { days, user, timezone } = this.#place;
+    const shell = ["timeout", "-k", "5", "100", "sh", "-e", "-c", script];
+    const [command = "", ...args] = daysAhead(days, shell);
+    const { code, stdout, stderr } = await new Deno.Command(command, {
+      args,
       cwd: this.root,
       clearEnv: true,
       env: {
         ...this.environment(),
         HOME: home,
-        TZ: this.#place.timezone,
+        USER: user,
+        LOGNAME: user,
+        TZ: timezone,
         PATH: `${this.directory}/bin:${path}`,
         PYTHONDONTWRITEBYTECODE: "1",
         NO_COLOR: "1",

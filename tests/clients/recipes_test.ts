@@ -1,9 +1,11 @@
 /** docs/clients.md does what it says: its recipes record in one place, and replay in another one. */
 import assert from "node:assert/strict";
 import { type Lack, lacksPython, needing } from "../support/needs.ts";
+import type { Json } from "../support/files.ts";
 import { blocksOf, sectionOf } from "../support/page.ts";
 import { answer, message } from "../support/scripted_api/responses.ts";
-import { ELSEWHERE } from "./agent_run.ts";
+import { CHANGED, ELSEWHERE, HERE } from "./agent_run.ts";
+import { LACKS_CLOCK } from "./moved_clock.ts";
 import {
   CLAUDE_AGENT_SDK,
   CLAUDE_CODE,
@@ -11,17 +13,28 @@ import {
   CODEX,
   CONTINUE,
   COPILOT,
+  GEMINI,
   installed,
+  KILO,
   LACKS_AGENTS,
   OPENCODE,
   type Packages,
   pathWith,
+  PI,
+  QWEN,
 } from "./npm_packages.ts";
 import { Project } from "./project.ts";
 import { startResponsesSocket } from "../support/scripted_api/socket.ts";
 import { startSuiteApis } from "./suite_apis.ts";
 import type { RunningApi } from "./support.ts";
-import { chatAgentApi, claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
+import {
+  chatAgentApi,
+  claudeCodeApi,
+  codexApi,
+  FIRST_TEXT,
+  geminiAgentApi,
+  SECOND_TEXT,
+} from "./scripted_agent_apis.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/clients.md", import.meta.url));
 const RIVER = "The Seine runs through Paris.";
@@ -53,15 +66,44 @@ interface Recipe {
   readonly exchanges: number;
   /** Output of its commands, in any order. */
   readonly prints: readonly string[];
+  /** True for a project in a repository, which gets a commit between the recording and each replay. @default {true} */
+  readonly inRepository?: boolean;
+  /** Time zone of all places. @default {that of each} */
+  readonly timezone?: string;
+  /** Flags that misses name, one after the other, until the client replays. @default {none} */
+  readonly cures?: readonly string[];
   /** Missing part of the machine. */
   readonly lacks?: Lack;
 }
+
+/** Of a Chat Completions agent: its section, its packages, its exchanges, a tool with its arguments, and more. */
+type ChatRecipe = readonly [string, Packages, number, string, Json, Partial<Recipe>?];
+
+const CHAT_RECIPES: readonly ChatRecipe[] = [
+  ["Cline", CLINE, 2, "run_commands", { commands: ["pwd"] }],
+  ["GitHub Copilot CLI", COPILOT, 2, "bash", { command: "pwd", description: "Prints the directory" }, {
+    cures: [
+      "--replace '<current_datetime>[^<\\s]+=<current_datetime>T' " +
+      "--replace '\\.copilot/session-state/[\\w.-]+=.copilot/session-state/X'",
+    ],
+  }],
+  ["Continue CLI", CONTINUE, 2, "Bash", { command: "pwd" }, { inRepository: false, timezone: "Etc/UTC" }],
+  // One request is for a title.
+  ["opencode", OPENCODE, 3, "bash", { command: "pwd", description: "Prints the directory" }],
+  ["Kilo", KILO, 2, "bash", { command: "pwd", description: "Prints" }],
+  ["Qwen Code", QWEN, 2, "run_shell_command", { command: "pwd", is_background: false }, {
+    flag: "--replace '(?m)^git: .*\\n='",
+    cures: ["--replace 'Context from: \\S+=Context from: X'"],
+  }],
+  ["pi", PI, 2, "bash", { command: "pwd" }],
+];
 
 const RECIPES: readonly Recipe[] = [
   {
     section: null,
     tests: "test_river.py",
     command: "python3 -m pytest tests",
+    flag: "--replace '/pytest-of-[^/]+/pytest-\\d+=/pytest-X'",
     packages: [],
     apis: startSuiteApis,
     exchanges: 1,
@@ -120,16 +162,18 @@ const RECIPES: readonly Recipe[] = [
     exchanges: 7,
     prints: [FIRST_TEXT],
   },
-  ...([
-    ["Cline", CLINE, 2, "run_commands", { commands: ["pwd"] }],
-    ["GitHub Copilot CLI", COPILOT, 2, "bash", { command: "pwd", description: "Prints the directory" }],
-    ["Continue CLI", CONTINUE, 2, "Bash", { command: "pwd" }],
-    // One request is for a title.
-    ["opencode", OPENCODE, 3, "bash", { command: "pwd", description: "Prints the directory" }],
-  ] as const).map(([section, packages, exchanges, tool, args]): Recipe => ({
-    ...{ section, packages, exchanges, prints: [FIRST_TEXT] },
+  ...CHAT_RECIPES.map(([section, packages, exchanges, tool, args, more]): Recipe => ({
+    ...{ section, packages, exchanges, prints: [FIRST_TEXT], ...more },
     apis: () => agentApi("OPENAI_BASE_URL", chatAgentApi(tool, args)),
   })),
+  {
+    section: "Gemini CLI",
+    packages: GEMINI,
+    apis: () => agentApi("GOOGLE_GEMINI_BASE_URL", geminiAgentApi("run_shell_command", { command: "pwd" })),
+    exchanges: 2,
+    prints: [FIRST_TEXT],
+    cures: ["--replace '\\.gemini/tmp/[\\w.-]+=.gemini/tmp/X'", "--replace 'PGID: \\d+=PGID: N'"],
+  },
 ];
 
 /** Prompt of the recipes of agents. */
@@ -148,41 +192,44 @@ function filesOf({ section, tests = "" }: Recipe): readonly (readonly [path: str
 }
 
 for (const recipe of RECIPES) {
-  const { section, command = "sh agent.sh", flag = "", packages, apis, exchanges, prints, lacks = null } =
-    recipe;
+  const { section, command = "sh agent.sh", packages, apis, exchanges, prints, lacks = null } = recipe;
   Deno.test({
     ...needing(
       `docs/clients.md, ${
         section ?? recipe.tests
-      }: recorded in one directory, it replays after a move to another one`,
+      }: recorded in one place, it replays in others, 40 days and one day later`,
       LACKS_AGENTS,
-      lacks,
+      ...[LACKS_CLOCK, lacks],
     ),
     fn: async () => {
-      await using project = new Project();
+      const zone = recipe.timezone === undefined ? {} : { timezone: recipe.timezone };
+      await using project = new Project({ ...HERE, ...zone });
       const path = await pathWith(packages);
       if (packages.length > 1) project.link(await installed(packages));
       const files = filesOf(recipe);
       assert(files.length > 0);
       for (const [name, text] of files) project.write(name, text);
-      assert(section === null || sectionOf(PAGE, section).includes(flag), `${section} names no ${flag}`);
+      if (recipe.inRepository !== false) await project.commit();
       const record = RECORD.replace("sh agent.sh", command);
-      const serve = SERVE.replace("-- sh agent.sh", flag);
       let printed: string;
       {
         await using upstream = await apis();
-        const keys = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
+        const keys = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY, GEMINI_API_KEY: KEY };
         printed = await project.shell(record, path, { ...upstream.env, ...keys });
         assert.match(printed, new RegExp(`recorded ${exchanges} exchange`));
         for (const line of prints) assert(printed.includes(line), printed);
         printed = printed.replaceAll(project.root, "/srv/project");
       }
-      project.moveTo(ELSEWHERE);
+      await project.moveTo({ ...ELSEWHERE, ...zone });
+      const serve = await curedServe(recipe, project, path);
       const replayed = await project.shell(`${serve} -- ${command}`, path, {});
       for (const line of prints) assert(replayed.includes(line), replayed);
       if (section === "Codex CLI") {
         for (const line of SHOWN) assert(`${printed}${replayed}`.includes(line), `${printed}${replayed}`);
       }
+      await project.moveTo({ ...CHANGED, ...zone });
+      const again = await project.shell(`${serve} -- ${command}`, path, {});
+      for (const line of prints) assert(again.includes(line), again);
       for (const [name, text] of files.filter(([, text]) => text.includes(PROMPT))) {
         project.write(name, text.replace(PROMPT, "Delete the files here"));
         const { code, output } = await project.attempt(`${serve} -- sh -c "${command} || true"`, path, {});
@@ -191,6 +238,26 @@ for (const recipe of RECIPES) {
       }
     },
   });
+}
+
+/** Returns the command that replays a recipe: with its flag, and with the flags that misses name, which the page has too. */
+async function curedServe(
+  { section, command = "sh agent.sh", flag = "", cures = [] }: Recipe,
+  project: Project,
+  path: string,
+): Promise<string> {
+  const shown = section === null ? PAGE : sectionOf(PAGE, section);
+  for (const each of [flag, ...cures.flatMap((cure) => cure.split(/ (?=--)/))]) {
+    assert(shown.includes(each), `${section} names no ${each}`);
+  }
+  let serve = SERVE.replace("-- sh agent.sh", flag);
+  for (const cure of cures) {
+    const { code, output } = await project.attempt(`${serve} -- sh -c "${command} || true"`, path, {});
+    assert.equal(code, 7, output);
+    assert(output.includes(`To match it: ${cure}\n`), output);
+    serve += ` ${cure}`;
+  }
+  return serve;
 }
 
 Deno.test("docs/clients.md names each client in the version that is tested", () => {

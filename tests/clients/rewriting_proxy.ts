@@ -1,6 +1,5 @@
 /**
- * A proxy on 127.0.0.1 that rewrites the bodies of requests: what a client would send on another day, or with an
- * altered history.
+ * A proxy on 127.0.0.1 that rewrites the bodies of requests: what a client would send with an altered history.
  */
 import { altered } from "./support.ts";
 import { listen, type Listening } from "../support/scripted_api/server.ts";
@@ -47,23 +46,6 @@ export function startRewritingProxy(origin: string, rewrite: Rewrite): Rewriting
     [Symbol.asyncDispose]: proxy.stop,
   };
 }
-
-/** The day on which {@linkcode onAnotherDay} puts a client. */
-const ANOTHER_DAY = "2031-02-03";
-
-/** Rewrites the day, as Claude Code and Codex write it; fails if another spelling of it is left. */
-export const onAnotherDay: Rewrite = (body) => {
-  let today = "";
-  const moved = body.replace(
-    /(Today's date is |<current_date>)(\d{4}-\d\d-\d\d)/g,
-    (_, before: string, date: string) => {
-      today = date;
-      return `${before}${ANOTHER_DAY}`;
-    },
-  );
-  if (today !== "" && moved.includes(today)) throw new Error(`${today} has another spelling in ${body}`);
-  return moved;
-};
 
 /** Changes one character in the middle of the first encrypted content or signature of a history. */
 export const tampered: Rewrite = (body) =>

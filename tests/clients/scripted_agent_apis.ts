@@ -24,11 +24,14 @@ import {
 } from "../support/scripted_api/responses.ts";
 import { startResponsesSocket } from "../support/scripted_api/socket.ts";
 import { startChatServer } from "../support/scripted_api/chat.ts";
+import { listen } from "../support/scripted_api/server.ts";
 import type { Json } from "../support/files.ts";
 
 /** The last text of the first prompt. */
 export const FIRST_TEXT = "There is one file, and it greets.";
-/** The text of the second prompt, which needs no tool. */
+/** The second prompt. */
+export const SECOND_PROMPT = "And now?";
+/** The answer to the second prompt, which needs no tool. */
 export const SECOND_TEXT = "It is still the same file.";
 /** Number of requests of the two prompts. */
 export const REQUESTS = 5;
@@ -63,6 +66,19 @@ export function chatAgentApi(name: string, args: Json) {
   );
 }
 
+/** The Gemini API for an agent that prints the directory with this tool. */
+export function geminiAgentApi(name: string, args: Json) {
+  const server = listen(async (incoming) => {
+    const isDone = (await incoming.text()).includes('"functionResponse"');
+    const parts = [isDone ? { text: FIRST_TEXT } : { functionCall: { name, args } }];
+    const candidates = [{ content: { role: "model", parts }, finishReason: "STOP", index: 0 }];
+    const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
+    const event = JSON.stringify({ candidates, usageMetadata, modelVersion: "gemini-2.5-pro" });
+    return new Response(`data: ${event}\n\n`, { headers: { "content-type": "text/event-stream" } });
+  });
+  return { baseUrl: server.origin, [Symbol.asyncDispose]: server.stop };
+}
+
 function claudeCodeStep({ blocks, text: body }: RecordedMessages): ScriptedAnswer {
   const results = blocks.filter(({ type }) => type === "tool_result").length;
   switch (results) {
@@ -87,7 +103,8 @@ function claudeCodeStep({ blocks, text: body }: RecordedMessages): ScriptedAnswe
         toolUse("Bash", { command: "pwd", description: "Prints the directory" }),
       ]);
     default: {
-      const isFirst = blocks.at(-1)?.type === "tool_result";
+      // A client may write a text of its own after the last result.
+      const isFirst = !body.includes(SECOND_PROMPT);
       return says([thinking("That is enough."), text(isFirst ? FIRST_TEXT : SECOND_TEXT)]);
     }
   }
