@@ -325,6 +325,25 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
+/** True if a process ends in this time. */
+async function endsWithin({ status }: Deno.ChildProcess, milliseconds: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), milliseconds);
+  status.then(() => resolve(true));
+  const isOver = await promise;
+  clearTimeout(timer);
+  return isOver;
+}
+
+/** Closes the stdin of a process, if it is a pipe of ours. */
+async function closeStdin(process: Deno.ChildProcess): Promise<void> {
+  try {
+    await process.stdin.close();
+  } catch {
+    // It is no pipe, or the process closed it.
+  }
+}
+
 /** Ends a command that outlived the verb that started it. */
 function kill(pid: number): void {
   try {
@@ -353,7 +372,7 @@ for (const [name, state] of Object.entries(STATES)) {
       const { started, holds } = await state(place);
       started.process.kill("SIGTERM");
       if (isHurried) {
-        await Promise.race([started.process.status, pause(APART_MS)]);
+        await endsWithin(started.process, APART_MS);
         try {
           started.process.kill("SIGTERM");
         } catch {
@@ -361,10 +380,11 @@ for (const [name, state] of Object.entries(STATES)) {
         }
       }
       const limit = isHurried ? APART_MS + AT_ONCE_MS : ENDS_WITHIN_MS;
-      const isOver = await Promise.race([started.process.status, pause(limit).then(() => null)]) !== null;
+      const isOver = await endsWithin(started.process, limit);
       if (!isOver) started.process.kill("SIGKILL");
       for (const line of running(place.word)) if (!name.startsWith("run:")) kill(Number.parseInt(line));
       const ended = await started.ended();
+      await closeStdin(started.process);
       assert.ok(isOver, `it still runs after ${limit} ms: ${said(ended)}`);
       await holds?.();
     }
