@@ -217,6 +217,11 @@ const ROWS: Readonly<Record<string, Linted>> = {
     },
     found: ["cwd", "codex", "ignore user", "replace x"].map(unused),
   },
+  "rules of labels that hold no value of the recorder": {
+    exchanges: [asking("Username: alice\nOS: Windows 11\nSession ID: 6f9619ff-8b86-4d01-b42d-00cf4fc964ff")],
+    header: { match: { normalize: ["user", "os", "uuid"] }, context: { uuid: "none" } },
+    found: ["user", "os", "uuid"].map(unused),
+  },
   "each user and host once, with the first request that holds it": {
     exchanges: [exchange(ASKED, answerEvents("two")), HELD, HELD],
     header: { context: { user: "alice", host: "build-box-7" } },
