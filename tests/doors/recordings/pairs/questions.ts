@@ -113,6 +113,18 @@ const IN_QUESTIONS = [
   same("day before a picture in contents", GEMINI, {
     contents: [{ parts: [{ text: "{day}?" }, { inlineData: { mimeType: "image/png", data: "iVBORw0K" } }] }],
   }),
+  ...[
+    { role: "human", content: "Is {day} free?" },
+    { content: "Is {day} free?" },
+    { role: "user", content: { type: "text", text: "Is {day} free?" } },
+    { role: "user", content: [{ type: "text", text: { value: "Is {day} free?" } }] },
+    { role: "user", content: [{ type: "plain", text: "Is {day} free?" }] },
+    { role: "user", content: ["Is {day} free?"] },
+  ].map((message) => same("day in an unknown message", CHAT, { model: "m-large", messages: [message] })),
+  same("day in a message without a role", RESPONSES, {
+    ...{ model: "gpt-5.6", input: [{ type: "message", content: "Is {day} free?" }] },
+  }),
+  same("day in a suffix", "/v1/completions", { model: "m", prompt: "It is", suffix: ", so {day} is free" }),
   same("host in the last part of a message", CHAT, {
     model: "m-large",
     messages: [{ role: "user", content: [said("Hello"), said("Is {host} up?")] }],
