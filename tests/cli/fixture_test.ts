@@ -81,6 +81,7 @@ const TEXT = "input[0].content[0].text";
 /** Calls that were not recorded: the prompt, flags, and the paths of the differences. */
 const OTHERS: readonly (readonly [prompt: string, flags: readonly string[], paths: readonly string[]])[] = [
   ["Delete everything in a.txt", [], [TEXT]],
+  [PROMPT.replace("2026-01-02", "2027-11-30"), [], [TEXT]],
   [PROMPT, ["-m", "gpt-5.6-mini"], ["model"]],
   ["Another", ["--effort", "high", "-m", "gpt-5.6-mini"], ["model", "reasoning", TEXT]],
 ];
@@ -88,11 +89,12 @@ const OTHERS: readonly (readonly [prompt: string, flags: readonly string[], path
 test.long("run --fixture refuses each other prompt, model, instructions, set of tools and effort as a miss with all differences", async () => {
   await using place = new Place(readsThenAnswers);
   const folder = `${place.sandbox.directory}/kept`;
-  await ok(place, ["run", "--json", "--new", "-s", "s", "--record", folder, PROMPT]);
+  const instructions = ["--instructions", "Ticket: 17"];
+  await ok(place, ["run", "--json", "--new", "-s", "s", ...instructions, "--record", folder, PROMPT]);
   await using other = new Sandbox();
   const play = (...args: string[]) => other.call(["run", "--json", "--new", "--fixture", folder, ...args]);
   for (const [prompt, flags, paths] of OTHERS) {
-    const called = await play(...flags, prompt);
+    const called = await play(...instructions, ...flags, prompt);
     const { details, message } = assertError(called, {
       ...{ code: "fixture_miss", exit: 7, hint: /--match sequence/, says: /recorded "?.*received/s },
     });
@@ -106,18 +108,18 @@ test.long("run --fixture refuses each other prompt, model, instructions, set of 
       1,
       "a miss is not sent again",
     );
-    const played = await play(...flags, "--match", "sequence", prompt);
+    const played = await play(...instructions, ...flags, "--match", "sequence", prompt);
     assert.equal(played.code, 0, played.stdout);
   }
-  const later = PROMPT.replace("2026-01-02", "2027-11-30");
-  const cure = "add date to match.normalize in fixture.json";
-  const hint = new RegExp(`^To match it: ${cure.replaceAll(".", "\\.")}\\. Or: `);
-  const helped = assertError(await play(later), { code: "fixture_miss", exit: 7, hint });
+  const hint = /^To match it: add .* to match\.replace in fixture\.json\. Or: /;
+  const helped = assertError(await play("--instructions", "Ticket: 18", PROMPT), {
+    ...{ code: "fixture_miss", exit: 7, hint },
+  });
   assert.deepEqual(helped.details, {
     request: 1,
     exchange: 1,
-    differences: [{ path: TEXT, recorded: JSON.stringify(PROMPT), received: JSON.stringify(later) }],
-    cure,
+    differences: [{ path: "instructions", recorded: '"Ticket: 17"', received: '"Ticket: 18"' }],
+    cure: String.raw`add {"pattern":"Ticket: \\d+","with":"Ticket: N"} to match.replace in fixture.json`,
   });
 });
 

@@ -33,8 +33,16 @@ function withoutTransport(turns: readonly Json[]) {
   return { transports, plain };
 }
 
+type Answers = readonly ScriptedResponse[] | typeof loop;
+
+const UNREADABLE = httpError(400, {
+  message: "The encrypted content for item rs_1 could not be verified.",
+  code: "invalid_encrypted_content",
+});
+
 for (
-  const [name, script, code] of [
+  // Over a WebSocket, a refused continuation is sent whole before anything else is tried: its refusal comes twice.
+  const [name, script, code, overSocket = script] of [
     ["a loop of tool calls", loop, 0],
     ["an error before a failed answer", [
       answer([message("a")], {
@@ -42,19 +50,17 @@ for (
       }),
     ], 9],
     ["a rate limit, then an answer", [rateLimited(), ...LOOP.slice(2)], 0],
-    ["refused reasoning in a second step", [
-      LOOP[0],
-      httpError(400, {
-        message: "The encrypted content for item rs_1 could not be verified.",
-        code: "invalid_encrypted_content",
-      }),
-      ...LOOP.slice(1),
-    ], 0],
-  ] as readonly (readonly [string, readonly ScriptedResponse[] | typeof loop, number])[]
+    [
+      "refused reasoning in a second step",
+      [LOOP[0], UNREADABLE, ...LOOP.slice(1)],
+      0,
+      [LOOP[0], UNREADABLE, UNREADABLE, ...LOOP.slice(1)],
+    ],
+  ] as readonly (readonly [string, Answers, number, Answers?])[]
 ) {
   test.long(`${name} leaves the same session over a WebSocket as over HTTP`, async () => {
-    const [overHttp, overSocket] = await Promise.all(["sse", "ws"].map(async (transport) => {
-      await using place = await TransportPlace.open({ script });
+    const [http, socket] = await Promise.all(["sse", "ws"].map(async (transport) => {
+      await using place = await TransportPlace.open({ script: transport === "ws" ? overSocket : script });
       const called = await place.first("--transport", transport);
       strictEqual(called.code, code, called.stdout + called.stderr);
       await requireWhole(place);
@@ -64,11 +70,11 @@ for (
       const { state, text, usage } = ending(called);
       return { ...withoutTransport(comparableTurns(place)), ended: { state, text, usage } };
     }));
-    ok(overHttp !== undefined && overSocket !== undefined);
-    deepStrictEqual(overSocket.plain, overHttp.plain);
-    deepStrictEqual(overSocket.ended, overHttp.ended);
-    ok(overHttp.transports.every((transport) => transport === undefined));
-    ok(overSocket.transports.every((transport) => transport === "ws"));
+    ok(http !== undefined && socket !== undefined);
+    deepStrictEqual(socket.plain, http.plain);
+    deepStrictEqual(socket.ended, http.ended);
+    ok(http.transports.every((transport) => transport === undefined));
+    ok(socket.transports.every((transport) => transport === "ws"));
   });
 }
 

@@ -146,8 +146,17 @@ test.long("a redaction that is killed leaves a fixture that is whole or refused,
 
 test.long("an import that fails on the way leaves no files, wherever it fails", async () => {
   const exchanges = ["a", "b"].map((name) => ({
-    request: { method: "POST", url: `https://${name}.example/v1/responses`, headers: {} },
-    response: { status: 200, headers: { "content-type": "application/json" } },
+    request: {
+      method: "POST",
+      url: `https://${name}.example/v1/responses`,
+      headers: {},
+      body: { type: "text", value: "{}" },
+    },
+    response: {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: { type: "json", value: {} },
+    },
   }));
   const options = {
     fails: new Set(["createExclusive", "makeDirectory", "rename"]),

@@ -10,12 +10,19 @@ import { responseStream } from "./shapes.ts";
 
 const UUID = "01a20459-081d-7e33-bfd4-e66f14c754e7";
 const CODEX = { originator: "codex_exec", "user-agent": "codex_exec/0.169.0 (Debian)" };
-const NOW = new Date();
-const TODAY = NOW.toLocaleDateString("sv");
+const TODAY = new Date().toLocaleDateString("sv");
 const today = (text = "Hi") => `Today's date is ${TODAY}\n${text}`;
 /** Texts whose answers are their moments, or the notation of their day. */
-const asksTime = (second: number) => `It is ${new Date(NOW.getTime() + second * 1000).toISOString()}`;
-const DAYS = [TODAY, NOW.toLocaleDateString("en-US")].map((day) => `It is ${day}`);
+const asksTime = (second: number) => `It is MOMENT+${second}`;
+const DAYS = [TODAY, new Date().toLocaleDateString("en-US")].map((day) => `It is ${day}`);
+
+/** Writes moments as they are when the text is sent: they belong to the run of a recorder. */
+function timed(text: string): string {
+  return text.replace(
+    /MOMENT\+(\d)/g,
+    (_, second) => new Date(Date.now() + Number(second) * 1000).toISOString(),
+  );
+}
 
 /** An upstream whose answer repeats the last line of the instructions. */
 const echoing = () =>
@@ -46,7 +53,7 @@ async function recorded(home: RecordingHome, parts: readonly Part[]): Promise<{ 
     await using recorder = await home.record(upstream.origin, options);
     for (const input of inputs) {
       const own = typeof input === "string"
-        ? { instructions: input.replaceAll("CWD", `${home.directory}/${cwd}`) }
+        ? { instructions: timed(input).replaceAll("CWD", `${home.directory}/${cwd}`) }
         : input;
       await recorder.ask("/v1/responses", { model: "m", input: "Hi", ...own }, { headers });
     }
@@ -176,7 +183,7 @@ withHome(
     await using upstream = echoing();
     await using recorder = await home.record(upstream.origin, { flags: ["--append"] });
     for (const [index, instructions] of [asksTime(1), asksTime(2), `in ${home.workspace}`].entries()) {
-      await recorder.ask("/v1/responses", { model: "m", input: "Hi", instructions });
+      await recorder.ask("/v1/responses", { model: "m", input: "Hi", instructions: timed(instructions) });
       await recorder.reported(index + 1);
       assert.deepEqual(headerOf(recorder.out).match?.normalize?.includes("cwd") ?? false, false);
       assert.deepEqual((await home.findings("recorded")).filter((line) => line.startsWith("error")), []);
