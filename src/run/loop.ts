@@ -28,6 +28,7 @@ import {
 import { correctionText } from "./output_schema.ts";
 import { type PinChange, pinChanges, pinnedTexts, pinsOf } from "./pins.ts";
 import {
+  answerAtEnd,
   attachedTo,
   closeKilledRun,
   fallbackResult,
@@ -50,7 +51,7 @@ export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunE
   const run = await openRun(setup, start);
   let outcome: Outcome;
   try {
-    outcome = await run.proceed();
+    outcome = await run.finish(start) ?? await run.proceed();
   } catch (error) {
     outcome = outcomeOfError(asRepriseError(error));
   }
@@ -149,6 +150,17 @@ export class Run {
     return turn;
   }
 
+  /** The outcome of a continued run whose answer is on disk: it is given, and nothing is sent. `null` for other runs. */
+  async finish({ kind }: RunStart): Promise<Outcome | null> {
+    const items = kind === "continue" ? answerAtEnd(this.setup.writer.turns) : null;
+    if (items === null) return null;
+    this.#answer = answerText(items);
+    const misfit = await this.#judge({ items });
+    if (misfit === "corrected") return null;
+    this.setup.emit({ type: "text.delta", delta: this.#answer });
+    return misfit ?? { state: "completed", error: null };
+  }
+
   /** Sends requests and runs tool batches until the run has an outcome. */
   async proceed(): Promise<Outcome> {
     const { limits, stop } = this.setup;
@@ -189,7 +201,7 @@ export class Run {
    * Checks the answer against the output schema; `null` if it fits. Asks once for a correction, which is a step of the
    * run like any other.
    */
-  async #judge({ items }: RequestOutcome): Promise<Outcome | "corrected" | null> {
+  async #judge({ items }: Pick<RequestOutcome, "items">): Promise<Outcome | "corrected" | null> {
     const { answerCheck, emit } = this.setup;
     const errors = answerCheck?.(answerText(items)) ?? [];
     if (errors.length === 0) return null;

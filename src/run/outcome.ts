@@ -161,7 +161,7 @@ export function outcomeOfResponse(
     return incomplete(`The response is incomplete: ${response.reason ?? "no reason given"}`);
   }
   if (calls > 0 || response.paused === true) return null;
-  if (VISIBLE.test(answerText(items))) return { state: "completed", error: null };
+  if (isAnswer(items)) return { state: "completed", error: null };
   return incomplete(
     items.some(isMessage)
       ? "The response completed with an empty message"
@@ -185,6 +185,11 @@ export function answerText(items: readonly Item[]): string {
   const messages = items.filter(isMessage);
   const answers = messages.filter((item) => item.phase !== "commentary");
   return (answers.length > 0 ? answers : messages).map(messageTextOf).join("\n\n");
+}
+
+/** True if the items of a whole response have text for the user. */
+export function isAnswer(items: readonly Item[]): boolean {
+  return VISIBLE.test(answerText(items));
 }
 
 /** Parts of the command that continues a session. */

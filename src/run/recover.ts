@@ -2,7 +2,8 @@
 import type { EventDraft, Item, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { addUsage, NO_USAGE, UNCOUNTED, type Usage } from "../domain/usage.ts";
 import { RepriseError } from "../domain/errors.ts";
-import { callIdOf, callNameOf } from "../domain/item.ts";
+import { callIdOf, callNameOf, itemKind } from "../domain/item.ts";
+import { isJsonObject } from "../domain/json.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { ORPHAN_OUTPUT } from "../fold/call_text.ts";
@@ -10,6 +11,7 @@ import { readOverrides } from "../fold/overrides.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import { type AttachedFile, attachmentEvent } from "./attachments.ts";
 import { type Emit, savedEvent } from "./events.ts";
+import { isAnswer } from "./outcome.ts";
 import { apiOf } from "../apis/apis.ts";
 
 /** The start of a run: a prompt of the user, or the unchanged history. */
@@ -64,6 +66,27 @@ export function openingDraft(start: RunStart, run: number, pins: Pins): TurnDraf
       ],
     }
     : { kind: "harness", run, pins, events: [{ type: "run_continued", run }] };
+}
+
+/** Events that may follow the answer of a run, and leave nothing to ask. */
+const AFTER_ANSWER: ReadonlySet<string> = new Set(["replay_notice", "run_continued", "run_ended"]);
+
+/**
+ * Returns the items of the whole answer with which a history ends; `null` if the model has something left to do. A run
+ * that stopped between its answer and its own end leaves one: to ask again would repeat its work.
+ */
+export function answerAtEnd(turns: readonly Turn[]): readonly Item[] | null {
+  const last = turns.findLast(({ events }) => events.some(({ type }) => !AFTER_ANSWER.has(type)));
+  if (last?.kind !== "model") return null;
+  const { status, reason, paused } = last.response;
+  const items = last.events.flatMap((event) => "item" in event ? [event.item] : []);
+  const isWhole = status === "completed" && reason === undefined && paused !== true &&
+    items.every((item) => itemKind(item) !== "tool_call" && !isRefusal(item));
+  return isWhole && isAnswer(items) ? items : null;
+}
+
+function isRefusal({ content }: Item): boolean {
+  return Array.isArray(content) && content.some((part) => isJsonObject(part) && part.type === "refusal");
 }
 
 /** A session that turns are appended to: on disk, or in memory for a preview. */

@@ -15,6 +15,7 @@ import { FIVE_TURNS, type GivenTurn } from "../sessions/session_files.ts";
 import { byRun, READ, read } from "./refusals.ts";
 import { historyOf } from "./next_request.ts";
 import type { Row } from "./runs.ts";
+import { asks, type Beat, ends, gets, omits, says, tell } from "./story.ts";
 
 const DONE = answer([message("Done.")]);
 const line = (body: Json) => historyOf(body).replaceAll(/ (msg|call)_\w+/g, "").replaceAll(/[ \n]/g, "_");
@@ -167,6 +168,43 @@ export const LOOPS: Readonly<Record<string, Row<ServerOptions>>> = {
     }],
     also: (runs) => assert.deepEqual(runs.turns("fix-ci-7k2m")[1].response.status, "cut"),
   },
+  ...Object.fromEntries(
+    [ends("interrupted", 130), ends("failed", 1), () => {}].map((end, at): [string, Row<ServerOptions>] => [
+      `an answer that is whole on disk is given without asking again, however its run ended (${at + 1})`,
+      {
+        server: () => ({ script: [DONE] }),
+        turns: tell(asks("x"), says(["rs_1", "call_1"]), gets("call_1"), says(["msg_1: Whole."]), end),
+        differing: 2,
+        runs: [{ prompt: null, sent: "" }],
+        also: (runs, [ran]) => {
+          const shown = ran?.events.filter(({ type }) => type === "text.delta").map(({ delta }) => delta);
+          assert.deepEqual([ran?.ended.text, shown], ["Whole.", ["Whole."]]);
+          assert.deepEqual(runs.written("run_ended").at(-1)?.state, "completed");
+        },
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(
+      {
+        "cut off": [says(["msg_1: Half"], { status: "cut" })],
+        "incomplete": [says(["msg_1: Half"], { status: "incomplete" })],
+        "paused": [says(["msg_1: Half"], { paused: true })],
+        "empty": [says(["msg_1:  "])],
+        "with a call": [says(["msg_1: Half", "call_1"])],
+        "before a question": [says(["msg_1: Whole."]), ends(), asks("And?")],
+        "omitted": [says(["msg_1: Whole."]), ends("interrupted", 130), omits("msg_1")],
+      } satisfies Record<string, Beat[]>,
+    ).map(([what, beats]): [string, Row<ServerOptions>] => [
+      `a run without a whole answer at its end asks for one (${what})`,
+      {
+        server: () => ({ script: [DONE] }),
+        turns: tell(asks("x"), ...beats),
+        runs: [{ prompt: null, sent: "0" }],
+        differing: 1,
+      },
+    ]),
+  ),
   "a turn of another writer ends the run as diverged, and is not touched": {
     server: () => ({
       script: [answer([shell("cd ../home && echo theirs > sessions/fix-ci-7k2m/turns/000004.json")]), DONE],
