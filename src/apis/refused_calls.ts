@@ -22,7 +22,10 @@ const SILENT: readonly RegExp[] = [
   /not the same number of function calls and responses/i,
 ];
 
-/** The refusal of pairs in these words; `null` for any other text. */
+/**
+ * The refusal of pairs in these words; `null` for any other text. Gateways give calls ids of their own, so that a text may
+ * name none that was sent.
+ */
 export function refusedCalls(
   message: string,
   entries: readonly FoldedEntry[],
@@ -32,9 +35,9 @@ export function refusedCalls(
     return SILENT.some((text) => text.test(message)) ? { kind: "call", callIds: null } : null;
   }
   const words = new Set(
-    message.slice(found.index).split(/[\s,'"`]+/).map((word) => word.replace(/[.;:]+$/, "")),
+    message.slice(found.index).split(/[\s,'"`()<>[\]{}=\\]+/).map((word) => word.replace(/[.;:]+$/, "")),
   );
   const sent = entries.flatMap((entry) => "callId" in entry ? [entry.callId] : []);
   const named = sent.filter((id) => words.has(id) || words.has(wireCallId(id)));
-  return { kind: "call", callIds: [...new Set(named)] };
+  return { kind: "call", callIds: named.length === 0 ? null : [...new Set(named)] };
 }

@@ -142,13 +142,27 @@ export const CALL_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     notices: "",
     also: ONCE,
   },
-  "of several calls only the refused one is told, after the results of the others": {
-    server: () =>
-      calling([run("a"), run("b")], FIRST, { refuses: (ids) => ids.includes("call_a") ? "call_a" : null }),
+  ...Object.fromEntries(
+    [FIRST, FIRST.replace("call_id ID", "(call_id=ID)"), FIRST.replace("ID", '\\"ID\\"')].map((
+      text,
+    ): [string, Row<ServerOptions>] => [
+      `of several calls only the refused one is told, after the results of the others (${text})`,
+      {
+        server: () =>
+          calling([run("a"), run("b")], text, { refuses: (ids) => ids.includes("call_a") ? "call_a" : null }),
+        show: items,
+        runs: asks("user user,R,a,b,=a,=b user,R,a,b,=a,=b user,b,=b,text-a", "user,b,=b,text-a,says,user"),
+        notices: "calls_as_text: 1",
+        also: ran("a", "b"),
+      },
+    ]),
+  ),
+  "a text that names a call by an id of another server is about every call": {
+    server: () => calling([run("a")], FIRST.replace("ID", "tooluse_9")),
     show: items,
-    runs: asks("user user,R,a,b,=a,=b user,R,a,b,=a,=b user,b,=b,text-a", "user,b,=b,text-a,says,user"),
+    runs: asks(`user ${PAIR} ${TOLD}`),
     notices: "calls_as_text: 1",
-    also: ran("a", "b"),
+    also: ONCE,
   },
   "reasoning before a call that stays is sent with it": {
     server: () => calling([run("a"), run("b")], FIRST, { refuses: (ids) => ids[1] ?? null }),

@@ -51,7 +51,7 @@ const TEXTS: readonly (readonly [string, Json, Effect])[] = [
   ],
   ["No tool output found for custom tool call functions.read:1.", {}, CALL],
   ["No tool call found for shell call output with call_id functions.read:1.", {}, CALL],
-  ["No tool output found for function call call_unknown.", {}, TRIED],
+  ["No tool output found for function call call_unknown.", {}, CALL],
   ["Invalid 'input[4].id': 'x'. Expected an ID that begins with 'rs'.", { param: "input[4].id" }, SECOND],
   ["Something went wrong.", { code: "invalid_encrypted_content", param: "input[4].encrypted_content" }, ALL],
   ["Encrypted content is not supported with this model.", { param: null }, "include"],
