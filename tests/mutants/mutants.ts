@@ -3,6 +3,7 @@
  * one at a time. After a redesign a row is adapted, never dropped.
  */
 import { RECORDING_EDGES } from "./recording_edges.ts";
+import { RECORDING_PAIRS } from "./recording_pairs.ts";
 import { RECORDING_MUTANTS } from "./recordings.ts";
 import { RUN_EDGES } from "./run_edges.ts";
 import { RUN_MUTANTS } from "./runs.ts";
@@ -31,5 +32,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...RUN_EDGES,
   ...RECORDING_MUTANTS,
   ...RECORDING_EDGES,
+  ...RECORDING_PAIRS,
   ...WIRE_MUTANTS,
 ];
