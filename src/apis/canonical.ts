@@ -47,18 +47,24 @@ export function withoutMember(list: JsonValue, member: string): JsonValue {
   );
 }
 
-/** Copies an object with `change` applied to each member; `undefined` removes the member. */
+/** Returns the object with `change` applied to each member; `undefined` removes it. Nothing is copied if nothing changes. */
 export function mapMembers(
   object: JsonObject,
   change: (name: string, value: JsonValue) => JsonValue | undefined,
 ): JsonObject {
   if (isRawNumber(object)) return object;
-  return Object.fromEntries(
-    Object.entries(object).flatMap(([name, value]) => {
-      const changed = value === undefined ? undefined : change(name, value);
-      return changed === undefined ? [] : [[name, changed]];
-    }),
-  );
+  let members: [string, JsonValue][] | null = null;
+  const names = Object.keys(object);
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] as string;
+    const value = object[name];
+    const changed = value === undefined ? undefined : change(name, value);
+    if (members === null && changed !== value) {
+      members = names.slice(0, at).map((before) => [before, object[before] as JsonValue]);
+    }
+    if (members !== null && changed !== undefined) members.push([name, changed]);
+  }
+  return members === null ? object : Object.fromEntries(members);
 }
 
 /** Indices of elements in the list that a list was made from. */
