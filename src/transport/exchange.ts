@@ -212,6 +212,8 @@ function backoff(attempt: number, random: number): number {
 /** A date as HTTP writes it, or in ISO form: `Date.parse` finds dates in other texts too. */
 const DATE =
   /^(?:[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d GMT|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+/** The oldest of the three forms of HTTP, in UTC without saying so. */
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 /** The wait in the text of a rate limit: `20s`, `3.05s`, `120ms`, `6m0s`, `27 seconds`. */
 const WAIT_TEXT =
   /(?:try again in|retry after) ((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|s(?:econds?)?|m(?:inutes?)?|h(?:ours?)?)(?![a-z]))+)/i;
@@ -227,9 +229,11 @@ function askedWait(headers: Headers | undefined, failure: ApiFailure, now: () =>
   const milliseconds = numberOf(headers?.get("retry-after-ms"));
   if (milliseconds !== null) return Math.round(milliseconds);
   const after = headers?.get("retry-after")?.trim() ?? "";
-  const seconds = numberOf(after);
-  if (seconds !== null) return Math.round(seconds * 1000);
-  const until = DATE.test(after) ? Date.parse(after) - now() : NaN;
+  // A header that came twice is a list.
+  const seconds = after.split(",").map((each) => numberOf(each.replace(/s$/, "")));
+  if (!seconds.includes(null)) return Math.round(Math.max(...seconds as number[]) * 1000);
+  const isDate = DATE.test(after) || ASCTIME.test(after);
+  const until = isDate ? Date.parse(ASCTIME.test(after) ? `${after} GMT` : after) - now() : NaN;
   if (until >= 0) return Math.ceil(until);
   return failure.code === "rate_limited" ? waitIn(failure.message) : null;
 }

@@ -100,10 +100,14 @@ export class MessagesAssembler implements Assembler {
     }
   }
 
-  /** A second start with the same id is a duplicate; with another id, the server starts again. */
+  /** A second start with the same id is a duplicate before the first block; with another id, the server starts again. */
   #start({ response: message, items }: ResponseEvent): readonly StreamUpdate[] {
     const id = stringMember(message, "id") ?? null;
-    if (this.#started && id === this.#message.id) return NOTHING;
+    if (this.#started && id === this.#message.id) {
+      return this.#message.begun.size === 0
+        ? NOTHING
+        : this.#finishDoubled("begins the message again after its blocks");
+    }
     const again = this.#started;
     this.#started = true;
     this.#judge(messageSchema, message);

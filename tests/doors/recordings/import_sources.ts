@@ -179,6 +179,7 @@ export const CUT_ENTRIES: readonly (readonly [Change, RegExp])[] = [
   [{ content: { size: 500 } }, /its body is cut: 91 of 500 bytes$/],
   [noText({ comment: "Response bodies are not included." }), /its body is cut: 0 of 91 bytes$/],
   [{ ...noText({ size: 0 }), response: length("7") }, /its body is cut: 0 of 7 bytes$/],
+  [{ ...noText({ size: 0 }), response: { bodySize: 9 } }, /its body is cut: 0 of 9 bytes$/],
   [noText({ _file: "a.json" }), elsewhere],
   [noText({ size: -1, _sha1: "a.json" }), elsewhere],
   [noText({ size: -1 }), missing],

@@ -62,6 +62,12 @@ const ROWS: Readonly<Record<string, Row>> = {
     answers: [limited({ "retry-after": "Sat, 21 Nov 2026 20:20:00 GMT" }), OK],
     waits: [[60_000, 121_000]],
   },
+  "a date in the oldest form, which is in UTC": {
+    answers: [limited({ "retry-after": "Sat Nov 21 20:20:00 2026" }), OK],
+    waits: [[60_000, 121_000]],
+  },
+  "the longest wait of a header that came twice": waiting(90_000, { "retry-after": "30, 90" }),
+  "a wait with its unit": waiting(90_000, { "retry-after": "90s" }),
   "the wait that a text of a rate limit names": inText("Please try again in 3.05s.", 3050),
   "such a wait in several units": inText("Please try again in 1m20s. Visit us.", 80_000),
   "such a wait in milliseconds": inText("Please try again in 120ms.", 120),

@@ -147,7 +147,7 @@ export const MESSAGES_STREAMS: StreamRows = {
     ]),
   ),
   "the same message_start once more changes nothing": {
-    events: [started(), ...sent(0, THINKING), started({ usage: {} }), ...sent(1, TEXT), ...ended()],
+    events: [started(), started({ usage: {} }), ...sent(0, THINKING), ...sent(1, TEXT), ...ended()],
     ...{ items: [THINKING, TEXT], usage: USED, notices: [] },
   },
   "another message_start begins a new message": {
@@ -214,6 +214,12 @@ export const MESSAGES_STREAMS: StreamRows = {
       [
         "more of a block that has ended",
         [started(), ...sent(0, TEXT), said("!"), ...ended()],
+        [TEXT],
+        "Hello",
+      ],
+      [
+        "the start of its message after a block",
+        [started(), ...sent(0, TEXT), started(), ...ended()],
         [TEXT],
         "Hello",
       ],
