@@ -15,7 +15,7 @@ const LEFTOVER_GRACE_MS = 300;
 /** Timeout for a pipe that only a process outside the group still holds, in milliseconds. */
 const PIPE_GRACE_MS = 200;
 /** Timeout for the end of a killed command, in milliseconds. */
-const STATUS_GRACE_MS = 2000;
+const STATUS_GRACE_MS = 1000;
 
 interface CommandOptions {
   /** Working directory, absolute. */
