@@ -8,7 +8,7 @@ export interface Usage {
   readonly output_tokens: number;
   /** Part of `output_tokens`. */
   readonly reasoning_tokens: number;
-  /** Number of answers whose tokens nobody counted, and which the other members lack. Absent if 0. */
+  /** Number of answers whose tokens no server counted, and which the other members lack. Absent if 0. */
   readonly uncounted?: number;
 }
 
@@ -60,7 +60,7 @@ export const NO_USAGE: Usage = {
   reasoning_tokens: 0,
 };
 
-/** The usage of an answer whose tokens nobody counted. */
+/** The usage of an answer whose tokens no server counted. */
 export const UNCOUNTED: Usage = { ...NO_USAGE, uncounted: 1 };
 
 /** The sum of two counts, at most 2^53 − 1: no turn file may hold a larger one, whatever servers say. */

@@ -38,7 +38,7 @@ test("ls lists only the sessions that its filters choose", async () => {
   assert.match(stderr, /none of 3 sessions .* fits/);
 });
 
-test("ls --since takes a session of exactly that moment, and one whose age nobody can tell", async () => {
+test("ls --since takes a session of exactly that moment, and one whose age is unknown", async () => {
   await using place = await threeSessions();
   const [docs, lexer] = (await json(place, ["ls"])).sessions;
   assert.deepEqual(await idsOf(place, "--since", lexer.updated_at), ["docs", "lexer"]);

@@ -225,7 +225,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     file: "src/agents/claude/commands.ts",
     text: "if (first !== undefined) prompts.set(first, { lines: expanded });",
     replacement: "if (first !== undefined) continue;",
-    promise: "keep.md: an import keeps messages, also those that a slash command stands for",
+    promise: "keep.md: an import keeps messages, also those that a slash command represents",
     area: ["doors/transcripts/transcripts_test.ts"],
   },
   {

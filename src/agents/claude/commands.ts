@@ -1,4 +1,4 @@
-/** Slash commands in transcripts of Claude Code: the program writes the command, and then the prompt that it stands for. */
+/** Slash commands in transcripts of Claude Code: the program writes the command, and then the prompt that it represents. */
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { partsIn } from "../reading.ts";
 import type { TreeLine } from "../tree.ts";

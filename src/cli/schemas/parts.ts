@@ -33,7 +33,7 @@ export function copied<T extends object = JsonObject>(known: z.core.$ZodLooseSha
 }
 
 const uncounted = {
-  uncounted: count.describe("answers whose tokens nobody counted; absent if none").exactOptional(),
+  uncounted: count.describe("answers whose tokens no server counted; absent if none").exactOptional(),
 };
 
 /** Token counts of runs in turn files. */

@@ -300,8 +300,8 @@ const STATES: Record<string, State> = {
 /** Verbs over local files, each held by a pipe: by a silent input, or by an output of more than a pipe takes. */
 const HELD = {
   "import: the file stays silent": ["import", "-"],
-  "export: nobody reads the output": ["export", "s"],
-  "show: nobody reads the output": ["show", "s", "--json"],
+  "export: no reader takes the output": ["export", "s"],
+  "show: no reader takes the output": ["show", "s", "--json"],
 };
 for (const [name, args] of Object.entries(HELD)) {
   STATES[name] = async (place) => {

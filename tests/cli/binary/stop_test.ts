@@ -116,7 +116,7 @@ for (const [name, { signal, script, printed, prepare, then }] of Object.entries(
   });
 }
 
-Deno.test("of two causes of a stop the first counts: a signal, whose end nobody reads any more", async () => {
+Deno.test("of two causes of a stop the first counts: a signal, whose end has no reader any more", async () => {
   const command = functionCall("shell", {
     command: "echo $PPID >pid; sleep 60",
     argv: null,

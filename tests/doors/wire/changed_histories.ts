@@ -114,7 +114,7 @@ const TOLD = "user: You called read_file with {}; it returned:\n<tool_result>\ng
 
 /** By notices of refusals. */
 export const REFUSED: Readonly<Record<string, History>> = {
-  "a call that is told as text goes after the results of its batch, without the reasoning before it": {
+  "a call that is sent as text goes after the results of its batch, without the reasoning before it": {
     turns: tell(
       asks("x"),
       says(["rs_1", "call_1", "call_2"]),
@@ -125,7 +125,7 @@ export const REFUSED: Readonly<Record<string, History>> = {
     sent: `user: x | call call_2 | output call_2: got call_2 | ${TOLD} | says: one`,
     left: "no_following_item, call_as_text",
   },
-  "a call that is told as text has its result wherever that is recorded, and shortened if it is": {
+  "a call that is sent as text has its result wherever that is recorded, and shortened if it is": {
     turns: tell(
       asks("x"),
       says(["call_1"]),
@@ -138,7 +138,7 @@ export const REFUSED: Readonly<Record<string, History>> = {
     sent: `user: x | ${TOLD.replace("got call_1", "got")} | user: y`,
     left: "result_elided, call_as_text",
   },
-  "an omitted result is told as a note": {
+  "an omitted result is sent as a note": {
     turns: tell(asks("x"), says(["call_1"]), gets("call_1"), tells("call_1"), ends(), omits("out call_1")),
     sent: `user: x | ${TOLD.replace("got call_1", "[omitted result, 10 bytes]")}`,
     left: "call_as_text, content_omitted",
@@ -148,7 +148,7 @@ export const REFUSED: Readonly<Record<string, History>> = {
     sent: "user: x",
     left: "omitted, omitted",
   },
-  "a checkpoint replaces a call that is told as text": {
+  "a checkpoint replaces a call that is sent as text": {
     turns: tell(asks("x"), says(["call_1"]), gets("call_1"), tells("call_1"), ends(), compacts()),
     sent: SO_FAR,
   },

@@ -219,7 +219,7 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
   },
   ...Object.fromEntries(
     Object.entries(PAIRS).map(([words, type]): [string, ClaudeRow] => [
-      `a call that the server still refuses is told as text with its result (${type})`,
+      `a call that the server still refuses is sent as text with its result (${type})`,
       {
         script: () => ({ number, blocks }) => {
           if (number === 1) return CALLING;
@@ -242,7 +242,7 @@ export const CLAUDE_RUNS: Readonly<Record<string, ClaudeRow>> = {
       },
     ]),
   ),
-  "a server that refuses calls whatever is told as text ends the run with 13, and the next run tells it again":
+  "a server that refuses calls whatever is sent as text ends the run with 13, and the next run sends it again":
     {
       script: () => ({ number, blocks }) => {
         if (number === 1) return CALLING;

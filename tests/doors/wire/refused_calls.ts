@@ -1,4 +1,4 @@
-/** Refusals of the pairing of calls and results: what ran is told as text, and does not run again. */
+/** Refusals of the pairing of calls and results: what ran is sent as text, and does not run again. */
 import assert from "node:assert/strict";
 import type { Json } from "../../support/files.ts";
 import type { Script, ScriptedItem, ServerOptions } from "../../support/scripted_api/responses.ts";
@@ -29,7 +29,7 @@ const TEXTS: readonly string[] = [
   "Invalid parameter: 'tool_call_id' of 'ID' not found in 'tool_calls' of previous message.",
   "Invalid parameter: Duplicate value for 'tool_call_id' of 'ID'",
 ];
-/** Texts that name no call: all of them are told as text. */
+/** Texts that name no call: all of them are sent as text. */
 const SILENT: readonly string[] = [
   "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
   "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
@@ -42,7 +42,7 @@ const run = (name: string): ScriptedItem =>
 const ALLOWED: GivenRun = { flags: ["--allow", "shell"] };
 const asks = (...sent: readonly string[]): GivenRun[] => sent.map((each) => ({ ...ALLOWED, sent: each }));
 
-/** The items of a request: `text` for a pair that is told, the ids of calls, `=` before those of outputs. */
+/** The items of a request: `text` for a pair that is sent as text, the ids of calls, `=` before those of outputs. */
 const items = ({ input }: Json): string =>
   input.map(({ type, role, call_id: id = "", content }: Json) => {
     if (type === "reasoning") return "R";
@@ -87,7 +87,7 @@ const [PAIR, TOLD] = ["user,R,a,=a user,R,a,=a", "user,text-a"];
 /** By a sentence. */
 export const CALL_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
   ...Object.fromEntries([...TEXTS, ...SILENT].map((text): [string, Row<ServerOptions>] => [
-    `a call whose pairing is refused runs once, and is told as text from then on (${text})`,
+    `a call whose pairing is refused runs once, and is sent as text from then on (${text})`,
     {
       server: () => calling([run("a")], text),
       show: items,
@@ -146,7 +146,7 @@ export const CALL_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     [FIRST, FIRST.replace("call_id ID", "(call_id=ID)"), FIRST.replace("ID", '\\"ID\\"')].map((
       text,
     ): [string, Row<ServerOptions>] => [
-      `of several calls only the refused one is told, after the results of the others (${text})`,
+      `of several calls only the refused one is sent as text, after the results of the others (${text})`,
       {
         server: () =>
           calling([run("a"), run("b")], text, { refuses: (ids) => ids.includes("call_a") ? "call_a" : null }),
@@ -170,7 +170,7 @@ export const CALL_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     runs: asks("user user,R,a,b,=a,=b user,R,a,b,=a,=b user,R,a,=a,text-b"),
     also: ran("a", "b"),
   },
-  "a server that refuses one pair after the other is told of all with the second refusal": {
+  "a server that refuses one pair after the other gets all as text after the second refusal": {
     server: () => calling([run("a"), run("b"), run("c")], FIRST),
     show: items,
     runs: asks(
@@ -179,7 +179,7 @@ export const CALL_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
     notices: "calls_as_text: 1; calls_as_text: 2",
     also: ran("a", "b", "c"),
   },
-  "both ids that a text names are told at once": {
+  "both ids that a text names are sent as text at once": {
     server: () =>
       calling([run("a"), run("b")], "No tool output found for function calls call_a, call_b.", {
         refuses: (ids) => ids[0] ?? null,
@@ -221,7 +221,7 @@ export const CALL_REFUSALS: Readonly<Record<string, Row<ServerOptions>>> = {
       }
     },
   },
-  "the output of a call that failed is told as an error": {
+  "the output of a call that failed is sent as an error": {
     server: () => calling([run("a")], FIRST),
     show: ({ input }) => input.some(({ content }: Json) => /it returned an error:/.test(content?.[0]?.text)),
     runs: [{ sent: "false false false true" }],
