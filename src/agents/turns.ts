@@ -248,7 +248,9 @@ class TurnBuilder {
         fields: {},
         guard: { sent: 0, dropped: [] },
         imported: {
-          ...{ agent, version, line: entry.line },
+          agent,
+          version,
+          line: entry.line,
           ...(entry.isCopied === true ? { copied: true } : {}),
         },
       },

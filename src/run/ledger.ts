@@ -10,7 +10,7 @@ import type { Turn, TurnDraft } from "../domain/turn.ts";
 import { PROVIDERS } from "../apis/providers.ts";
 import { countsOf, otherTier, providerKind } from "../apis/usage.ts";
 
-/** What of a request decides its price. */
+/** Facts of a request that decide its price. */
 export interface PricedRequest {
   /** Time of its turn: ISO 8601 UTC. */
   readonly at: string;
@@ -70,7 +70,7 @@ interface RequestParts {
   readonly usage: JsonObject | undefined;
 }
 
-/** What a turn says about the answer of another agent that it holds. */
+/** Facts about the answer of another agent that a turn holds. */
 function importedIn(turn: JsonObject, events: readonly JsonObject[]): LedgerRequest["imported"] {
   const imported = objectMember(objectMember(turn, "request") ?? {}, "imported");
   if (imported === undefined) return null;

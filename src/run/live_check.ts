@@ -50,7 +50,7 @@ interface FailedRequest {
   readonly error: RepriseError;
 }
 
-/** What the check found. */
+/** Result of the check. */
 export interface LiveCheck {
   readonly first: AnsweredRequest;
   /** Number of reasoning items, and of calls, in the first answer. */

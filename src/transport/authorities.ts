@@ -10,7 +10,7 @@ type Env = (name: string) => string | undefined;
 /** Certificates of one variable. */
 interface Authorities {
   readonly variable: string;
-  /** Where they were read. */
+  /** Source that they were read from. */
   readonly path: string;
   /** In PEM. */
   readonly certificates: readonly string[];

@@ -38,8 +38,12 @@ export function joinedUsage(a: JsonObject | null, b: JsonObject | null): JsonObj
 }
 
 const MEMBERS = [
-  ...["input_tokens", "cached_input_tokens", "cache_write_input_tokens"],
-  ...["output_tokens", "reasoning_output_tokens", "total_tokens"],
+  "input_tokens",
+  "cached_input_tokens",
+  "cache_write_input_tokens",
+  "output_tokens",
+  "reasoning_output_tokens",
+  "total_tokens",
 ];
 
 /** Returns a usage in the shape of the Responses API, with the counts that it has; `null` if it counts no tokens. */

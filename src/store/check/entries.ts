@@ -63,7 +63,7 @@ export interface EntryFlaw {
   readonly code: string;
   /** Finding, to be read after the path. */
   readonly message: string;
-  /** How `repair` cures it: the file moves to `quarantine/`, or gets a mode. `null` if it does not, or needs no cure. */
+  /** Cure by `repair`: the file moves to `quarantine/`, or gets a mode. `null` if it does not, or needs no cure. */
   readonly cure: "set_aside" | { readonly mode: number } | null;
 }
 

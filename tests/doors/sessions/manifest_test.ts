@@ -182,7 +182,7 @@ function blobBytes({ path, manifest }: SessionFiles): [there: number, counted: n
   ];
 }
 
-/** What a writer leaves that is killed after a checkpoint, and what `fsck` says about the manifest then. */
+/** Files of a writer that is killed after a checkpoint, and the findings of `fsck` about the manifest then. */
 const KILLED: Record<string, [left: (session: SessionFiles) => void, finding: string | null]> = {
   "that saved a turn with a blob": [(session) => {
     for (const turn of readingRun(12)) session.add(turn);

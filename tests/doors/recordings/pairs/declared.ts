@@ -123,7 +123,7 @@ const [HERE, THERE] = [
   environment("/jobs/tally", "fish", "Linux 6.8.0-2-cloud"),
 ];
 
-/** What Codex CLI writes before the output of a command. */
+/** Text that Codex CLI writes before the output of a command. */
 const ran = (id: string, seconds: string, output: string) =>
   `Chunk ID: ${id}\nWall time: ${seconds} seconds\nProcess exited with code 0\nOriginal token count: 3\n` +
   `Output:\n${output}`;
@@ -150,7 +150,7 @@ const OF_CLAUDE: readonly BodyRow[] = [
     claude(older("/jobs/tally", "Linux 6.8.0-2-cloud", "2026-03-16"), "Hi", "in /jobs/tally/a.txt"),
   ],
 ];
-/** What no block of a client that names itself tells. */
+/** Values that no block of a client which names itself has. */
 const NOT_OF_CLIENTS: readonly BodyRow[] = [
   ["block of another client", R, codex(APP, "Hi", "ok"), codex(TALLY, "Hi", "ok"), OTHER],
   ["block of another client", R, codex(APP, "Hi", "ok"), codex(TALLY, "Hi", "ok"), CLAUDE],

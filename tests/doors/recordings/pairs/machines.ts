@@ -47,7 +47,7 @@ const DAYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** What a repository says, by the names of {@linkcode fill}. */
+/** Values of a repository, by the names of {@linkcode fill}. */
 export interface GitTexts {
   readonly log: string;
   readonly status: string;

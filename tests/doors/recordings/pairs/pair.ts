@@ -26,7 +26,7 @@ export interface More {
 
 /** One row of a table. Texts are templates of `machines.ts`. */
 export interface Pair extends More {
-  /** What the difference is about. */
+  /** Kind of the difference. */
   readonly kind: string;
   readonly recorded: Asked;
   readonly received: Asked;

@@ -19,7 +19,7 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the requests of one API are made of. */
+/** Parts of the requests of one API. */
 interface Shapes {
   readonly path: string;
   request(items: readonly Json[], system?: string): Json;

@@ -214,7 +214,7 @@ async function writeJson(connection: Deno.Conn, value: Json): Promise<void> {
   await write(connection, body);
 }
 
-/** What a call on a machine is given, and its machine with what its repository says. */
+/** Options of a call on a machine, and that machine with the values of its repository. */
 function placeOf(home: RecordingHome, side: keyof Machines, machine: Machine) {
   const { host, os, now, user, zone, tmp, shell, git } = machine;
   const own = git === undefined ? {} : repository(`${home.directory}/${side}`, git);
