@@ -11,6 +11,27 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
     area: ["doors/wire/streams_test.ts"],
   },
   {
+    file: "src/apis/messages/assembler.ts",
+    text: 'if (half !== undefined && facts.status === "completed") {',
+    replacement: "if (false) {",
+    promise: "protocol.md: a whole message holds no half a call",
+    area: ["doors/wire/streams_test.ts"],
+  },
+  {
+    file: "src/apis/messages/assembler.ts",
+    text: '"tool_use" && !this.#message.calls) {',
+    replacement: '"tool_use" && false) {',
+    promise: "protocol.md: a message that stops for a call holds one",
+    area: ["doors/wire/streams_test.ts"],
+  },
+  {
+    file: "src/apis/responses/assembler.ts",
+    text: "if (lost !== undefined) {",
+    replacement: "if (false) {",
+    promise: "protocol.md: a completed response ends each item that it begins",
+    area: ["doors/wire/streams_test.ts"],
+  },
+  {
     file: "src/apis/responses/ledger.ts",
     text: "if (this.#begun.has(key)) return undefined;",
     replacement: "",

@@ -38,6 +38,8 @@ interface Message {
   readonly given: Set<number>;
   /** The block that an event without an index is about: the newest one. */
   newest: number;
+  /** True once it holds a call of the client's tools. */
+  calls: boolean;
 }
 
 export class MessagesAssembler implements Assembler {
@@ -111,7 +113,7 @@ export class MessagesAssembler implements Assembler {
     const again = this.#started;
     this.#started = true;
     this.#judge(messageSchema, message);
-    const { open, begun, newest } = this.#message;
+    const { open, begun, newest, calls } = this.#message;
     this.#message = newMessage(id, stringMember(message, "model") ?? null);
     this.#message.usage = objectMember(message, "usage") ?? null;
     if (typeof message.stop_reason === "string") this.#message.stop = message;
@@ -124,6 +126,7 @@ export class MessagesAssembler implements Assembler {
     for (const [index, block] of open) this.#message.open.set(index, block);
     for (const index of begun) this.#message.begun.add(index);
     this.#message.newest = newest;
+    this.#message.calls = calls;
     return this.#takeGiven(items);
   }
 
@@ -134,6 +137,7 @@ export class MessagesAssembler implements Assembler {
       const block = new OpenBlock(start);
       this.#message.open.set(index, block);
       this.#message.given.add(index);
+      this.#message.calls ||= start.type === "tool_use";
       this.#message.newest = Math.max(this.#message.newest, index);
       return shown(block.opening, index);
     });
@@ -162,6 +166,7 @@ export class MessagesAssembler implements Assembler {
     const block = new OpenBlock(start);
     this.#message.open.set(index, block);
     this.#message.newest = index;
+    this.#message.calls ||= start.type === "tool_use";
     // A given block that the stream repeats is on the screen already.
     return this.#message.given.delete(index) ? ended : [...ended, ...shown(block.opening, index)];
   }
@@ -211,9 +216,21 @@ export class MessagesAssembler implements Assembler {
 
   #stop(payload: JsonObject): readonly StreamUpdate[] {
     this.#transformed(payload);
-    const lost = this.#message.open.size - this.#message.given.size;
-    if (lost > 0) this.#notices.add(`${lost} content block(s) without an end were not kept`);
-    return this.#finish(stopFacts(this.#message.stop));
+    const facts = stopFacts(this.#message.stop);
+    const ended = this.#endGiven();
+    const unended = [...this.#message.open];
+    const half = unended.find(([, block]) => !block.isWhole);
+    if (half !== undefined && facts.status === "completed") {
+      return [...ended, ...this.#finishDoubled(`ends inside content block ${half[0]}`)];
+    }
+    if (this.#message.stop.stop_reason === "tool_use" && !this.#message.calls) {
+      return [...ended, ...this.#finishDoubled("stops for a call that it does not hold")];
+    }
+    const items = unended.flatMap(([outputIndex, block]) => {
+      this.#notices.add(`Content block ${outputIndex} came without its end`);
+      return block.isWhole ? [{ ...doneItem(block, outputIndex), fromDeltas: true as const }] : [];
+    });
+    return [...ended, ...items, ...this.#finish(facts)];
   }
 
   #finishBroken(start: string): readonly StreamUpdate[] {
@@ -271,11 +288,12 @@ function newMessage(id: string | null, model: string | null): Message {
     skipped: new Set(),
     given: new Set(),
     newest: -1,
+    calls: false,
   };
 }
 
-function doneItem(block: OpenBlock, outputIndex: number): StreamUpdate {
-  return { kind: "item", outputIndex, item: block.close() };
+function doneItem(block: OpenBlock, outputIndex: number) {
+  return { kind: "item" as const, outputIndex, item: block.close() };
 }
 
 /** True for deltas that leave only a text: most of a stream. */

@@ -34,6 +34,13 @@ export class OpenBlock {
     return "silent";
   }
 
+  /** False if its end alone could tell that nothing is missing: a call without input, or with half of it. */
+  get isWhole(): boolean {
+    if (!this.#hasInput) return true;
+    const input = this.#input();
+    return isJsonObject(input) && Object.keys(input).length > 0;
+  }
+
   /** Adds the `delta` of a `content_block_delta`. */
   add(delta: JsonObject): DeltaEffect {
     const { type } = this.#start;

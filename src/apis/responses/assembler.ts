@@ -254,6 +254,10 @@ export class ResponsesAssembler implements Assembler {
       this.#notices.push(`Item ${outputIndex} (${quoted(item.type)}) came only with the terminal event`);
       updates.push(...this.#give(item, outputIndex));
     }
+    const lost = this.#lost(final);
+    if (lost !== undefined) {
+      return [...updates, ...this.#finishDoubled(`never ends the item ${quoted(lost.type)} that it began`)];
+    }
     updates.push(...this.#giveHollow(final.output, final.status));
     this.#refused ||= final.reason === "content_filter";
     const failure = this.#failure ?? final.failure;
@@ -265,6 +269,14 @@ export class ResponsesAssembler implements Assembler {
       ...(final.transformations.length === 0 ? {} : { inputTransformations: final.transformations }),
     }, response));
     return updates;
+  }
+
+  /** An item that a completed response began, and of which neither an event nor its deltas tell the content. */
+  #lost({ status }: FinalResponse): Item | undefined {
+    if (status !== "completed") return undefined;
+    return [...this.#begun].find(([index, item]) =>
+      this.#ledger.lacksAt(index, item) && this.#deltas.filled(item, index) === null
+    )?.[1];
   }
 
   #finishBroken(start: string): readonly StreamUpdate[] {

@@ -145,6 +145,22 @@ export const ONLY_DELTAS: StreamRows = {
     ],
     ...{ items: [MESSAGE], error: "incomplete" },
   },
+  ...Object.fromEntries(
+    ([
+      ["a call", added(1, HOLLOW_CALL), end, "bad_stream"],
+      ["reasoning", added(1, { ...REASONING, summary: [] }), end, "bad_stream"],
+      ["a call that the terminal event lists", added(1, CALL), completed({ output: [MESSAGE, CALL] }), null],
+      [
+        "a call of an incomplete response",
+        added(1, HOLLOW_CALL),
+        incomplete("max_output_tokens"),
+        "incomplete",
+      ],
+    ] as const).map(([what, begun, last, error]) => [
+      `${what} that begins and never ends`,
+      { events: [done(0, MESSAGE), begun, last], items: error === null ? [MESSAGE, CALL] : [MESSAGE], error },
+    ]),
+  ),
   "an item that ended before a cut has the text of its deltas": {
     events: [text(0, "Hello"), done(0, HOLLOW)],
     ...{ items: [MESSAGE], error: "stream_cut" },

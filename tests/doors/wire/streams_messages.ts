@@ -173,9 +173,37 @@ export const MESSAGES_STREAMS: StreamRows = {
     events: [started(), ...sent(0, THINKING), start(1, { ...CALL, input: {} })],
     ...{ items: [THINKING], error: "stream_cut" },
   },
-  "a block that never stops before the end is reported": {
-    events: [started(), ...sent(0, TEXT), start(1, TEXT), ...ended()],
-    ...{ items: [TEXT], notices: ["stream: 1 content block(s) without an end were not kept"] },
+  ...Object.fromEntries(
+    ([
+      ["a text", "end_turn", sent(1, TEXT), [TEXT], null],
+      ["a call with its whole input", "tool_use", sent(1, CALL), [CALL], null],
+      ["half a call", "tool_use", sent(1, CALL).slice(0, -2).concat({}), [], "bad_stream"],
+      [
+        "a call without input",
+        "tool_use",
+        sent(1, { ...CALL, input: "" }).slice(0, 1).concat({}),
+        [],
+        "bad_stream",
+      ],
+      [
+        "half a call, as the tokens are at an end",
+        "max_tokens",
+        sent(1, CALL).slice(0, -2).concat({}),
+        [],
+        "incomplete",
+      ],
+    ] as const).map(([what, reason, block, items, error]) => [
+      `a whole message with ${what} that has no end`,
+      {
+        events: [started(), ...sent(0, THINKING), ...block.slice(0, -1), ...ended(reason)],
+        ...{ items: [THINKING, ...items], error },
+        ...error === "bad_stream" ? {} : { notices: ["stream: Content block 1 came without its end"] },
+      },
+    ]),
+  ),
+  "a message that stops for a call and holds none is broken": {
+    events: [started(), ...sent(0, TEXT), ...ended("tool_use")],
+    ...{ items: [TEXT], error: "bad_stream" },
   },
   "half an event before the end is a broken stream": {
     events: [started(), ...sent(0, TEXT), '{"type":"content_block_st', ...sent(1, CALL), ...ended()],
