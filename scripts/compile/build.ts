@@ -48,19 +48,11 @@ const PARTS: readonly PartName[] = ["all", "listing", "playing", "running", "vie
  */
 const SCRIPTS: readonly ScriptName[] = [...PARTS, "prices", "zod"];
 
-/** Modules that a part lacks: calls that need them run with the whole program. */
+/** Modules that a part lacks, as its files import them: calls that need them run with the whole program. */
 const LEFT_OUT: Readonly<Partial<Record<ScriptName, readonly string[]>>> = {
-  listing: ["./show.ts", "./search.ts", "./stats.ts", "../cost/spending.ts"],
   playing: ["./run_recording.ts"],
   running: ["./run_recording.ts", "./compared_send.ts"],
-  viewing: [
-    "./ls.ts",
-    "./search.ts",
-    "./transcript/markdown.ts",
-    "../html/page_file.ts",
-    "../html/session_page.ts",
-    "../html/redaction.ts",
-  ],
+  viewing: ["../transcript/markdown.ts", "../html/page_file.ts", "../html/session_page.ts"],
 };
 
 /** Returns the modules that the executable is bundled from, relative to the root. */
@@ -158,8 +150,11 @@ async function bundle(options: BuildOptions, directory: string, parts: string): 
     const left = leftOut.flatMap((module) => ["--external", module]);
     const imports = name === "prices" ? ["--import-map", putPriceList(directory)] : [];
     await bundleOne(options, [`${START}/${name}.ts`, "--format", "cjs", ...left, ...imports, "-o", path]);
+    const script = Deno.readTextFileSync(path);
+    const unknown = LEFT_OUT[name]?.find((module) => !script.includes(module));
+    if (unknown !== undefined) throw new TypeError(`The part ${name} imports no ${unknown} to leave out`);
     // Notices of licences at the end must not take the bracket with them.
-    Deno.writeTextFileSync(path, `(function (require, module) {${Deno.readTextFileSync(path)}\n})`);
+    Deno.writeTextFileSync(path, `(function (require, module) {${script}\n})`);
     // The file is there even without code: the name of a missing file could be taken by another one.
     Deno.writeFileSync(join(parts, codeFile(name)), new Uint8Array());
   }

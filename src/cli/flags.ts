@@ -4,6 +4,7 @@ import { DEFAULT_PROVIDER } from "../apis/providers.ts";
 import { DAY_MS } from "../domain/ports.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
+import { MATCH_MODES } from "../fixture/match/modes.ts";
 import {
   argument,
   choice,
@@ -296,3 +297,18 @@ export function days(text: string): number {
   if (/^\d+(\.\d+)?$/.test(text) && value <= MAX_DAYS) return value;
   throw new InvalidArgumentError(`Expected a number of days, at most ${MAX_DAYS}.`);
 }
+
+/** The flags about a played fixture, whose own match rules count. */
+export const FIXTURE_FLAGS = {
+  fixture: text("--fixture <dir>", "play recorded responses; opens no connection", {
+    step: false,
+    repeats: true,
+  }),
+  match: choice(
+    "--match <mode>",
+    "with --fixture: how strictly a request must match (default: semantic)",
+    MATCH_MODES,
+    { step: false, repeats: true },
+  ),
+};
+export type FixtureFlags = FlagsOf<typeof FIXTURE_FLAGS>;

@@ -1,12 +1,28 @@
 /** All verbs. The code of each is loaded when it is called. */
 import type { Verb } from "./declare.ts";
-import { COMPLETION_VERBS } from "./completion/command.ts";
+import { COMPACT_VERB } from "./compact/command.ts";
+import { COMPLETIONS_VERB } from "./completions/command.ts";
+import { CONFIG_VERB } from "./config/command.ts";
+import { DOCTOR_VERB } from "./doctor/command.ts";
+import { EXPLAIN_VERB } from "./explain/command.ts";
+import { EXPORT_VERB } from "./export/command.ts";
 import { FIXTURE_VERBS } from "./fixture/command.ts";
-import { INSPECTION_VERBS } from "./inspection/command.ts";
-import { MAINTENANCE_VERBS } from "./maintenance/command.ts";
-import { REMOTE_VERBS } from "./remote/command.ts";
-import { RUNNING_VERBS } from "./run/command.ts";
+import { FORK_VERB } from "./fork/command.ts";
+import { FSCK_VERB } from "./fsck/command.ts";
+import { IMPORT_VERB } from "./import/command.ts";
+import { INTERRUPT_VERB } from "./interrupt/command.ts";
+import { LS_VERB } from "./ls/command.ts";
+import { OMIT_VERB } from "./omit/command.ts";
+import { RENAME_VERB } from "./rename/command.ts";
+import { REPAIR_VERB } from "./repair/command.ts";
+import { RM_VERB } from "./rm/command.ts";
+import { RUN_VERB } from "./run/command.ts";
+import { SCHEMA_VERB } from "./schema/command.ts";
+import { SEARCH_VERB } from "./search/command.ts";
 import { RECORDING_VERBS } from "./serve/command.ts";
+import { SHOW_VERB } from "./show/command.ts";
+import { STATS_VERB } from "./stats/command.ts";
+import { SYNC_VERB } from "./sync/command.ts";
 
 /** The verbs that a part of the program knows. */
 export interface Verbs {
@@ -19,12 +35,28 @@ export interface Verbs {
 /** The verbs of the whole program. */
 export const ALL_VERBS: Verbs = {
   top: [
-    ...RUNNING_VERBS,
-    ...INSPECTION_VERBS,
-    ...MAINTENANCE_VERBS,
-    ...REMOTE_VERBS,
+    RUN_VERB,
+    INTERRUPT_VERB,
+    COMPACT_VERB,
+    OMIT_VERB,
+    FORK_VERB,
+    LS_VERB,
+    SEARCH_VERB,
+    SHOW_VERB,
+    EXPLAIN_VERB,
+    STATS_VERB,
+    DOCTOR_VERB,
+    REPAIR_VERB,
+    FSCK_VERB,
+    RENAME_VERB,
+    EXPORT_VERB,
+    IMPORT_VERB,
+    RM_VERB,
+    CONFIG_VERB,
+    SYNC_VERB,
     ...RECORDING_VERBS,
-    ...COMPLETION_VERBS,
+    COMPLETIONS_VERB,
+    SCHEMA_VERB,
   ],
   fixture: FIXTURE_VERBS,
 };

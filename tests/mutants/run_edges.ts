@@ -60,7 +60,7 @@ export const RUN_EDGES: readonly Mutant[] = [
     area: ["cli/remote_settings_test.ts"],
   },
   {
-    file: "src/cli/inspection/explain.ts",
+    file: "src/cli/explain/explain.ts",
     text: "report.reasoning.length - sent} left out",
     replacement: "report.reasoning.length} left out",
     promise: "reasoning.md: explain counts the reasoning items that are left out",
@@ -95,14 +95,14 @@ export const RUN_EDGES: readonly Mutant[] = [
     area: ["doors/tools/files_test.ts"],
   },
   {
-    file: "src/cli/maintenance/repair.ts",
+    file: "src/cli/repair/repair.ts",
     text: 'const ok = totals.left === 0 && !skipped.some(({ code }) => code === "session_damaged");',
     replacement: "const ok = totals.left === 0;",
     promise: "keep.md: repair --all ends with 12 if a session stays damaged",
     area: ["cli/all_sessions_test.ts"],
   },
   {
-    file: "src/cli/maintenance/removal.ts",
+    file: "src/cli/rm/rm.ts",
     text: "if (ways === 1) return;",
     replacement: "if (ways >= 1) return;",
     promise: "cli.md: names of sessions and a rule exclude each other in rm",

@@ -201,7 +201,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/transcripts/token_counts_test.ts"],
   },
   {
-    file: "src/cli/inspection/stats.ts",
+    file: "src/cli/stats/stats.ts",
     text: "if (!answers.has(sum)) requests.push(copy);",
     replacement: "requests.push(copy);",
     promise: "run.md: an answer that a fork copied counts once",

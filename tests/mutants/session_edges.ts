@@ -27,14 +27,14 @@ export const SESSION_EDGES: readonly Mutant[] = [
     area: ["doors/sessions/forks_test.ts"],
   },
   {
-    file: "src/cli/maintenance/omit.ts",
+    file: "src/cli/omit/omit.ts",
     text: "const rest = seqs.length === 0 ? [] : omission.seqs.filter((seq) => !seqs.includes(seq));",
     replacement: "const rest = seqs.length === 0 ? [] : omission.seqs.slice(0, 0);",
     promise: "keep.md: omit --undo --seq sends the named items again, and no other",
     area: ["cli/omit_test.ts"],
   },
   {
-    file: "src/cli/inspection/session_filter.ts",
+    file: "src/cli/session_filter.ts",
     text: "const judged = judgeSessions(ports, home, sessions);",
     replacement: "const judged = judgeSessions(ports, home, sessions.slice(0, limit));",
     promise: "cli.md: ls --limit counts the sessions that the other flags choose",

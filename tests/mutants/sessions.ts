@@ -214,7 +214,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     area: ["cli/interrupt_owner_test.ts"],
   },
   {
-    file: "src/cli/maintenance/removal.ts",
+    file: "src/cli/rm/rm.ts",
     text: "if ((await sessionOwner(ports, home, doomed.id)).held) skipped",
     replacement: "if (home === null) skipped",
     promise: "cli.md: a session that another process writes is left to it",

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import SCRIPT_SOURCE from "./assets/page.js" with { type: "text" };
 import STYLE_SOURCE from "./assets/page.css" with { type: "text" };
 import { headOf } from "../../domain/text.ts";
-import { paired } from "../inspection/transcript/blocks.ts";
-import type { Entry, Fact, Group, Transcript } from "../inspection/transcript/transcript.ts";
+import { paired } from "../transcript/blocks.ts";
+import type { Entry, Fact, Group, Transcript } from "../transcript/transcript.ts";
 import { blockHtml, type ImageReader } from "./draw.ts";
 import { escapeHtml } from "./markdown.ts";
 

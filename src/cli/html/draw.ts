@@ -12,7 +12,7 @@ import {
   type NoteBlock,
   type ReasoningBlock,
   type ResultBlock,
-} from "../inspection/transcript/blocks.ts";
+} from "../transcript/blocks.ts";
 import { diffText } from "../changed_lines.ts";
 import { escapeHtml, richText } from "./markdown.ts";
 

@@ -9,11 +9,11 @@ import { isBlobName } from "../../store/layout.ts";
 import { blobReader, readBlob, readSession } from "../../store/read/session.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
 import type { Context } from "../context.ts";
-import type { Shown } from "../inspection/shown_session.ts";
-import type { Block } from "../inspection/transcript/blocks.ts";
-import { cacheNote } from "../inspection/transcript/cache_note.ts";
-import type { Fact, Transcript } from "../inspection/transcript/transcript.ts";
-import { anyUsage } from "../inspection/transcript/usage.ts";
+import type { Shown } from "../show/shown_session.ts";
+import type { Block } from "../transcript/blocks.ts";
+import { cacheNote } from "../transcript/cache_note.ts";
+import type { Fact, Transcript } from "../transcript/transcript.ts";
+import { anyUsage } from "../transcript/usage.ts";
 import { pageHtml } from "./document.ts";
 import { fateTexts, reasoningFates } from "./reasoning_fate.ts";
 

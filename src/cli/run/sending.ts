@@ -6,7 +6,7 @@ import { type Fixture, playable } from "../../fixture/read.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { createPlayer } from "../../transport/player.ts";
-import type { FixtureFlags } from "./command.ts";
+import type { FixtureFlags } from "../flags.ts";
 import type { MatchReport, ReportingSend } from "../../fixture/serve/replay_send.ts";
 import type { ComparedCall } from "./compared_send.ts";
 import type { Endpoint } from "./endpoint.ts";

@@ -1,2 +1,9 @@
-/** The part of the program that lists sessions: it lacks what `show` loads. */
-export { start } from "./viewing.ts";
+/** The part of the program that lists sessions, as small as that for `show`. */
+import type { LoadPriceTable } from "../live_ports.ts";
+import { LS_VERB } from "../ls/command.ts";
+import { startProcess } from "./process.ts";
+
+/** Runs a command line of `ls`; resolves to its exit code. */
+export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
+  return startProcess(args, loadPriceTable, { top: [LS_VERB], fixture: [] });
+}

@@ -3,10 +3,10 @@
  * lacks what `--record` and `--fixture` need, more than half of the program.
  */
 import type { LoadPriceTable } from "../live_ports.ts";
-import { RUNNING_VERBS } from "../run/command.ts";
-import { startVerb } from "./process.ts";
+import { RUN_VERB } from "../run/command.ts";
+import { startProcess } from "./process.ts";
 
 /** Runs a command line of `run` without `--record` and `--fixture`; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
-  return startVerb(args, loadPriceTable, RUNNING_VERBS);
+  return startProcess(args, loadPriceTable, { top: [RUN_VERB], fixture: [] });
 }

@@ -1,9 +1,9 @@
 /** The part of the program that shows a session: a small script of its own, because loading code is most of such a call. */
-import { VIEWING_VERBS } from "../inspection/viewing.ts";
 import type { LoadPriceTable } from "../live_ports.ts";
-import { startVerb } from "./process.ts";
+import { SHOW_VERB } from "../show/command.ts";
+import { startProcess } from "./process.ts";
 
 /** Runs a command line of `show` for people or as JSON; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
-  return startVerb(args, loadPriceTable, VIEWING_VERBS);
+  return startProcess(args, loadPriceTable, { top: [SHOW_VERB], fixture: [] });
 }

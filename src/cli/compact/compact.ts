@@ -1,0 +1,345 @@
+/** The verb `compact`: writes a checkpoint, which replaces the older events in every later request. */
+import { encodeUtf8 } from "../../domain/bytes.ts";
+import {
+  badSummary,
+  type ModelContract,
+  modelContract,
+  modelText,
+  parseAnswer,
+  verifyAnswer,
+} from "../../compaction/model_summary.ts";
+import { type CheckpointText, planOf, TOKEN_ESTIMATE } from "../../compaction/plan.ts";
+import { shrink, type Shrunk } from "../../compaction/shrink.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { sha256Hex } from "../../domain/hash.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { Manifest } from "../../domain/manifest.ts";
+import { counted } from "../../domain/text.ts";
+import type { Turn } from "../../domain/turn.ts";
+import type { FoldTarget } from "../../fold/guard.ts";
+import { readOverrides } from "../../fold/overrides.ts";
+import type { BuiltRequest } from "../../apis/api.ts";
+import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
+import type { ReadBlob } from "../../run/attachments.ts";
+import { compactionDraft } from "../../run/checkpoint.ts";
+import { unseenEvents } from "../../run/auto_compact.ts";
+import { requestOf, targetOf } from "../../run/next_request.ts";
+import { answerText, Stop } from "../../run/outcome.ts";
+import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
+import { standingOmissions } from "../../run/refusals.ts";
+import { askOnce } from "../../run/request_step.ts";
+import { blobReader, readSession, readSessionTail } from "../../store/read/session.ts";
+import { closing, openWriter } from "../remote/open_writer.ts";
+import type { SessionWriter } from "../../store/write/writer.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import type { CompactFlags } from "./command.ts";
+import {
+  readCall,
+  type ResolvedTarget,
+  resolveTarget,
+  type SettingCall,
+  targetSettings,
+} from "../run/resolve_run.ts";
+import { fixtureSend, liveSend, matchNote, requireComparison } from "../run/sending.ts";
+import type { Home } from "../../store/home.ts";
+import { sessionArgument } from "../sessions.ts";
+import { stopOnSignals } from "../signals.ts";
+import { dryRunOf, each } from "../dry_run.ts";
+
+/** Milliseconds that `compact` may take: a summary is one request. */
+const TIMEOUT_MS = 1_800_000;
+
+/** Settings of a checkpoint, resolved before the session is opened. */
+interface CompactSettings extends ResolvedTarget {
+  readonly call: SettingCall<CompactFlags>;
+}
+
+/** A history to compact. */
+interface CompactSource {
+  readonly id: string;
+  readonly manifest: Manifest;
+  /** The whole history. */
+  readonly turns: readonly Turn[];
+  readonly readBlob: ReadBlob;
+}
+
+/** Performs `compact`. */
+export async function compactVerb(
+  live: ProgramPorts,
+  selector: string,
+  flags: CompactFlags,
+): Promise<ExitCode> {
+  if (flags.undo === true) {
+    return await (await import("./undo.ts")).undoCompact(live, selector, flags);
+  }
+  requireComparison(flags);
+  const call = readCall(live, flags);
+  const { context } = call;
+  const { output } = context;
+  const { home, id } = sessionArgument(context, selector);
+  const settings = compactSettings(call, readSessionTail(context.ports, home, id).manifest);
+  try {
+    if (flags.dryRun === true) {
+      const session = readSession(context.ports, home, id);
+      const report = preview(settings, { ...session, readBlob: blobReader(context.ports, home, session) });
+      const sends = flags.strategy === "deterministic" ? [] : each("send", "request", [null]);
+      const changes = [...sends, ...each("append", "turn", [id])];
+      const facts = { session: id, ...report.json };
+      if (output.options.json) output.json<"compact">(dryRunOf("compact", changes, facts));
+      else output.text(`${id}: would ${planText(report.shrunk)}. Nothing was sent or written.\n`);
+    } else await compactSession(live, settings, { home, id });
+  } catch (error) {
+    if (!(error instanceof RepriseError) || error.code !== "nothing_to_compact") throw error;
+    const { code, message, details } = error;
+    const facts = { session: id, message, details };
+    const dry = flags.dryRun === true;
+    if (output.options.json) {
+      output.json<"compact">(dry ? dryRunOf("compact", [], facts) : { type: code, ...facts });
+    } else output.text(`${id}: ${message}\n`);
+  }
+  return 0;
+}
+
+async function compactSession(
+  live: ProgramPorts,
+  settings: CompactSettings,
+  { home, id }: { readonly home: Home; readonly id: SessionId },
+): Promise<void> {
+  const { ports, flags } = settings.call;
+  const stop = new Stop(live.clock.monotonic() + TIMEOUT_MS);
+  const release = stopOnSignals(live, stop);
+  try {
+    const { signal } = stop;
+    const writer = await openWriter(ports, home, { id, waitMs: flags.wait * 1000, signal }, {
+      flag: flags.remote,
+      config: settings.call.config,
+    });
+    await closing(writer, () => writeCheckpoint(writer, settings, signal));
+  } catch (error) {
+    throw stop.error ?? error;
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Resolves endpoint, key and model; the key only if a request will be sent. Without flags, provider and model are those
+ * of the session.
+ *
+ * @throws {RepriseError} `usage`, `missing_key` and the other codes of exit code 2.
+ */
+function compactSettings(call: SettingCall<CompactFlags>, manifest: Manifest): CompactSettings {
+  const { flags } = call;
+  const { strategy, dryRun } = flags;
+  const asks = strategy !== "deterministic";
+  const target = resolveTarget(call, manifest, {
+    key: asks && dryRun !== true ? "required" : "if_set",
+    endpoint: asks ? "named" : "any",
+  });
+  return { ...target, call };
+}
+
+async function writeCheckpoint(
+  writer: SessionWriter,
+  settings: CompactSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const { output } = settings.call.context;
+  await closeKilledRun(writer);
+  const turns = writer.allTurns();
+  const { manifest } = writer;
+  if (manifest === null) throw new TypeError("An opened session has a manifest");
+  const made = await makeSmaller(settings, {
+    id: writer.id,
+    manifest,
+    turns,
+    readBlob: (sha256) => writer.readBlob(sha256),
+  }, signal);
+  const turn = await writer.save(compactionDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
+  const text = made.checkpoint?.text ?? EMPTY;
+  if (output.options.json) {
+    output.json<"compact">({
+      type: "compacted",
+      session: writer.id,
+      strategy: text.strategy,
+      checkpoint: made.checkpoint === null ? null : { turn: turn.turn, seq: turn.seq[0] },
+      ...planJson(made),
+      summary: text.summary,
+      limitations: text.limitations,
+      ...(text.verification === undefined ? {} : { verification: text.verification }),
+    });
+    return;
+  }
+  output.text(`${writer.id}: turn ${turn.turn} is written to ${planText(made)}\n`);
+  for (const limitation of text.limitations) output.note(`notice: ${limitation}`);
+}
+
+/** The plan; sizes exclude a summary that only a request would create. */
+function preview(
+  settings: CompactSettings,
+  source: CompactSource,
+) {
+  const { strategy } = settings.call.flags;
+  const { shrunk, target, contract, built } = compactRequest(settings, source);
+  const text = shrunk.checkpoint?.text ?? EMPTY;
+  const request = built === null ? {} : {
+    after_excludes_summary: true as const,
+    request: {
+      url: settings.endpoint.urlOf(built.path),
+      model: target.model,
+      body_bytes: encodeUtf8(built.body).length,
+    },
+  };
+  const packaged = contract === null ? {} : {
+    contract: {
+      name: contract.contract,
+      instructions: contract.instructions,
+      output_schema: contract.outputSchema,
+      input: contract.entries.flatMap((entry) => entry.kind === "user_message" ? entry.content : []),
+    },
+  };
+  const summary = strategy === "deterministic"
+    ? { summary: text.summary, limitations: text.limitations }
+    : {};
+  return {
+    shrunk,
+    json: { strategy, ...planJson(shrunk), ...summary, ...request, ...packaged },
+  };
+}
+
+/** The plan as JSON; its members about a checkpoint are `null` if only results are shortened. */
+function planJson({ checkpoint, elided, before, after }: Shrunk) {
+  const plan = checkpoint?.plan ?? {
+    range: null,
+    tail: null,
+    cut: null,
+    previous_checkpoint: null,
+    opening_turn: null,
+    token_estimate: TOKEN_ESTIMATE,
+    dropped: {},
+  };
+  const shortened = elided.map(({ result_seq, kept }) => ({ result_seq, kept_chars: kept.length }));
+  return { ...plan, before, after, elided: shortened };
+}
+
+function planText({ checkpoint, elided, before, after }: Shrunk): string {
+  const parts: string[] = [];
+  if (checkpoint !== null) {
+    const { range, tail } = checkpoint.plan;
+    parts.push(
+      `replace turns 1 to ${range.to_turn} (seq 1 to ${range.to_seq}) in later requests; ` +
+        `${counted(tail.events, "event")} ${tail.events === 1 ? "stays" : "stay"}`,
+    );
+  }
+  if (elided.length > 0) {
+    const seqs = elided.map(({ result_seq }) => result_seq).join(", ");
+    parts.push(`shorten ${counted(elided.length, "result")} (seq ${seqs}) in later requests`);
+  }
+  return `${parts.join("; ")}; ${counted(before.bytes, "byte")} become ${after.bytes}, about ${
+    counted(before.tokens, "token")
+  } ${after.tokens}`;
+}
+
+/**
+ * Finds the place of the checkpoint and packages the request for it.
+ *
+ * @throws {RepriseError} `nothing_to_compact` when not even an empty summary would make the history smaller;
+ * `session_damaged` if a blob is lost that the checkpoint will name.
+ */
+function compactRequest(settings: CompactSettings, source: CompactSource): {
+  readonly target: FoldTarget;
+  readonly shrunk: Shrunk;
+  /** The packaged request for a model, and the request that would be sent; `null` for a checkpoint by rule. */
+  readonly contract: ModelContract | null;
+  readonly built: BuiltRequest | null;
+} {
+  const { strategy, tailEvents } = settings.call.flags;
+  const { id, turns, manifest: { pins }, readBlob } = source;
+  for (const sha256 of [pins.instructions, pins.tools]) readBlob(sha256);
+  const base = targetSettings(settings, { id, turns });
+  const target = compactTarget(settings, source);
+  const least = Math.min(tailEvents, unseenEvents(turns));
+  const textOf = strategy === "deterministic" ? {} : { textOf: () => EMPTY };
+  const elides = strategy === "deterministic";
+  const shrunk = shrink(turns, { most: tailEvents, least, target, elides, ...textOf });
+  if (shrunk.checkpoint === null || elides) return { target, shrunk, contract: null, built: null };
+  const { scope } = shrunk.checkpoint;
+  const contract = modelContract(turns, scope);
+  const { instructions, outputSchema, entries } = contract;
+  const cacheKey = `${base.cacheKey.slice(0, 55)}-compact`;
+  const built = requestOf({ ...base, instructions, tools: [], outputSchema, cacheKey }, entries, {
+    without: standingOmissions(turns, base, base.model),
+  });
+  return { target, shrunk, contract, built };
+}
+
+/** The place of a checkpoint without its text, for the plan before a request is sent. */
+const EMPTY: CheckpointText = { strategy: "deterministic", summary: "", limitations: [] };
+
+/**
+ * Finds the changes, and creates the checkpoint; sends the request if the strategy needs it.
+ *
+ * @throws {RepriseError} `nothing_to_compact`, `bad_summary`, `refused`, `incomplete`, and the errors of requests.
+ */
+async function makeSmaller(
+  settings: CompactSettings,
+  source: CompactSource,
+  signal: AbortSignal,
+): Promise<Shrunk> {
+  const { shrunk, target, built } = compactRequest(settings, source);
+  if (shrunk.checkpoint === null || built === null) return shrunk;
+  const { scope } = shrunk.checkpoint;
+  const { turns } = source;
+  const { call: { context: { output }, ports, fixture, flags }, endpoint, key } = settings;
+  const { items, response } = await askOnce({
+    ports,
+    api: apiOf(endpoint.provider),
+    send: ports.wrapSend(
+      fixture === null
+        ? liveSend(ports, endpoint)
+        : (await fixtureSend(settings.call, fixture, flags))((report) =>
+          output.note(report.kind === "matched" ? matchNote(report) : report.message)
+        ),
+    ),
+    urlOf: (path) => endpoint.urlOf(path),
+    key,
+    signal,
+  }, built);
+  if (response.refused) throw unanswered("refused", response.reason ?? "the model refused");
+  if (response.status !== "completed") throw unanswered("incomplete", response.reason ?? response.status);
+  const json = answerText(items);
+  if (json === "") throw badSummary("the response holds no message");
+  const answer = parseAnswer(json);
+  const fromSeq = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
+  const text = modelText(answer, scope, {
+    verification: verifyAnswer(answer, turns, { toSeq: scope.cut.seq, fromSeq }),
+    request: {
+      model: { asked: target.model, answered: response.model },
+      fingerprint: { ...target.fingerprint },
+      body_sha256: sha256Hex(built.body),
+      ...(response.usage === null ? {} : { usage: response.usage }),
+    },
+  });
+  const plan = planOf(turns, scope, { text, target });
+  return { ...shrunk, checkpoint: { scope, text, plan }, after: plan.after };
+}
+
+function unanswered(code: "refused" | "incomplete", why: string): RepriseError {
+  return new RepriseError(code, `Cannot use the summary of the model: it is ${code} (${why})`, {
+    hint: "Nothing was written: try again, or use --strategy deterministic, which needs no model",
+  });
+}
+
+/** The target of the history to compact: the server of the session's last run. */
+function compactTarget(settings: CompactSettings, { id, manifest, turns }: CompactSource): FoldTarget {
+  const base = targetSettings(settings, { id, turns });
+  const { account } = base;
+  const run = isUnfinished(manifest) ? manifest.run + (manifest.state === "open" ? 0 : 1) : undefined;
+  const target = targetOf({ ...base, replay: "exact", window: null }, {
+    account,
+    ...(run === undefined ? {} : { run }),
+  });
+  if (settings.call.flags.strategy !== "deterministic") return target;
+  const { fingerprint } = manifest.pins;
+  return { ...target, fingerprint, needs: foldNeedsOf(fingerprint.provider) };
+}

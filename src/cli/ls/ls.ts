@@ -1,0 +1,189 @@
+/** The verb `ls`: lists sessions; with `--tree`, forks under their parents. */
+import type { ExitCode } from "../../domain/errors.ts";
+import { type ShownUsage, shownUsage } from "../../domain/usage.ts";
+import { measureBytes } from "../../store/byte_totals.ts";
+import { type Home, listSessions, openHome, type SessionSummary } from "../../store/home.ts";
+import { sessionPaths } from "../../store/layout.ts";
+import type { JudgedSession } from "../../store/read/status.ts";
+import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { TimeZone } from "../local_time.ts";
+import { countText, sizeText } from "../readable.ts";
+import { screenOf } from "../screen.ts";
+import { type Column, tableLines } from "../table.ts";
+import { joined } from "../terminal.ts";
+import { type ForkNode, forkTree } from "./fork_tree.ts";
+import { fitting, inStates } from "../session_filter.ts";
+import type { LsFlags } from "./command.ts";
+
+/** A session in the JSON of `ls`. Members from the manifest are absent if that cannot be read. */
+export interface ListedSession {
+  readonly id: string;
+  /** The session's directory. */
+  readonly path: string;
+  readonly parent?: string;
+  readonly title?: string;
+  /** ISO 8601 UTC. */
+  readonly created_at?: string;
+  readonly updated_at?: string;
+  readonly turns?: number;
+  readonly runs?: number;
+  /** One of `SESSION_STATES` of the store. */
+  readonly state: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly workspace?: string;
+  /** Tokens of all ended runs. */
+  readonly usage?: ShownUsage;
+  /** Bytes of all turn files and blobs, including those shared with forks. */
+  readonly bytes?: number;
+  /** Finding about the manifest or the newest turn. */
+  readonly problem?: string;
+  /** With `--tree` only. */
+  readonly parent_gone?: true;
+  readonly forks?: readonly ListedSession[];
+}
+
+/** A session to list, with its size in bytes; `null` if it cannot be measured. */
+interface Entry extends JudgedSession {
+  readonly bytes: number | null;
+}
+
+/** Performs `ls`. */
+export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  if (flags.remote !== undefined) {
+    return await (await import("./remote_list.ts")).listRemote(context, flags);
+  }
+  const { output } = context;
+  const home = openHome(ports, context.home.value, { create: false });
+  const all = listSessions(ports, home);
+  const entries = inStates(ports, home, fitting(ports, all, flags), flags)
+    .map((session): Entry => ({ ...session, bytes: bytesOf(ports, home, session) }));
+  const known = new Set(all.map(({ id }) => id));
+  const tree = flags.tree === true ? forkTree(entries) : null;
+  if (output.options.json) {
+    output.json<"ls">({
+      sessions: tree?.map((node) => nodeRecord(node, known)) ?? entries.map(sessionRecord),
+    });
+    return 0;
+  }
+  const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
+    entries.map((session) => ({ session, id: session.id, note: "" }));
+  if (rows.length > 0) {
+    const lines = tableLines(columnsIn(flags.tz), rows, await screenOf(output.columns));
+    output.text(joined(lines));
+  } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
+  else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
+  return 0;
+}
+
+/** The size of a session as its manifest counts it; measured for manifests of earlier versions. */
+function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSummary): number | null {
+  const counted = manifest?.bytes;
+  if (counted !== undefined) return counted.turns + counted.blobs;
+  try {
+    const { turns, blobs } = measureBytes(ports, sessionPaths(home.sessions, id));
+    return turns + blobs;
+  } catch {
+    // The session's problem says that it cannot be read.
+    return null;
+  }
+}
+
+/** The tokens of a session; with a plus if some answers were not counted. */
+function tokensText({ usage }: NonNullable<SessionSummary["manifest"]>): string {
+  const { input_tokens: input, output_tokens: output, uncounted } = shownUsage(usage);
+  if (input === null || output === null) return "unknown";
+  return `${countText(input + output)}${uncounted === undefined ? "" : "+"}`;
+}
+
+function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): ListedSession {
+  return {
+    id,
+    path,
+    ...(manifest === null ? {} : {
+      ...(manifest.parent === undefined ? {} : { parent: manifest.parent }),
+      title: manifest.title,
+      created_at: manifest.created_at,
+      updated_at: manifest.updated_at,
+      turns: manifest.head.turn,
+      runs: manifest.run,
+    }),
+    state,
+    ...(manifest === null ? {} : {
+      model: manifest.pins.model,
+      provider: manifest.pins.fingerprint.provider,
+      workspace: manifest.pins.workspace,
+      usage: shownUsage(manifest.usage),
+      ...(bytes === null ? {} : { bytes }),
+    }),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+/** A line of the table. */
+interface Row {
+  readonly session: Entry;
+  /** The id, indented below a parent. */
+  readonly id: string;
+  readonly note: string;
+}
+
+/** SGR codes: red, yellow, green. */
+const STATE_CODES: Readonly<Record<string, number>> = { damaged: 31, failed: 31, killed: 33, running: 32 };
+
+const columnsIn = (zone = TimeZone.local): readonly Column<Row>[] => [
+  { header: "ID", cell: ({ id }) => id },
+  { header: "UPDATED", cell: ({ session }) => zone.minute(session.manifest?.updated_at ?? ""), drop: 5 },
+  { header: "TURNS", cell: ofManifest(({ head }) => String(head.turn)), right: true, drop: 2 },
+  {
+    header: "SIZE",
+    cell: ({ session: { bytes } }) => bytes === null ? "" : sizeText(bytes),
+    right: true,
+    drop: 3,
+  },
+  { header: "TOKENS", cell: ofManifest(tokensText), right: true, drop: 4 },
+  {
+    header: "STATE",
+    cell: ({ session }) => session.state,
+    code: ({ session }) => STATE_CODES[session.state] ?? null,
+  },
+  { header: "MODEL", cell: ofManifest(({ pins }) => pins.model), drop: 1 },
+  {
+    header: "TITLE",
+    cell: ({ session: { manifest, problem }, note }) =>
+      `${manifest?.title ?? ""}${problem === undefined ? "" : ` (${problem})`}${note}`,
+    least: 24,
+    drop: 6,
+  },
+];
+
+function ofManifest(
+  cell: (manifest: NonNullable<SessionSummary["manifest"]>) => string,
+): Column<Row>["cell"] {
+  return ({ session: { manifest } }) => manifest === null ? "" : cell(manifest);
+}
+
+function nodeRecord({ session, forks }: ForkNode<Entry>, known: ReadonlySet<string>): ListedSession {
+  const gone = isParentGone(session, known);
+  return {
+    ...sessionRecord(session),
+    ...(gone ? { parent_gone: true } : {}),
+    forks: forks.map((fork) => nodeRecord(fork, known)),
+  };
+}
+
+function nodeRows(node: ForkNode<Entry>, known: ReadonlySet<string>, depth = 0): Row[] {
+  const { session, forks } = node;
+  const orphaned = depth === 0 && isParentGone(session, known);
+  const note = orphaned ? `  (forked from ${session.manifest?.parent}, which no longer exists)` : "";
+  return [
+    { session, id: `${"  ".repeat(depth)}${session.id}`, note },
+    ...forks.flatMap((fork) => nodeRows(fork, known, depth + 1)),
+  ];
+}
+
+function isParentGone({ manifest }: SessionSummary, known: ReadonlySet<string>): boolean {
+  return manifest?.parent !== undefined && !known.has(manifest.parent);
+}

@@ -1,0 +1,51 @@
+/** Chooses sessions by what their manifests say: for `ls` and `search`. */
+import { RepriseError } from "../domain/errors.ts";
+import type { Home, SessionSummary } from "../store/home.ts";
+import { SESSION_STATES } from "../domain/session_states.ts";
+import { type JudgedSession, judgeSessions } from "../store/read/status.ts";
+import type { ProgramPorts } from "./live_ports.ts";
+import { type FilterFlags, startOf } from "./session_flags.ts";
+
+/** Chooses sessions by the flags that need only their manifests; keeps their order. */
+export function fitting(
+  { clock }: Pick<ProgramPorts, "clock">,
+  sessions: readonly SessionSummary[],
+  flags: Pick<FilterFlags, "since" | "tz">,
+): readonly SessionSummary[] {
+  const from = startOf(flags, clock.now());
+  if (from === null) return sessions;
+  // The age of a session without a manifest is unknown: it is shown, as damage should be.
+  return sessions.filter(({ manifest }) => manifest === null || Date.parse(manifest.updated_at) >= from);
+}
+
+/**
+ * The first `limit` of the sessions in the states that `--state` names, each with its state.
+ *
+ * @throws {RepriseError} `usage` for an unknown state.
+ */
+export function inStates(
+  ports: ProgramPorts,
+  home: Home,
+  sessions: readonly SessionSummary[],
+  { state, limit }: Pick<FilterFlags, "state" | "limit">,
+): JudgedSession[] {
+  const states = wantedStates(state);
+  // Judging reads a file of each session.
+  if (states === null) return judgeSessions(ports, home, sessions.slice(0, limit));
+  const judged = judgeSessions(ports, home, sessions);
+  return judged.filter(({ state }) => states.has(state)).slice(0, limit);
+}
+
+function wantedStates(given: readonly string[] | undefined): ReadonlySet<string> | null {
+  if (given === undefined) return null;
+  const names = given.flatMap((each) => each.split(",")).map((name) => name.trim());
+  const unknown = names.find((name) => !(SESSION_STATES as readonly string[]).includes(name));
+  if (unknown === undefined) return new Set(names);
+  throw new RepriseError(
+    "usage",
+    `Cannot use --state ${JSON.stringify(unknown)}: no session has such a state`,
+    {
+      hint: `Give one of ${SESSION_STATES.join(", ")}`,
+    },
+  );
+}
