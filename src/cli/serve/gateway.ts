@@ -15,7 +15,7 @@ import type { Output } from "../output.ts";
 import { refusedLine } from "./serve_view.ts";
 import { gracefulShutdown } from "./server_process.ts";
 import { answerTests } from "./test_process.ts";
-import { TestEvents, testReport } from "./test_reports.ts";
+import { NO_RECORDING, TestEvents, testReport } from "./test_reports.ts";
 import {
   bypassingVariables,
   clientEnvironment,
@@ -69,7 +69,7 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
       gateway.end(request.test);
       const counts = tests.take(request.test);
       return Promise.resolve(
-        testReport({ ...request, allowUnused: true }, counts, { path: "", unused: [], error: null }),
+        testReport({ ...request, allowUnused: true }, counts, NO_RECORDING),
       );
     },
     print: (line) => output.json<"test-report">(line),

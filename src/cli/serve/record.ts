@@ -176,7 +176,10 @@ async function endRecorded(
     : summary.failure !== null
     ? fileError(summary.failure.error, "record", path)
     : lossOf(summary, facts);
-  const report = testReport(request, counts, { path, unused: marks ? [] : unused, error });
+  const report = testReport(request, counts, {
+    ...{ path, unused: marks ? [] : unused, error },
+    usesRecording: counts.served > 0,
+  });
   if (!marks || request.allowUnused || report.exit_code !== 0) return report;
   await markObsolete(ports, path, unused);
   return { ...report, notes: obsoleteNotes(ports, path, unused) };

@@ -21,7 +21,7 @@ import { representing } from "../run/endpoint.ts";
 import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
-import { RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
+import { NO_RECORDING, RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
 import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
@@ -206,15 +206,17 @@ async function endServed(
     const summary = await suite.end(test);
     const numbersOf = (listed: ReplaySummary["unused"] = []) => listed.map(({ number }) => number);
     const [use, ...others] = summary?.fixtures ?? [];
-    const prunes = request.prunes && use !== undefined && others.length === 0;
+    const usesRecording = use !== undefined && use.used.length > 0;
+    // Without any exchange nothing could be played, so a recording that the test does not use is reported instead.
+    const prunes = request.prunes && usesRecording && others.length === 0;
     const unused = prunes ? [] : numbersOf(summary?.unused);
-    const report = testReport(request, tests.take(test), { path, unused, error: null });
-    const notes = prunes && report.exit_code === 0 && report.served > 0
+    const report = testReport(request, tests.take(test), { path, unused, usesRecording, error: null });
+    const notes = prunes && report.exit_code === 0
       ? await pruneUnused(ports, use)
       : obsoleteNotes(ports, path, numbersOf(summary?.obsolete));
     return { ...report, notes };
   } catch (error) {
-    return testReport(request, tests.take(test), { path, unused: [], error: asRepriseError(error) });
+    return testReport(request, tests.take(test), { ...NO_RECORDING, error: asRepriseError(error) });
   }
 }
 

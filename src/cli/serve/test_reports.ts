@@ -85,15 +85,20 @@ export interface TestOutcome {
   readonly path: string;
   /** Numbers of the recorded exchanges that it did not use. */
   readonly unused: readonly number[];
+  /** True if it used an exchange of its recording. */
+  readonly usesRecording: boolean;
   /** Error about its recording. */
   readonly error: RepriseError | null;
 }
+
+/** Outcome of a test whose recording could not be opened, or that has none. */
+export const NO_RECORDING: TestOutcome = { path: "", unused: [], usesRecording: false, error: null };
 
 /** Writes the report of an ended test. */
 export function testReport(
   { test, allowUnused }: TestRequest,
   { messages: found, lines: _, skipped, dropped, ...counts }: TestCounts,
-  { path, unused, error }: TestOutcome,
+  { path, unused, usesRecording, error }: TestOutcome,
 ): TestReport {
   const { served, recorded, missed } = counts;
   const messages = [...found];
@@ -103,8 +108,9 @@ export function testReport(
   }
   const isSilent = served + recorded + dropped + messages.length === 0;
   // After a miss, the unused exchange is most likely the one that the request missed.
-  if (!allowUnused && unused.length > 0 && missed === 0) messages.push(unusedMessage(path, unused));
-  else if (!allowUnused && isSilent) messages.push(silentMessage(skipped));
+  if (!allowUnused && unused.length > 0 && missed === 0) {
+    messages.push(unusedMessage(path, unused, usesRecording));
+  } else if (!allowUnused && isSilent) messages.push(silentMessage(skipped));
   return {
     type: "test.ended",
     test,
@@ -116,10 +122,13 @@ export function testReport(
   };
 }
 
-function unusedMessage(path: string, unused: readonly number[]): string {
+function unusedMessage(path: string, unused: readonly number[], usesRecording: boolean): string {
   const [exchanges, them] = unused.length === 1 ? ["exchange", "it"] : ["exchanges", "them"];
-  return `The test did not use ${exchanges} ${unused.join(", ")} of "${path}". ` +
-    `To remove ${them}: run the test with REPRISE_RECORD=prune`;
+  const cure = usesRecording
+    ? `To remove ${them}: run the test with REPRISE_RECORD=prune`
+    : "It used no other, so prune removes none. To replace the recording: run the test with REPRISE_RECORD=all; " +
+      "if the test sends no request, remove the folder and allow a test without requests";
+  return `The test did not use ${exchanges} ${unused.join(", ")} of "${path}". ${cure}`;
 }
 
 function silentMessage(skipped: number): string {

@@ -142,6 +142,29 @@ Deno.test("serve --suite reports each test when it ends, and ends with its stdin
   assert.deepEqual([code, stderr], [0, ""]);
 });
 
+Deno.test("an exchange whose answer a fault replaced counts as used, and no recording loses its last one", async () => {
+  await using sandbox = new Sandbox();
+  const suite = writeSuite(sandbox, ["broken", "changed", "silent"]);
+  const server = await SuiteServer.start(sandbox, ["serve", suite, "--fault", "*: 529"]);
+  for (const input of ["Hi", "Hi"]) assert.equal(await server.ask("broken", input), 529);
+  const broken = await server.end("broken");
+  assert.deepEqual([broken.exit_code, broken.served, broken.unused], [7, 2, [2]]);
+  assert.equal(await server.ask("broken", "Hi"), 529);
+  const pruned = await server.end("broken", { prune: true });
+  assert.deepEqual([pruned.exit_code, pruned.notes.length, exchangesOf(`${suite}/broken`).length], [0, 1, 1]);
+  assert.equal(await server.ask("broken", "Hi"), 529);
+  assert.equal((await server.end("broken")).exit_code, 0);
+
+  // A request without a recording gets the fault too, and leaves the exchanges unused.
+  for (const [test, inputs] of [["changed", ["Hello"]], ["silent", []]] as const) {
+    for (const input of inputs) assert.equal(await server.ask(test, input), 529);
+    const { exit_code, unused, messages } = await server.end(test, { prune: true });
+    assert.deepEqual([exit_code, unused, exchangesOf(`${suite}/${test}`).length], [7, [1, 2], 2]);
+    assert.match(messages[0], /did not use exchanges 1, 2 of .*prune removes none\. .*REPRISE_RECORD=all/);
+  }
+  assert.equal((await server.over()).code, 0);
+});
+
 Deno.test("the line of docs/recording.md ends a test, of a folder that is not there yet too; keys are dummies", async () => {
   const page = Deno.readTextFileSync(new URL("../../../docs/recording.md", import.meta.url));
   const line = blocksOf(page).find(({ language }) => language === "json")?.text.trimEnd() ?? "";

@@ -2,6 +2,7 @@
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
 import { PROMPT, responseEvents, SHELL_OUTPUT, socketExchange } from "../../support/socket_fixture.ts";
+import { answering, RawUpstream } from "../../support/raw_upstream.ts";
 import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import { edit, type GivenExchange, seal, write } from "./recording_files.ts";
@@ -94,7 +95,6 @@ const ROWS: Readonly<Record<string, Damage>> = {
     "line_ends",
   ),
   "a missing exchange": harm(remove("exchanges/0002"), /0002\/request\.json": nothing is there/),
-  "no exchange": { exchanges: [], lint: "no_exchange" },
   "a link instead of a body": harm(
     (path) => {
       Deno.renameSync(`${path}/${BODY}`, `${path}/../elsewhere`);
@@ -157,6 +157,22 @@ for (const [name, row] of Object.entries(ROWS)) {
     }
   });
 }
+
+withHome("a fixture without an exchange is read and grows, and lint names it", async (home) => {
+  home.fixture("f", []);
+  const { exchanges } = await home.json(["show", "f"]);
+  assert.deepEqual(exchanges, []);
+  assert.equal((await home.json(["ls", "f"])).fixtures[0].exchanges, 0);
+  await home.json(["seal", "f"]);
+  assert.deepEqual((await home.findings("f")).map((line) => line.split(" ").slice(0, 2).join(" ")), [
+    "error no_exchange",
+  ]);
+  await using upstream = new RawUpstream(answering("200 OK\r\ncontent-type: application/json", "{}"));
+  await using recorder = await home.record(upstream.origin, { out: "f", flags: ["--missing"] });
+  assert.equal((await recorder.post("/v1/responses", { model: "gpt-5.6", input: "Hi" })).status, 200);
+  await recorder.end(0);
+  assert.deepEqual(await home.findings("f"), []);
+});
 
 withHome("names of headers are tokens, and values are anything that can be sent", async (home) => {
   const headers = { "X-Request-Id": "", "x-b!#$%&'*+-.^_`|~9": "\t é ÿ ~\u0080" };
