@@ -119,8 +119,11 @@ export interface Conversation {
    * response completed, and the body extends it.
    */
   open(body: string): ConversationMessage;
-  /** Reads a message of the server, for the request that was opened last. */
-  take(text: string): ConversationStep;
+  /**
+   * Reads a message of the server, for the request that was opened last; `null` for one that belongs to the request
+   * before, which the server had refused.
+   */
+  take(text: string): ConversationStep | null;
   /** Makes the next request hold its whole input: the connection is another one. */
   forget(): void;
 }

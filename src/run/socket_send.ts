@@ -221,18 +221,25 @@ class SocketSender {
     const { responseTimeoutMs, idleTimeoutMs } = this.#options;
     const steps: ConversationStep[] = [];
     for (;;) {
-      const event = await exchange.next(steps.length === 0 ? responseTimeoutMs : idleTimeoutMs);
+      const step = await this.#next(exchange, steps.length === 0 ? responseTimeoutMs : idleTimeoutMs);
       const last = steps.at(-1);
-      if (event.kind !== "close") {
-        const step = this.#take(exchange, event);
+      if (!("kind" in step)) {
         steps.push(step);
         if (!continues || !step.isPrelude) return { kind: "answer", steps, step, close: null };
-      } else if (last !== undefined) return { kind: "answer", steps, step: last, close: event };
-      else return { kind: "closed", code: event.code, error: exchange.lost(event) };
+      } else if (last !== undefined) return { kind: "answer", steps, step: last, close: step };
+      else return { kind: "closed", code: step.code, error: exchange.lost(step) };
     }
   }
 
-  #take(exchange: Exchange, event: Exclude<SocketEvent, { kind: "close" }>): ConversationStep {
+  async #next(exchange: Exchange, limitMs: number): Promise<ConversationStep | CloseEvent> {
+    for (;;) {
+      const event = await exchange.next(limitMs);
+      const step = event.kind === "close" ? event : this.#take(exchange, event);
+      if (step !== null) return step;
+    }
+  }
+
+  #take(exchange: Exchange, event: Exclude<SocketEvent, { kind: "close" }>): ConversationStep | null {
     if (event.kind === "text") return this.#conversation.take(new TextDecoder().decode(event.bytes));
     exchange.end();
     this.#connection?.socket.close(1003);
@@ -284,12 +291,12 @@ class SocketSender {
       }
       yield encodeUtf8(step.event);
       if (step.ends) return;
-      const event = close ?? await exchange.next(this.#options.idleTimeoutMs);
-      if (event.kind === "close") {
+      const next = close ?? await this.#next(exchange, this.#options.idleTimeoutMs);
+      if ("kind" in next) {
         this.#drop();
-        throw exchange.lost(event);
+        throw exchange.lost(next);
       }
-      step = this.#take(exchange, event);
+      step = next;
     }
   }
 }

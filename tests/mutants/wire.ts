@@ -32,6 +32,13 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
     area: ["doors/wire/streams_test.ts"],
   },
   {
+    file: "src/apis/responses/socket/conversation.ts",
+    text: "    this.#errorBefore = null;\n",
+    replacement: "",
+    promise: "protocol.md: over a WebSocket, one failed response may follow a refusal with the same error",
+    area: ["doors/wire/sockets_test.ts"],
+  },
+  {
     file: "src/apis/responses/ledger.ts",
     text: "if (this.#begun.has(key)) return undefined;",
     replacement: "",

@@ -116,6 +116,24 @@ export const SOCKETS: Readonly<Record<string, SocketRow>> = {
       connections: /failed response after|in the stream|flat/.test(what) ? "1 1 2" : "1 1 1",
     }],
   ),
+  "a refusal with a status belongs to the failed response after it with the same error": {
+    reactions: [calls, both(refuses(LOST, 400), fails(LOST))],
+    sent: "-:1 resp_1:1 -:3",
+  },
+  ...table(
+    [
+      ["the same error once more", both(refuses(LOST, 400), fails(LOST)), fails(LOST)],
+      ["another error", refuses(LOST, 400), fails({ code: "invalid_prompt", message: "No." })],
+      ["the same code with another text", refuses(LOST, 400), fails({ ...LOST, message: "No." })],
+    ] satisfies (readonly [string, Reaction, Reaction])[],
+    (
+      [what, refusal, answer],
+    ) => [`after a refusal with a status, a failed response with ${what} is an answer`, {
+      reactions: [calls, refusal, answer],
+      sent: "-:1 resp_1:1 -:3",
+      exit: 13,
+    }],
+  ),
   "a whole request that is refused is not sent again": {
     reactions: [refuses({ code: null, message: "Odd." }, 400)],
     sent: "-:1",

@@ -32,6 +32,9 @@ export class ResponsesConversation implements Conversation {
   #last: Continuable | null = null;
   #open: { readonly body: string; readonly sent: number } | null = null;
   #items = new Map<number, Item>();
+  /** The error that ended the request before, until the open request has a message of its own. */
+  #errorBefore: JsonObject | null = null;
+  #error: JsonObject | null = null;
 
   open(body: string): ConversationMessage {
     const json = parseExact(body) as JsonObject;
@@ -41,19 +44,26 @@ export class ResponsesConversation implements Conversation {
       : createMessage(json, { continuation: { responseId: this.#last.id, from } });
     this.#last = null;
     this.#items = new Map();
+    this.#errorBefore = this.#error;
+    this.#error = null;
     this.#open = { body, sent: Array.isArray(json.input) ? json.input.length : 0 };
     return { text: message, continues: from !== null };
   }
 
-  take(text: string): ConversationStep {
+  take(text: string): ConversationStep | null {
     const message = readEvent(text);
     const { json, ends, refusal } = message;
     const event = json === undefined ? null : readResponsesEvent(json);
+    // `response.failed` may follow an error, with the same error (protocol §3.5).
+    const before = this.#errorBefore;
+    this.#errorBefore = null;
+    if (event?.kind === "end" && event.failed && isSameError(event.error, before)) return null;
     if (event?.kind === "item" && event.whole && isItem(event.item)) {
       this.#items.set(event.place ?? this.#items.size, event.item);
     }
     if (event?.kind === "end") this.#keep(event.type ?? "", event.response ?? {}, event.items);
     const error = event?.kind === "error" ? event.error : null;
+    this.#error = error;
     const failed = error !== null || event?.kind === "end" && event.failed;
     return {
       event: sseEvent(message),
@@ -69,6 +79,7 @@ export class ResponsesConversation implements Conversation {
   forget(): void {
     this.#last = null;
     this.#open = null;
+    this.#error = null;
   }
 
   /** A response that did not complete is not continued. */
@@ -113,6 +124,11 @@ function piecesOf(item: Item): string[] {
     case "provider_item":
       return [encodeEntry({ kind: "provider_item", item })];
   }
+}
+
+function isSameError(error: JsonObject | undefined, before: JsonObject | null): boolean {
+  return error !== undefined && before !== null && error.code === before.code &&
+    error.message === before.message;
 }
 
 /** The failure that an error message or a failed response reports. */
