@@ -1,6 +1,5 @@
 /** Facts that the writers of all agents need. */
-import type { JsonValue } from "../domain/json.ts";
-import { isJsonObject, type JsonObject } from "../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { Conversation } from "./conversation.ts";
 
 export interface Written {

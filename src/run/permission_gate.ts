@@ -1,6 +1,10 @@
 /** Decides calls by the permissions of a run, and by the answers of a person. */
-import { allowingValue } from "../tools/permission/allowing.ts";
-import { judgePermission, type PermissionVerdict, type Policy } from "../tools/permission/policy.ts";
+import {
+  allowingValue,
+  judgePermission,
+  type PermissionVerdict,
+  type Policy,
+} from "../tools/permission/policy.ts";
 import type { CallSubject, FileChange } from "../tools/tool.ts";
 
 /**

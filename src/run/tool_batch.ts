@@ -9,13 +9,14 @@ import { fitBytes, type ToolOutput } from "../tools/output.ts";
 import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
 import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
-import { type LiveOutput, liveOutput } from "./live_output.ts";
 import type { Decision, DeniedCall, GatedCall, Question } from "./permission_gate.ts";
 import { fallbackResult } from "./recover.ts";
 import { type BatchLog, type Job, keepEach, keepTogether } from "./batch_log.ts";
 import { playToolBatch } from "./played_batch.ts";
 import type { RunSetup } from "./setup.ts";
 import { CallKeys } from "./tool_keys.ts";
+import { headOf } from "../domain/text.ts";
+import type { Emit, RunEvent } from "./events.ts";
 
 /** Most bytes of all outputs of a batch in their turn; longer outputs are kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
@@ -275,4 +276,35 @@ function denialText(tool: Tool, decision: Decision): string {
   };
   const reason = why[decision.reason] ?? "it is not allowed";
   return `Denied: ${tool.name} was not run, because ${reason}. Go on without it, or say what is needed.`;
+}
+
+/** Most output of a call that is shown while it runs, in UTF-16 units. */
+const MAX_LIVE_CHARS = 16_384;
+
+/** The output of one call on its way to the screen. */
+interface LiveOutput {
+  /** Reports output of a command that runs. */
+  readonly onOutput: (text: string) => void;
+  /** Reports the result of a call that had no output while it ran. */
+  readonly end: (result: string) => void;
+}
+
+/** Reports the output of a call, up to {@linkcode MAX_LIVE_CHARS}; the session keeps all of it. */
+function liveOutput(
+  emit: Emit,
+  call: Pick<Extract<RunEvent, { type: "tool.output" }>, "seq" | "call_id" | "name">,
+): LiveOutput {
+  let left = MAX_LIVE_CHARS;
+  const onOutput = (text: string) => {
+    if (left === 0 || text === "") return;
+    const shown = headOf(text, left);
+    left = shown.length < text.length ? 0 : left - shown.length;
+    emit({ type: "tool.output", ...call, text: shown, ...(left === 0 ? { truncated: true } : {}) });
+  };
+  return {
+    onOutput,
+    end: (result) => {
+      if (left === MAX_LIVE_CHARS) onOutput(result);
+    },
+  };
 }

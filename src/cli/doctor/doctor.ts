@@ -8,9 +8,8 @@ import { listSessions, openHome, parentOf, strayNames } from "../../store/home.t
 import { policyText } from "../../tools/permission/policy.ts";
 import { authoritiesText } from "../../transport/authorities.ts";
 import { keySetting, keyVariable } from "../run/api_key.ts";
-import { type Check, failed } from "./check.ts";
+import { type Check, failed, liveChecks } from "./live_checks.ts";
 import type { DoctorFlags } from "./command.ts";
-import { liveChecks } from "./live_checks.ts";
 import { type Config, NO_CONFIG, readConfig, readConfigObject, withProfile } from "../config_file.ts";
 import { makeOutput } from "../context.ts";
 import { isIntact } from "../start/executable_sum.ts";
@@ -21,7 +20,6 @@ import {
   type SettingSources,
 } from "../run/endpoint.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { liveRemoteText, remoteText } from "./remote_check.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { unreadSetting } from "../run/prompt.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
@@ -34,8 +32,10 @@ import {
   type SettingFlags,
 } from "../run/resolve_run.ts";
 import { transportSetting } from "../run/transport.ts";
-import { configPath, homeSetting } from "../settings.ts";
+import { configPath, homeSetting, remoteSetting } from "../settings.ts";
 import { VERSION } from "../../domain/version.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { remoteOf } from "../remote/given_remote.ts";
 
 /**
  * Performs `doctor`. The first check that a run would fail at decides the exit code, so 0 means that a run could start.
@@ -251,4 +251,24 @@ function proxyCheck(env: (name: string) => string | undefined): Check {
     level: "ok",
     detail: set.length === 0 ? "no proxy is set" : `set: ${set.join(", ")}`,
   };
+}
+
+/** Describes the remote, without its keys. Throws the errors of a run that cannot use the settings. */
+async function remoteText(ports: Ports, config: Config): Promise<string> {
+  const setting = remoteSetting(ports, undefined, config);
+  if (setting === null) return "none";
+  const { parseRemote } = await import("../../remote/address.ts");
+  const { readS3Settings } = await import("../../remote/credentials.ts");
+  const { name } = parseRemote(setting.value);
+  const { region, endpoint } = readS3Settings(ports);
+  const server = endpoint === null ? "AWS" : endpoint.href;
+  return `${name} (${setting.source}) at ${server}, region ${region}; keys are set`;
+}
+
+/** Asks the remote for its first object. Throws the errors of a run that cannot use it. */
+async function liveRemoteText(ports: Ports, config: Config): Promise<string> {
+  const store = await remoteOf(ports, null, { flag: undefined, config });
+  if (store === null) return "no remote to ask";
+  for await (const _ of store.list("")) return `${store.name} answered: it has objects`;
+  return `${store.name} answered: it is empty`;
 }

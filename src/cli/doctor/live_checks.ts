@@ -1,5 +1,5 @@
 /** The checks of `doctor --live`: whether the API answers, and accepts a second turn with its reasoning and without. */
-import type { RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, type ErrorCode, type ExitCode, type RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { type AnsweredRequest, checkReplay, type LiveCheck } from "../../run/live_check.ts";
 import { requestsIn } from "../../run/ledger.ts";
@@ -7,7 +7,6 @@ import { spendingText, spentRequests, sumOf } from "../cost/spending.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { resolveTarget, type SettingCall, targetSettings } from "../run/resolve_run.ts";
 import { liveSend, liveTimeouts } from "../run/sending.ts";
-import { type Check, failed } from "./check.ts";
 
 /** Makes the requests of the check, up to three, with the settings in force; a failed first one is the only check. */
 export async function liveChecks(call: SettingCall): Promise<Check[]> {
@@ -85,4 +84,20 @@ async function costText(ports: ProgramPorts, { first, exact, none }: LiveCheck):
     each !== null && "draft" in each
   );
   return spendingText(sumOf(await spentRequests(ports, answered.flatMap(({ draft }) => requestsIn(draft)))));
+}
+
+export interface Check {
+  readonly name: string;
+  /** `missing`: the setting is not there, and a run needs it. `unknown`: it could not be checked. */
+  readonly level: "ok" | "missing" | "unknown" | "failed";
+  readonly detail: string;
+  readonly code?: ErrorCode;
+  readonly exit_code?: ExitCode;
+}
+
+/** Makes the check that failed with an error. */
+export function failed(name: string, error: unknown): Check {
+  const { message, hint, code, exitCode } = asRepriseError(error);
+  const detail = hint === undefined ? message : `${message} (${hint})`;
+  return { name, level: "failed", detail, code, exit_code: exitCode };
 }

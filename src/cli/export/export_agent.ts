@@ -1,8 +1,7 @@
 /** `export --to`: writes the conversation of a session as a new file of another agent. */
 import type { AgentName } from "../../agents/agent_session.ts";
 import { conversationOf } from "../../agents/conversation.ts";
-import { WRITERS } from "../../agents/writers.ts";
-import { randomUuid } from "../../agents/writing.ts";
+import { type AgentFile, randomUuid, type Written } from "../../agents/writing.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { withoutOmitted } from "../../fold/omissions.ts";
@@ -13,6 +12,9 @@ import { dryRunOf, each } from "../dry_run.ts";
 import { OutputFile } from "../output_file.ts";
 import { sessionArgument } from "../sessions.ts";
 import type { ExportFlags } from "./command.ts";
+import { writeClaude } from "../../agents/claude/write.ts";
+import { writeCodex } from "../../agents/codex/write.ts";
+import { writePi } from "../../agents/pi/write.ts";
 
 /** Performs `export --to`. */
 export function exportToAgent(
@@ -81,3 +83,9 @@ export function exportToAgent(
   );
   return 0;
 }
+
+const WRITERS: Readonly<Record<AgentName, (written: Written) => AgentFile>> = {
+  codex: writeCodex,
+  claude: writeClaude,
+  pi: writePi,
+};

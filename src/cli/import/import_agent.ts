@@ -1,15 +1,14 @@
 /** The verb `import` for a session of another agent. */
-import { splitLines } from "../../agents/lines.ts";
+import { MAX_SOURCE_BYTES, splitLines } from "../../agents/lines.ts";
 import { answersInBlocks } from "../../apis/agent_providers.ts";
-import type { AgentSession } from "../../agents/agent_session.ts";
+import type { AgentBranch, AgentSession, LostPart } from "../../agents/agent_session.ts";
 import { ownWordsOf } from "../../agents/first_prompt.ts";
 import type { AgentReader } from "../../agents/readers.ts";
 import { importAgentSession } from "../../agents/import.ts";
-import { endpointHashes, parseBaseUrl } from "../../domain/fingerprint.ts";
+import { endpointHashes, IMPORTED_ENDPOINT, parseBaseUrl } from "../../domain/fingerprint.ts";
 import { freeSlugOf, parseSessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import type { ModelTurn, Turn } from "../../domain/turn.ts";
-import { IMPORTED_ENDPOINT } from "../../domain/fingerprint.ts";
 import { pinnedTexts } from "../../run/pins.ts";
 import { type Home, sessionNames } from "../../store/home.ts";
 import { NO_CONFIG } from "../config_file.ts";
@@ -20,7 +19,6 @@ import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
 import { namingText } from "../run/session_name.ts";
 import { randomSuffix } from "../sessions.ts";
 import type { ImportFlags } from "./command.ts";
-import { withSubagents } from "./subagents.ts";
 
 /** Imports a session of another agent and reports what was kept and what was lost. */
 export async function importAgent(
@@ -140,4 +138,52 @@ function unsentIn(turns: readonly Turn[], isTrusted: boolean): ReadonlyMap<strin
     if (count > 0) counts.set(why, (counts.get(why) ?? 0) + count);
   }
   return counts;
+}
+
+/** Adds the subagents of the transcript at `path` as branches of their own. */
+function withSubagents(session: AgentSession, path: string, reader: AgentReader): AgentSession {
+  const folder = `${path.replace(/\.jsonl$/, "")}/subagents`;
+  if (session.agent !== "claude" || !path.endsWith(".jsonl")) return session;
+  const read = namesIn(folder).map((name) => subagent(`${folder}/${name}`, name, reader));
+  return {
+    ...session,
+    others: [...session.others, ...read.flatMap(({ branches }) => branches)],
+    lost: [...session.lost, ...read.flatMap(({ lost }) => lost)],
+  };
+}
+
+/** Files in the folder, in alphabetical order; links are not followed. */
+function namesIn(folder: string): string[] {
+  try {
+    return [...Deno.readDirSync(folder)].filter(({ name, isFile }) => isFile && name.endsWith(".jsonl"))
+      .map(({ name }) => name).sort();
+  } catch {
+    return [];
+  }
+}
+
+function subagent(
+  path: string,
+  name: string,
+  reader: AgentReader,
+): { readonly branches: readonly AgentBranch[]; readonly lost: readonly LostPart[] } {
+  const title = `subagent ${name.replace(/\.jsonl$/, "")}`;
+  const lose = (why: string) => ({ branches: [], lost: [{ line: 1, what: title, why }] });
+  if (Deno.statSync(path).size > MAX_SOURCE_BYTES) return lose("its file is too large");
+  const { lines, lost: unread, torn, times } = splitLines(Deno.readFileSync(path), { name, ...reader });
+  const { main, others, lost } = reader.read(lines);
+  if (main.length === 0) return lose("it has no message");
+  const branches = [{ name: title, shared: 0, entries: main, times }];
+  const rest = [
+    ...others.map(({ entries }) => ({
+      line: entries[0]?.line ?? 1,
+      what: "branch",
+      why: "only the main one is kept",
+    })),
+    ...(torn === null ? [] : [{ line: torn.line, what: "line", why: "it is incomplete" }]),
+  ];
+  return {
+    branches,
+    lost: [...unread, ...lost, ...rest].map((part) => ({ ...part, what: `${part.what} of ${title}` })),
+  };
 }

@@ -8,6 +8,7 @@ import {
   type Choice,
   chooseSessions,
   type ChosenSession,
+  collectGarbage,
   removeSession,
 } from "../../store/lifecycle/remove.ts";
 import { sessionOwner } from "../../store/write/lock.ts";
@@ -18,6 +19,7 @@ import { TimeZone } from "../local_time.ts";
 import { sizeText } from "../readable.ts";
 import { sessionArgument } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
+import { collectScratch } from "../test/scratch.ts";
 
 /** A session that `rm` removes: one that was named, or one that a rule chose. */
 export type RemovedSession = ChosenSession | { readonly id: SessionId; readonly why: "named" };
@@ -60,7 +62,7 @@ export async function rmVerb(
   const isChosen = Object.values(choice).some((rule) => rule !== undefined);
   requireOneWay({ isNamed: selectors.length > 0, isChosen, isUnused: flags.unused === true });
   const context = makeContext(ports, flags);
-  if (flags.unused === true) return await (await import("./unused.ts")).removeUnused(context, flags);
+  if (flags.unused === true) return await removeUnused(context, flags);
   const { output } = context;
   const dryRun = flags.dryRun === true;
   const place = flags.remote === undefined
@@ -183,4 +185,32 @@ function confirm(
   const word = decodeUtf8Leniently(buffer.subarray(0, count)).trim().toLowerCase();
   if (word === "y" || word === "yes") return;
   throw new RepriseError("usage", `Cannot ${what}: the answer was no`, { hint: "Nothing was done" });
+}
+
+/** Performs `rm --unused`. Skips and reports sessions in use or damaged; returns 14 after a disk error. */
+async function removeUnused(context: Context, flags: RmFlags): Promise<ExitCode> {
+  const { output, ports } = context;
+  const dryRun = flags.dryRun === true;
+  const home = openHome(ports, context.home.value, { create: false });
+  const found = [await collectGarbage(ports, home, { dryRun }), await collectScratch(ports, { dryRun })];
+  const removed = found.flatMap((each) => each.removed);
+  const skipped = found.flatMap((each) => each.skipped);
+  const exitCode = skipped.some(({ code }) => code.startsWith("storage_")) ? 14 : 0;
+  if (output.options.json) {
+    output.json<"rm-unused">(
+      dryRun
+        ? dryRunOf("rm", each("remove", "file", removed.map(({ path }) => path)), {
+          removed: [],
+          would_remove: removed,
+          skipped,
+        })
+        : { removed, would_remove: [], skipped, dry_run: false },
+    );
+    return exitCode;
+  }
+  for (const { kind, path } of removed) {
+    output.text(`${dryRun ? "would remove" : "removed"} ${path} (${kind})\n`);
+  }
+  for (const { path, why } of skipped) output.note(`skipped ${path}: ${why}`);
+  return exitCode;
 }

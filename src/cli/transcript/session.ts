@@ -8,14 +8,15 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
-import type { SessionSpending } from "../cost/spending.ts";
+import type { SessionSpending, Spending } from "../cost/spending.ts";
 import { secondsBetween, type TimeZone } from "../local_time.ts";
 import { omittedSeqs } from "../omitted.ts";
 import { type Block, note, OMITTED_MARK, type ResultBlock } from "./blocks.ts";
-import { factsOf } from "./facts.ts";
 import { callBlock, contentBlocks, itemBlocks, reasoningBlock } from "./items.ts";
-import type { Entry, Group, Transcript } from "./transcript.ts";
+import type { Entry, Fact, Group, Transcript } from "./transcript.ts";
 import { noteOf, partsText, plain, stateText, statusText, turnText } from "./words.ts";
+import { counted } from "../../domain/text.ts";
+import { usageText } from "./usage.ts";
 
 /** An event of a turn that is shown. */
 export type ShownEvent = ShownTurn["events"][number];
@@ -165,4 +166,39 @@ function resultOf(event: ShownEvent, subject: string): ResultBlock {
       ? { sha256, bytes: numberMember({ bytes: bytes ?? 0 }, "bytes") ?? 0 }
       : null,
   };
+}
+
+/** Returns the facts about a session that spent `total` in its own requests; only the turns of `shown` are shown. */
+function factsOf(
+  session: ShownSession,
+  shown: readonly ShownTurn[],
+  { total, zone }: { readonly total: Spending; readonly zone: TimeZone },
+): Fact[] {
+  const { id, manifest, turns } = session;
+  const facts: Fact[] = [
+    ["session", manifest === null ? id : `${id} · ${stateText(manifest.state)}`],
+  ];
+  if (manifest !== null) {
+    facts.push(["model", `${manifest.pins.model} · ${manifest.pins.fingerprint.provider}`]);
+    facts.push(["workspace", manifest.pins.workspace]);
+    if (manifest.parent !== undefined) facts.push(["forked from", manifest.parent]);
+  }
+  const runs = manifest === null ? "" : ` in ${counted(manifest.run, "run")}`;
+  const part = shown.length === turns.length ? "" : `${shown.length} of `;
+  facts.push(["turns", `${part}${counted(turns.length, "turn")}${runs}`]);
+  const [first, last] = [shown[0], shown.at(-1)].map((turn) => stringMember(turn?.value ?? {}, "at") ?? "");
+  if (first !== undefined && last !== undefined && first !== "") {
+    facts.push(["time", zone.span(first, last)]);
+  }
+  if (manifest !== null) facts.push(["tokens", usageText(manifest.usage)]);
+  const cost = costFact(total);
+  return cost === null ? facts : [...facts, ["cost", cost]];
+}
+
+/** The cost of a session in words; `null` if none of its requests has a price, as in one that was played. */
+function costFact({ cost_usd, requests, unpriced }: Spending): string | null {
+  if (cost_usd !== null) return requests === 0 ? null : costText(cost_usd);
+  return unpriced === requests
+    ? null
+    : `unknown: ${counted(unpriced, "request")} of ${requests} without a price`;
 }

@@ -5,7 +5,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { type CallSubject, type Target, ToolFailure, type ToolGroup } from "../tool.ts";
 import { parseGlob } from "../glob.ts";
-import { splitWords } from "./shell_words.ts";
+import { commandLine, splitWords } from "./shell_words.ts";
 
 type VerdictReason =
   | "reading"
@@ -271,4 +271,29 @@ function foldedPath(path: string): string {
 function prefixesOf(path: string): string[] {
   const names = path.split("/");
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+/**
+ * The narrowest value of `--allow` that would allow a denied call: this command or path, else its group. `null` if a
+ * deny rule decides, which no value overrules.
+ */
+export function allowingValue(policy: Policy, subject: CallSubject): string | null {
+  const { tool, group, target } = subject;
+  // A path with these characters would be a pattern for other paths too.
+  const narrow = target.kind === "path" && !/[*?{}]/.test(target.path)
+    ? [`${group}:${target.path}`]
+    : target.kind === "command" && target.argv !== null
+    ? [`${group}:${commandLine(target.argv)}`]
+    : [];
+  const tools = new Map([[tool, group]]);
+  const found = [...narrow, group].find((text) => {
+    try {
+      const { allow } = parsePolicy({ allow: [text], deny: [], ask: false, tools });
+      return judgePermission({ ...policy, allow, ask: false }, subject, false).decision === "allow";
+    } catch {
+      // Not every path or command can be written as a pattern.
+      return false;
+    }
+  });
+  return found ?? null;
 }

@@ -15,9 +15,9 @@ import {
 import { blockRoles, blockTypes, emptyContent, firstMessage, roles } from "./content.ts";
 import { missingMembers, shapedObjects, unknownMembers, wrongMemberTypes } from "./fields.ts";
 import { serverPairs, toolPairs, toolUseIds } from "./pairing.ts";
-import { messagesRequest } from "./request.ts";
+import { messagesRequest, type PlacedBlock } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
-import { unfitSignatures } from "./signatures.ts";
+import { isThinking } from "./shapes.ts";
 
 /**
  * Returns every violation in a request, in the order of the validators; names of `headers` in lower case. Without a
@@ -60,4 +60,17 @@ export function messagesViolations(
     ...(isIssued === undefined ? [] : unfitSignatures(blocks, isIssued)),
     ...prefill(request),
   ];
+}
+
+/** Thinking that the API did not issue so, by its signature or the data of redacted thinking. */
+function unfitSignatures(
+  blocks: readonly PlacedBlock[],
+  isIssued: (block: JsonObject) => boolean,
+): MessagesViolation[] {
+  return blocks.flatMap(({ path, type, block }): MessagesViolation[] => {
+    // The part that only the server can read.
+    const secret = type === "thinking" ? "signature" : "data";
+    if (!isThinking(type) || typeof block[secret] !== "string" || isIssued(block)) return [];
+    return [{ rule: "signature", message: `${path}: Invalid \`${secret}\` in \`${type}\` block` }];
+  });
 }
