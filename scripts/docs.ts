@@ -19,7 +19,7 @@ import { jsonSchema, type SchemaName, SCHEMAS } from "../src/cli/schemas/schemas
 import { ALL_VERBS } from "../src/cli/verbs.ts";
 import { EXIT_CODE_OF, EXIT_CODES } from "../src/domain/errors.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../src/domain/fingerprint.ts";
-import { faultTables } from "../src/fixture/faults/plan.ts";
+import { faultTables } from "../src/fixture/faults/help.ts";
 import { fileSchemas } from "../src/fixture/file_schemas.ts";
 import { SessionTestFile } from "../src/fixture/session/session_file.ts";
 import { ToolsFile } from "../src/fixture/session/tools_file.ts";

@@ -185,6 +185,9 @@ export interface ApiError {
   readonly code: string | null;
 }
 
+/** Reason for which an API refuses the content of a request with 400. */
+export type RefusedContent = "context length" | "content policy";
+
 /** Writes the errors and noise of an API, for answers that are broken on purpose. */
 export interface FaultWriter {
   /** Data of the events that end the stream; `null` if this API has no such ending. */
@@ -197,8 +200,10 @@ export interface FaultWriter {
   readonly keepsDone: boolean;
   /** Ids of the response and its items that an event names, and that a server may change from event to event. */
   idsIn(event: JsonObject): readonly string[];
-  /** The error of an answer with this status: 429, 500, 503 or 529. */
-  errorOf(status: number): ApiError;
+  /** Names of faults that are not common to all APIs: the statuses and events of this one. */
+  readonly own: readonly string[];
+  /** The error of an answer with this status, from 400 to 599; `about` is the reason of a 400. @default {no reason} */
+  errorOf(status: number, about?: RefusedContent | null): ApiError;
   /** The refusal with one of the codes of WebSockets, such as `previous_response_not_found`. */
   refusalOf(code: string): FaultRefusal;
 }

@@ -19,8 +19,9 @@ export async function main(
 ): Promise<number> {
   let args = given;
   try {
-    if (given[0] === "help" && given[1] === "codes") {
-      makeOutput(ports, NO_FLAGS).text((await import("./help.ts")).codesHelp());
+    const topic = given[0] === "help" ? await topicHelp(given[1]) : null;
+    if (topic !== null) {
+      makeOutput(ports, NO_FLAGS).text(topic);
       return 0;
     }
     args = withVerbFirst(given, verbs);
@@ -32,6 +33,18 @@ export async function main(
     if (known === "shown") return given.length === 0 ? 2 : 0;
     report(known, given, ports);
     return known.exitCode;
+  }
+}
+
+/** The help of a topic that is no verb; `null` for another word. */
+async function topicHelp(topic: string | undefined): Promise<string | null> {
+  switch (topic) {
+    case "codes":
+      return (await import("./help.ts")).codesHelp();
+    case "faults":
+      return (await import("./serve/faults_help.ts")).faultsHelp();
+    default:
+      return null;
   }
 }
 

@@ -104,7 +104,7 @@ test("for people, stdout in a pipe is the answer, unaltered; notices go to stder
   assert.deepEqual([reported.code, reported.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);
 });
 
-test("reprise --help lists every verb on one screen, help codes every exit code, and each verb has an example", async () => {
+test("reprise --help lists every verb on one screen, help codes every exit code, help faults every fault, and each verb has an example", async () => {
   await using sandbox = new Sandbox();
   const help = async (...args: readonly string[]) => {
     const { code, stdout, stderr } = await sandbox.call(args);
@@ -132,6 +132,13 @@ test("reprise --help lists every verb on one screen, help codes every exit code,
   );
   assert.ok(promised.length > 15);
   assert.deepEqual(codes.map((line) => line.trim().replace(/ +/, " ")), promised);
+  const faults = await help("help", "faults");
+  const rules = Deno.readTextFileSync(new URL("../../docs/rules.md", import.meta.url));
+  const [, tables = ""] = rules.split(/<!-- faults:(?:begin|end) -->/);
+  const forms = Array.from(tables.matchAll(/^\| `([^`]+)` \|/gm), ([, form = ""]) => form);
+  assert.ok(forms.length > 35);
+  assert.deepEqual(forms.filter((form) => !faults.includes(`\n  ${form} `)), []);
+  assert.ok(faults.split("\n").every(({ length }) => length <= 100), faults);
   for (const verb of shown) {
     const text = await help(verb, "--help");
     // A group of verbs has commands in place of an example.

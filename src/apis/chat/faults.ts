@@ -1,7 +1,7 @@
 /** Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6). */
 import type { JsonObject } from "../../domain/json.ts";
 import { objectsOf } from "../rule.ts";
-import { errorOf, refusalOf } from "../responses/faults.ts";
+import { contentErrors, errorOf, refusalOf } from "../responses/faults.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
 import { reasonOf } from "./message.ts";
 
@@ -12,9 +12,12 @@ export const chatFaults: FaultWriter = {
   keepalive: () => null,
   keepsDone: true,
   idsIn: () => [],
-  errorOf,
+  own: [],
+  errorOf: (status, about) => errorOf(status, about, CONTENT_ERRORS),
   refusalOf,
 };
+
+const CONTENT_ERRORS = contentErrors("messages");
 
 /** Finish reasons, by the reason of an incomplete response. */
 const FINISH_REASONS: Readonly<Record<string, string>> = { max_output_tokens: "length" };

@@ -1,7 +1,7 @@
 /** Faulty answers of the Messages API: ends of streams, noise and error bodies (protocol §10, §11). */
 import { refusalOf } from "../responses/faults.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
+import type { EndingContext, FaultWriter, RefusedContent, StreamEnding, StreamEvent } from "../stream.ts";
 
 export const messagesFaults: FaultWriter = {
   ending,
@@ -10,8 +10,15 @@ export const messagesFaults: FaultWriter = {
   keepsDone: false,
   // An event names no id but that of the whole message.
   idsIn: () => [],
+  own: ["529"],
   refusalOf,
-  errorOf: (status) => ({ ...ERRORS[status] ?? OVERLOADED, param: null, code: null }),
+  errorOf: (status, about) => ({
+    ...about === undefined || about === null
+      ? ERRORS[status] ?? (status < 500 ? INVALID : BROKEN)
+      : CONTENT_ERRORS[about],
+    param: null,
+    code: null,
+  }),
 };
 
 /** Stop reasons, by the reason of an incomplete response. */
@@ -20,13 +27,27 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: "refusal",
 };
 
+const INVALID = { type: "invalid_request_error", message: "The request is invalid." };
+const BROKEN = { type: "api_error", message: "Internal server error" };
 const OVERLOADED = { type: "overloaded_error", message: "Overloaded" };
 
+/** Errors of a status, where they are not those of all 4xx or 5xx (protocol §11). */
 const ERRORS: Readonly<Record<number, typeof OVERLOADED>> = {
+  401: { type: "authentication_error", message: "invalid x-api-key" },
+  402: { type: "billing_error", message: "Your credit balance is too low." },
+  403: { type: "permission_error", message: "Your API key has no permission for this." },
+  404: { type: "not_found_error", message: "The model was not found." },
+  409: { type: "conflict_error", message: "The request conflicts with another one." },
+  413: { type: "request_too_large", message: "Request exceeds the maximum size" },
   429: { type: "rate_limit_error", message: "This request would exceed your rate limit." },
-  500: { type: "api_error", message: "Internal server error" },
   503: { type: "api_error", message: "Service unavailable" },
+  504: { type: "timeout_error", message: "The request timed out." },
   529: OVERLOADED,
+};
+
+const CONTENT_ERRORS: Readonly<Record<RefusedContent, typeof INVALID>> = {
+  "context length": { ...INVALID, message: "prompt is too long: 200061 tokens > 200000 maximum" },
+  "content policy": { ...INVALID, message: "Output blocked by content filtering policy" },
 };
 
 function ending(end: StreamEnding, { kept, all, requestId }: EndingContext): readonly JsonObject[] {

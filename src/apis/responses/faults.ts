@@ -8,6 +8,7 @@ import type {
   EndingContext,
   FaultRefusal,
   FaultWriter,
+  RefusedContent,
   StreamEnding,
   StreamEvent,
 } from "../stream.ts";
@@ -22,6 +23,7 @@ export const responsesFaults: FaultWriter = {
   },
   keepsDone: false,
   idsIn,
+  own: ["failed"],
   errorOf,
   refusalOf,
 };
@@ -81,26 +83,71 @@ function idsIn(data: JsonObject): readonly string[] {
   return [...new Set(ids.filter((id) => typeof id === "string"))];
 }
 
-const OVERLOADED = {
+const INVALID: ApiError = {
+  type: "invalid_request_error",
+  code: null,
+  message: "The request is invalid.",
+  param: null,
+};
+
+const BROKEN: ApiError = {
+  type: "server_error",
+  code: "server_error",
+  message: "The server had an error while processing your request.",
+  param: null,
+};
+
+const OVERLOADED: ApiError = {
   type: "service_unavailable_error",
   code: "server_is_overloaded",
   message: "The server is overloaded or not ready yet.",
+  param: null,
 };
 
-const ERRORS: Readonly<Record<number, typeof OVERLOADED>> = {
-  429: { type: "requests", code: "rate_limit_exceeded", message: "Rate limit reached for requests." },
-  500: {
-    type: "server_error",
-    code: "server_error",
-    message: "The server had an error while processing your request.",
+/** Errors of a status, as far as they differ from those of all 4xx or 5xx (protocol §6.3, §15.6). */
+const ERRORS: Readonly<Record<number, Partial<ApiError>>> = {
+  401: { code: "invalid_api_key", message: "Incorrect API key provided." },
+  403: { code: "unsupported_country", message: "The country is not supported." },
+  404: {
+    code: "model_not_found",
+    message: "The model does not exist or you do not have access to it.",
   },
+  408: { message: "The request timed out." },
+  413: { message: "The request is too large." },
+  429: { type: "requests", code: "rate_limit_exceeded", message: "Rate limit reached for requests." },
   503: OVERLOADED,
+  504: { message: "The server did not answer in time." },
   529: OVERLOADED,
 };
 
-/** The error of an answer, also for Chat Completions. */
-export function errorOf(status: number): ApiError {
-  return { ...ERRORS[status] ?? OVERLOADED, param: null };
+/** Returns the errors about the content of a request, whose history is in the member `history` (protocol §6.2, §15.6). */
+export function contentErrors(history: string): Readonly<Record<RefusedContent, ApiError>> {
+  return {
+    "context length": {
+      ...INVALID,
+      code: "context_length_exceeded",
+      message:
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 128061 tokens.",
+      param: history,
+    },
+    "content policy": {
+      ...INVALID,
+      code: "content_filter",
+      message: "The response was filtered due to the prompt triggering the content management policy.",
+      param: "prompt",
+    },
+  };
+}
+
+const CONTENT_ERRORS = contentErrors("input");
+
+/** The error of an answer, also for Chat Completions, whose errors about content differ. */
+export function errorOf(
+  status: number,
+  about: RefusedContent | null = null,
+  content: typeof CONTENT_ERRORS = CONTENT_ERRORS,
+): ApiError {
+  return about === null ? { ...status < 500 ? INVALID : BROKEN, ...ERRORS[status] } : content[about];
 }
 
 const REFUSALS: Readonly<Record<string, Pick<ApiError, "message" | "param">>> = {

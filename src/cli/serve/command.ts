@@ -145,7 +145,7 @@ const SERVE_FLAGS = {
   maxAge: value("--max-age <days>", "exit with 7 if a fixture is older", days),
   fault: list(
     "--fault <line>",
-    'break answers on purpose: "fail, ok", "2: cut after 3 events" (docs/rules.md#faults)',
+    'break answers on purpose: "fail, ok", "2: cut after 3 events" (reprise help faults)',
   ),
   websocket: negated(
     "--no-websocket",

@@ -183,6 +183,62 @@ rows("a fault that replaces an answer has the status, header and error body of i
   },
 });
 
+/** By status: the error's type, param and code in Responses, then its type in Messages. */
+const STATUSES: Readonly<Record<string, readonly (string | null)[]>> = {
+  "400": ["invalid_request_error", null, null, "invalid_request_error"],
+  "400 context length": [
+    "invalid_request_error",
+    "input",
+    "context_length_exceeded",
+    "invalid_request_error",
+  ],
+  "400 content policy": ["invalid_request_error", "prompt", "content_filter", "invalid_request_error"],
+  "401": ["invalid_request_error", null, "invalid_api_key", "authentication_error"],
+  "402": ["invalid_request_error", null, null, "billing_error"],
+  "403": ["invalid_request_error", null, "unsupported_country", "permission_error"],
+  "404": ["invalid_request_error", null, "model_not_found", "not_found_error"],
+  "408 retry-after 1": ["invalid_request_error", null, null, "invalid_request_error"],
+  "409": ["invalid_request_error", null, null, "conflict_error"],
+  "413": ["invalid_request_error", null, null, "request_too_large"],
+  "429": ["requests", null, "rate_limit_exceeded", "rate_limit_error"],
+  "499": ["invalid_request_error", null, null, "invalid_request_error"],
+  "500": ["server_error", null, "server_error", "api_error"],
+  "502": ["server_error", null, "server_error", "api_error"],
+  "503": ["service_unavailable_error", null, "server_is_overloaded", "api_error"],
+  "504": ["server_error", null, "server_error", "timeout_error"],
+  "529": ["service_unavailable_error", null, "server_is_overloaded", "overloaded_error"],
+  "599": ["server_error", null, "server_error", "api_error"],
+};
+withHome("every status from 400 to 599 has the error body of the API", async (home) => {
+  const faults = Object.keys(STATUSES);
+  for (const api of ["responses", "chat", "messages"] as const) {
+    const { path, body, text } = APIS[api];
+    home.fixture(api, [exchangeOf(sent(body, { path, answer: text }))]);
+    const flags = ["--fault", [...faults, "502 html"].join(", ")];
+    await using server = await Served.start(home, [api], { cwd: home.directory, flags });
+    for (const fault of faults) {
+      const answer = await server.ask(sent(body, { path }));
+      const { type, error } = JSON.parse(answer.text);
+      const [kind, param, code, messagesKind] = STATUSES[fault] ?? [];
+      const history = api === "chat" && param === "input" ? "messages" : param;
+      assert.deepEqual(
+        [`${answer.status}`, answer.headers.get("content-type"), type, error],
+        api === "messages"
+          ? [fault.slice(0, 3), "application/json", "error", { type: messagesKind, message: error.message }]
+          : [fault.slice(0, 3), "application/json", undefined, {
+            ...{ message: error.message, type: kind, param: history, code },
+          }],
+        `${api}: ${fault}`,
+      );
+      assert.match(error.message, fault.endsWith("length") ? /128000|200000/ : /./);
+      assert.equal(answer.headers.get("retry-after"), fault.includes("after") ? "1" : null);
+    }
+    const page = await server.ask(sent(body, { path }));
+    assert.deepEqual([page.status, page.headers.get("content-type")], [502, "text/html; charset=utf-8"]);
+    assert.match(page.text, /^<!doctype html>/);
+  }
+});
+
 const twice = ask("Hi", { stream: true });
 /** Lines of `--fault`, what each of the same requests gets, and the lines that had no effect. */
 const PLANS:
@@ -218,6 +274,9 @@ const WRONG: Readonly<Record<string, RegExp>> = {
   "stall after 2 events for 5 minutes": /^Write "stall PLACE \[for TIME\]", such as /,
   "drip 0 bytes every 5ms": /^Write "drip N bytes every TIME", such as /,
   "error": /^Write "error flat .*" or "error nested .*", such as /,
+  "399": /^Write "STATUS /,
+  "600": /^Write "STATUS /,
+  "400 context": /^Write .*"400 context length"/,
   "explode": /^A fault begins with one of these: cut, reset, stall, /,
 };
 withHome("a wrong fault is a usage error that names the forms that come nearest", async (home) => {
