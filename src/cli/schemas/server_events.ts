@@ -67,9 +67,13 @@ const READY = {
 };
 const variables = z.record(z.string(), z.string()).describe("variables that lead clients to the server");
 
-/** Answers of `serve --suite` and `record --suite` to the lines of stdin; only the gateway answers that a test began. */
+/** Answers of `serve --suite` and `record --suite` to the lines of stdin; only the gateway gives the first two. */
 export const testReport = z.discriminatedUnion("type", [
   z.object({ type: z.literal("test.began"), test: text }),
+  z.object({
+    type: z.literal("strays"),
+    requests: z.array(text).describe("requests that came while no test ran, such as POST /v1/responses"),
+  }),
   z.object({
     type: z.literal("test.ended"),
     test: text.describe("name of the test, which is that of its folder"),
@@ -87,7 +91,13 @@ export const testReport = z.discriminatedUnion("type", [
 
 /** One line of `serve --json`. */
 export const serveEvent = z.union([
-  z.object({ ...READY, environment: variables }),
+  z.object({
+    ...READY,
+    environment: variables,
+    upstreams: z.array(z.object({ variable: text, url: text }))
+      .describe("of the gateway: base URLs of the known APIs, by the variable that leads to them")
+      .exactOptional(),
+  }),
   ...played,
   skipped,
   turnedAway,

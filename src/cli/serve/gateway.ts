@@ -2,9 +2,10 @@
  * `serve --suite` without a folder: the gateway that a process of tests starts before any client exists. Its environment
  * leads the clients of every known API to it.
  */
-import { KNOWN_UPSTREAMS } from "../../apis/known_upstreams.ts";
+import { KNOWN_UPSTREAMS, knownUpstream, urlInVariable } from "../../apis/known_upstreams.ts";
 import { CLIENT_ROUTES } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import { isLoopback } from "../../domain/fingerprint.ts";
 import { parsedObject } from "../../domain/json.ts";
 import { basePath, type Route } from "../../fixture/loopback/route.ts";
 import { Gateway } from "../../fixture/serve/gateway.ts";
@@ -48,23 +49,27 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
   restoreVariables(ports);
   const shutdown = gracefulShutdown(ports);
   const tests = new TestEvents();
+  const strays: string[] = [];
   const gateway = new Gateway({
     ports,
     routes: knownRoutes(ports),
-    onRefused(event) {
-      if (event.test === undefined) output.note(refusedLine(event));
-      else tests.add(event);
+    onRefused(event, request) {
+      if (event.test !== undefined) return tests.add(event);
+      output.note(refusedLine(event));
+      if (strays.length < MAX_STRAYS) strays.push(requestLine(request));
     },
   });
   const [{ port, origin, address }] = gateway.servers as [typeof gateway.servers[number]];
   output.json<"serve-event">({
     ...{ type: "ready", port, origin, address },
     environment: environmentOf(ports, gateway, RECORDING_MODES.includes(mode)),
+    upstreams: knownBaseUrls(ports, gateway),
   });
   await answerTests({
     stdin: ports.stdin,
     stopped: shutdown.requested,
     begin: ({ test, environment }) => gateway.begin(test, environment),
+    strays: () => strays.splice(0),
     end(request) {
       gateway.end(request.test);
       const counts = tests.take(request.test);
@@ -77,6 +82,36 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
   await Promise.all(gateway.servers.map((server) => server.stop()));
   shutdown[Symbol.dispose]();
   return 0;
+}
+
+/** Most requests without a test that are listed. */
+const MAX_STRAYS = 100;
+
+/** Request as messages name it. */
+function requestLine(request: Pick<Request, "method" | "url"> | null): string {
+  const url = request === null ? null : URL.parse(request.url);
+  return request === null || url === null
+    ? "a request that cannot be read"
+    : `${request.method} ${url.pathname}`;
+}
+
+/**
+ * Returns the base URLs of the APIs of the gateway, for helpers that lead requests there: those that the variables of this
+ * process name, and the usual ones of other machines.
+ */
+function knownBaseUrls(
+  { env }: Pick<ProgramPorts, "env">,
+  { servers }: Gateway,
+): { readonly variable: string; readonly url: string }[] {
+  return servers.flatMap(({ route }) => {
+    const variable = route?.variable ?? "";
+    const usual = URL.parse(knownUpstream(variable)?.defaultUrl ?? "");
+    const urls = [
+      URL.parse(urlInVariable(variable, env(variable) ?? "")),
+      usual !== null && isLoopback(usual) ? null : usual,
+    ];
+    return urls.flatMap((url) => url === null ? [] : [{ variable, url: url.href }]);
+  });
 }
 
 /** Restores the variables of this process that a gateway replaced. */

@@ -1,7 +1,8 @@
 /**
  * Conversation of `serve --suite` and `record --suite` with the process of tests that started them: each line of stdin
- * ends a test, and the answer on stdout is the report of that test. For the gateway, a line also begins each test. The end of stdin is the end of the server, so that a
- * killed process of tests leaves no server.
+ * ends a test, and the answer on stdout is the report of that test. For the gateway, a line also begins each test, or asks
+ * for the requests without a test. The end of stdin is the end of the server, so that a killed process of tests leaves no
+ * server.
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { isJsonObject, parsedObject, stringMember } from "../../domain/json.ts";
@@ -25,6 +26,11 @@ export interface TestBegin {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** Line that asks for the requests without a test since the last such line. */
+interface StrayQuestion {
+  readonly asks: "strays";
+}
+
 type TestLine = JsonDocument<"test-report">;
 /** Report of an ended test. */
 export type TestReport = Extract<TestLine, { type: "test.ended" }>;
@@ -39,6 +45,8 @@ export interface TestProcess {
   readonly stopped: Promise<unknown>;
   /** Begins a test. @default {a line that begins a test is refused} */
   readonly begin?: (request: TestBegin) => void;
+  /** Returns the requests without a test, and forgets them. @default {a line that asks for them is refused} */
+  readonly strays?: () => string[];
   readonly end: (request: TestRequest) => Promise<TestReport>;
   readonly print: (line: TestLine) => void;
 }
@@ -48,7 +56,7 @@ export interface TestProcess {
  *
  * @throws {RepriseError} `usage` for a line that asks for nothing known.
  */
-export async function answerTests({ stdin, stopped, begin, end, print }: TestProcess): Promise<void> {
+export async function answerTests({ stdin, stopped, begin, strays, end, print }: TestProcess): Promise<void> {
   const ending = new Set<Promise<void>>();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {/* it is thrown below, or the server has ended */});
@@ -62,6 +70,11 @@ export async function answerTests({ stdin, stopped, begin, end, print }: TestPro
       if (begin === undefined) throw unknownLine(line.value);
       begin(request);
       print({ type: "test.began", test: request.test });
+      continue;
+    }
+    if ("asks" in request) {
+      if (strays === undefined) throw unknownLine(line.value);
+      print({ type: "strays", requests: strays() });
       continue;
     }
     const ended = end(request).then(print).catch((error) => failed.reject(error));
@@ -85,8 +98,9 @@ async function* linesOf(stdin: InputStream): AsyncGenerator<string> {
   }
 }
 
-function requestOf(line: string): TestRequest | TestBegin {
+function requestOf(line: string): TestRequest | TestBegin | StrayQuestion {
   const found = parsedObject(line);
+  if (found?.["type"] === "strays") return { asks: "strays" };
   const test = found === null ? undefined : stringMember(found, "test");
   if (found === null || test === undefined || !isTestName(test)) throw unknownLine(line);
   if (found["type"] === "begin" && isJsonObject(found["environment"])) {

@@ -18,6 +18,7 @@ class SuiteServer implements AsyncDisposable {
   readonly #serving: Serving;
   readonly #stdin: WritableStreamDefaultWriter<Uint8Array>;
   #ended = 0;
+  #asked = 0;
 
   private constructor(serving: Serving) {
     this.#serving = serving;
@@ -28,6 +29,11 @@ class SuiteServer implements AsyncDisposable {
     return new SuiteServer(
       await Serving.start(sandbox, [...args, "--suite", "--json"], { stdin: "piped", env }),
     );
+  }
+
+  /** Base URLs of the known APIs, as "VARIABLE URL". */
+  get upstreams(): string[] {
+    return this.#serving.events[0].upstreams.map(({ variable, url }: Json) => `${variable} ${url}`);
   }
 
   get environment(): Readonly<Record<string, string>> {
@@ -52,6 +58,13 @@ class SuiteServer implements AsyncDisposable {
   /** Waits until the server has begun a test. */
   async began(test: string): Promise<void> {
     await this.#serving.started.printed(JSON.stringify({ type: "test.began", test }));
+  }
+
+  /** Asks for the requests without a test. */
+  async strays(): Promise<string[]> {
+    await this.line('{"type":"strays"}');
+    await this.#serving.started.printed('"strays"', ++this.#asked);
+    return this.#serving.events.at(-1).requests;
   }
 
   /** Ends a test; returns its report. */
@@ -194,7 +207,10 @@ Deno.test("the gateway forwards to the test that runs, and to none while no test
     await server.line(JSON.stringify({ type: "begin", test, environment }));
     await server.began(test);
   };
+  assert.deepEqual(await server.strays(), []);
   assert.deepEqual(await ask(), [400, "no test with a recording runs"]);
+  assert.deepEqual(await server.strays(), ["POST /v1/responses"]);
+  assert.deepEqual(await server.strays(), [], "a request is listed once");
   await begin("a");
   assert.deepEqual(await ask(), [200, undefined]);
   await begin("b");
@@ -202,11 +218,33 @@ Deno.test("the gateway forwards to the test that runs, and to none while no test
   // Each test that runs may have sent it.
   assert.deepEqual([(await server.end("a")).turned_away, await ask()], [1, [200, undefined]]);
   assert.equal((await server.end("b")).turned_away, 1);
+  assert.deepEqual(await server.strays(), [], "those of tests are in the reports of these");
   assert.deepEqual(await ask(), [400, "no test with a recording runs"]);
+  assert.deepEqual(await server.strays(), ["POST /v1/responses"]);
   assert.deepEqual(
     upstream.requests.map(({ head }) => head.split(" ")[1]),
     ["a", "b"].map((test) => `/t/${test}/v1/responses`),
   );
+  assert.equal((await server.over()).code, 0);
+});
+
+Deno.test("the gateway names the base URLs of known APIs: the usual ones, and those of its environment", async () => {
+  await using sandbox = new Sandbox();
+  const env = {
+    OPENAI_BASE_URL: "http://127.0.0.1:9/v2",
+    OLLAMA_HOST: "127.0.0.1:8",
+    AZURE_OPENAI_ENDPOINT: "",
+  };
+  const server = await SuiteServer.start(sandbox, ["serve"], env);
+  const of = (variable: string) => server.upstreams.filter((line) => line.startsWith(`${variable} `));
+  assert.deepEqual(of("OPENAI_BASE_URL"), [
+    "OPENAI_BASE_URL http://127.0.0.1:9/v2",
+    "OPENAI_BASE_URL https://api.openai.com/v1",
+  ]);
+  assert.deepEqual(of("ANTHROPIC_BASE_URL"), ["ANTHROPIC_BASE_URL https://api.anthropic.com/"]);
+  assert.deepEqual(of("OLLAMA_HOST"), ["OLLAMA_HOST http://127.0.0.1:8/"]);
+  // A server on this machine is known only if a variable names it.
+  assert.deepEqual(of("OLLAMA_BASE_URL"), []);
   assert.equal((await server.over()).code, 0);
 });
 
