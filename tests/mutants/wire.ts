@@ -26,8 +26,8 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/apis/responses/assembler.ts",
-    text: "if (lost !== undefined) {",
-    replacement: "if (false) {",
+    text: "if (lost !== undefined) return",
+    replacement: "if (false) return",
     promise: "protocol.md: a completed response ends each item that it begins",
     area: ["doors/wire/streams_test.ts"],
   },
@@ -37,6 +37,13 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
     replacement: "",
     promise: "protocol.md: over a WebSocket, one failed response may follow a refusal with the same error",
     area: ["doors/wire/sockets_test.ts"],
+  },
+  {
+    file: "src/apis/responses/assembler.ts",
+    text: "&& !this.#hasMessage)",
+    replacement: "&& false)",
+    promise: "protocol.md: the text of a response without events of items is its answer",
+    area: ["doors/wire/streams_test.ts"],
   },
   {
     file: "src/apis/responses/ledger.ts",

@@ -77,6 +77,7 @@ export class ResponsesAssembler implements Assembler {
   /** Start of an event that is not JSON. Last in the stream it means a cut, anywhere else a broken stream. */
   #broken: string | undefined;
   #finished = false;
+  #hasMessage = false;
   hasBegun = false;
 
   feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[] {
@@ -227,8 +228,19 @@ export class ResponsesAssembler implements Assembler {
     return given;
   }
 
+  /** The texts of a response without any message: the server sent no event of an item. */
+  #giveTexts(): readonly StreamUpdate[] {
+    return this.#deltas.positions().flatMap((outputIndex) => {
+      const item = this.#deltas.filled({ type: "message", role: "assistant", content: [] }, outputIndex);
+      if (item === null) return NOTHING;
+      this.#notices.push(`Item ${outputIndex} (${quoted(item.type)}) came only in deltas`);
+      return this.#give(item, outputIndex, { fromDeltas: true });
+    });
+  }
+
   #give(item: Item, outputIndex: number, more: { readonly fromDeltas?: true } = {}): readonly StreamUpdate[] {
     if (refusesIn(item)) this.#refused = true;
+    this.#hasMessage ||= item.type === "message";
     return [...this.#deltas.unseen(item, outputIndex), { kind: "item", outputIndex, item, ...more }];
   }
 
@@ -254,11 +266,10 @@ export class ResponsesAssembler implements Assembler {
       this.#notices.push(`Item ${outputIndex} (${quoted(item.type)}) came only with the terminal event`);
       updates.push(...this.#give(item, outputIndex));
     }
-    const lost = this.#lost(final);
-    if (lost !== undefined) {
-      return [...updates, ...this.#finishDoubled(`never ends the item ${quoted(lost.type)} that it began`)];
-    }
+    const damage = final.status === "completed" ? this.#damage() : null;
+    if (damage !== null) return [...updates, ...this.#finishDoubled(damage)];
     updates.push(...this.#giveHollow(final.output, final.status));
+    if (final.status !== "failed" && !this.#hasMessage) updates.push(...this.#giveTexts());
     this.#refused ||= final.reason === "content_filter";
     const failure = this.#failure ?? final.failure;
     updates.push(...this.#finish({
@@ -271,12 +282,14 @@ export class ResponsesAssembler implements Assembler {
     return updates;
   }
 
-  /** An item that a completed response began, and of which neither an event nor its deltas tell the content. */
-  #lost({ status }: FinalResponse): Item | undefined {
-    if (status !== "completed") return undefined;
-    return [...this.#begun].find(([index, item]) =>
+  /** What a completed response lost: the content of an item that it began, or the call of its arguments. */
+  #damage(): string | null {
+    const lost = [...this.#begun].find(([index, item]) =>
       this.#ledger.lacksAt(index, item) && this.#deltas.filled(item, index) === null
-    )?.[1];
+    );
+    if (lost !== undefined) return `never ends the item ${quoted(lost[1].type)} that it began`;
+    const isNameless = this.#begun.size === 0 && this.#deltas.holdsArguments();
+    return isNameless ? "holds arguments of a call that never began" : null;
   }
 
   #finishBroken(start: string): readonly StreamUpdate[] {

@@ -106,6 +106,18 @@ export class DeltaReader {
     this.#spare.length = 0;
   }
 
+  /** The positions whose items got texts, in ascending order. */
+  positions(): number[] {
+    return [...this.#contents.keys()].sort((a, b) => a - b);
+  }
+
+  /** True if the kept events hold arguments of a call. */
+  holdsArguments(): boolean {
+    return this.#spare.some((data) =>
+      /function_call_arguments|custom_tool_call_input/.test(parsedObject(data)?.type as string)
+    );
+  }
+
   /** An item without content of its own, with that of its deltas; `null` if it has content, or the deltas have none. */
   filled(item: Item, outputIndex: number): Item | null {
     const { text, refusal, reasoning, summary } = this.#contents.get(outputIndex) ?? newContent();

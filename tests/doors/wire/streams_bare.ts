@@ -161,6 +161,19 @@ export const ONLY_DELTAS: StreamRows = {
       { events: [done(0, MESSAGE), begun, last], items: error === null ? [MESSAGE, CALL] : [MESSAGE], error },
     ]),
   ),
+  "a text without any event of its item is the answer": {
+    events: [text(0, "Hel"), text(0, "lo"), end],
+    items: [{ type: "message", role: "assistant", content: MESSAGE.content }],
+    ...{ notices: [kept(0, "message")], text: "Hello", error: null },
+  },
+  "a text at another position than its message is that message": {
+    events: [text(1, "Hello"), done(0, MESSAGE), end],
+    ...{ items: [MESSAGE], notices: [], error: null },
+  },
+  "arguments of a call that never began make the stream a broken one": {
+    events: [done(0, MESSAGE), ...pieces("function_call_arguments", 1, "{}"), end],
+    ...{ items: [MESSAGE], error: "bad_stream" },
+  },
   "an item that ended before a cut has the text of its deltas": {
     events: [text(0, "Hello"), done(0, HOLLOW)],
     ...{ items: [MESSAGE], error: "stream_cut" },
