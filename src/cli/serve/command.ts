@@ -48,6 +48,11 @@ const VERBOSE = again(
   "with -- CMD: print each request at once, between the lines of the command (default: misses, at its end)",
 );
 
+const FAULT = list(
+  "--fault <line>",
+  'break answers on purpose: "fail, ok", "2: cut after 3 events" (reprise help faults)',
+);
+
 const HOST = text("--host <addr>", "the address to listen on (default: 127.0.0.1); needs --token");
 
 const RECORD_FLAGS = {
@@ -89,6 +94,10 @@ const RECORD_FLAGS = {
   keepCut: toggle("--keep-cut", "also keep streams that were cut before their last event, and mark them"),
   notSecret: again(RUN_FLAGS.notSecret, "a variable whose value is not secret, whatever its name"),
   ...MATCH_RULE_FLAGS,
+  fault: again(
+    FAULT,
+    'break answers for the client, such as "fail, ok"; the recording keeps them whole (reprise help faults)',
+  ),
   suite: SUITE,
   events: EVENTS,
   verbose: VERBOSE,
@@ -143,10 +152,7 @@ const SERVE_FLAGS = {
     conflicts: ["strictUsage"],
   }),
   maxAge: value("--max-age <days>", "exit with 7 if a fixture is older", days),
-  fault: list(
-    "--fault <line>",
-    'break answers on purpose: "fail, ok", "2: cut after 3 events" (reprise help faults)',
-  ),
+  fault: FAULT,
   websocket: negated(
     "--no-websocket",
     "answer WebSocket upgrades with 426, so that clients use HTTP (default: WebSockets for the Responses API)",

@@ -13,6 +13,7 @@ import {
   refusedFlag,
 } from "../../fixture/match/rules/match_rules.ts";
 import type { Fixture } from "../../fixture/read.ts";
+import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import { EarlierPlayer } from "../../fixture/record/earlier_player.ts";
 import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
@@ -40,13 +41,15 @@ export interface OpenOptions {
   readonly declared: MatchRules;
   /** True to add to a fixture as well; false to accept only a folder that is new or empty. */
   readonly grows: boolean;
-  /** Plays what is there already; `null` to record every request. @default {null} */
-  readonly missing?: MissingOptions | null;
+  /** Plays exchanges; `null` to record every request. @default {null} */
+  readonly playing?: PlayOptions | null;
   readonly onExchange: (event: ExchangeEvent) => void;
 }
 
-/** Options of a recording that plays what is there already. */
-export interface MissingOptions {
+/** Options of a recording that plays what is there already, or what it records for a fault. */
+export interface PlayOptions {
+  /** False to play only what is recorded for a fault. */
+  readonly plays: boolean;
   /** False to send nothing: the recording then keeps nothing, and its folder is only read. */
   readonly sends: boolean;
   readonly createReplayer: ReplaySuiteOptions["createReplayer"];
@@ -75,9 +78,9 @@ export async function openRecording(
   options: OpenOptions,
 ): Promise<OpenRecording> {
   const { files } = ports;
-  const { grows, missing = null } = options;
+  const { grows, playing = null } = options;
   try {
-    if (missing?.sends === false) {
+    if (playing?.sends === false) {
       requireRecordable(files, path, { grows, lock: null });
       return await begun(ports, path, { ...options, lock: null, isNew: false });
     }
@@ -104,7 +107,7 @@ export async function openRecording(
 async function begun(
   ports: ProgramPorts,
   path: string,
-  { test = null, flags, declared, missing = null, onExchange, lock, isNew }: OpenOptions & {
+  { test = null, flags, declared, playing = null, onExchange, lock, isNew }: OpenOptions & {
     /** `null` for a folder that is only read. */
     readonly lock: FixtureLock | null;
     /** True if the recording created the folder. */
@@ -116,7 +119,9 @@ async function begun(
   const { match, not_secret: open = [] } = before?.header ?? {};
   const context = parseContext(flags.context);
   checkRules(mergeRules(match, declared), refusedFlag);
-  const player = missing === null ? null : await playerOf({ before, path }, { test, missing });
+  const player = playing === null
+    ? null
+    : await playerOf({ before, path }, { test, playing, fault: flags.fault });
   // Players keep the values of both lists, so the new exchanges must have them too.
   const { values, tooShort } = secretEnvironment([...open, ...flags.notSecret ?? []]);
   const writer = FixtureWriter.append(files, path, before, {
@@ -129,7 +134,7 @@ async function begun(
     notSecret: flags.notSecret,
     keepCut: flags.keepCut === true,
     // A kept error would be played from then on, and its request never sent again.
-    keepErrors: missing === null || flags.keepErrors === true,
+    keepErrors: playing?.plays !== true || flags.keepErrors === true,
     rules: new RecordedRules(
       declared,
       machineValues(ports, { context }),
@@ -173,18 +178,20 @@ async function begun(
 
 async function playerOf(
   { before, path }: { readonly before: Fixture | null; readonly path: string },
-  { test, missing: { sends, createReplayer, onPlayed, recordCommand } }: {
+  { test, playing: { plays, sends, createReplayer, onPlayed, recordCommand }, fault }: {
     readonly test: string | null;
-    readonly missing: MissingOptions;
+    readonly playing: PlayOptions;
+    readonly fault: RecordFlags["fault"];
   },
 ): Promise<EarlierPlayer> {
-  const replayer = await createReplayer(before === null ? [] : [before]);
+  const replayer = await createReplayer(before === null || !plays ? [] : [before]);
   const isUnrecorded = before === null && test !== null;
   return new EarlierPlayer({
     replayer: isUnrecorded
       ? unrecordedReplayer(replayer, { test, folders: [dirname(path)], recordCommand })
       : replayer,
-    ...{ sends, test },
+    ...{ sends, test, createReplayer },
+    faults: fault === undefined ? null : new TestFaults(fault),
     onEvent: onPlayed,
   });
 }

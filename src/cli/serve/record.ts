@@ -17,7 +17,7 @@ import { RecordingView } from "./recording_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { restoreVariables } from "./gateway.ts";
 import { markObsolete, obsoleteNotes } from "./obsolete.ts";
-import type { MissingOptions } from "./open_recording.ts";
+import type { PlayOptions } from "./open_recording.ts";
 import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
@@ -74,7 +74,9 @@ export async function recordVerb(
   const folder = await openFolder(ports, out, {
     ...{ flags, declared, isSuite },
     grows: flags.append === true || plays,
-    missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
+    playing: plays || flags.fault !== undefined
+      ? await playOptions(ports, { flags, wraps, sends, view })
+      : null,
     onExchange: (event) => view.exchange(event),
   });
   using shutdown = gracefulShutdown(ports, { wraps });
@@ -170,14 +172,14 @@ async function endRecorded(
     counts: { skipped, turned_away, played: counts.served, missed: counts.missed },
     variables: null,
   };
-  const { summary = null, unused = [] } = ended ?? {};
+  const { summary = null, unused = [], unmetFaults = [] } = ended ?? {};
   const error = summary === null
     ? refused
     : summary.failure !== null
     ? fileError(summary.failure.error, "record", path)
     : lossOf(summary, facts);
   const report = testReport(request, counts, {
-    ...{ path, unused: marks ? [] : unused, error },
+    ...{ path, unused: marks ? [] : unused, unmetFaults, error },
     usesRecording: counts.served > 0,
   });
   if (!marks || request.allowUnused || report.exit_code !== 0) return report;
@@ -197,7 +199,7 @@ function placesOf(recorder: Recorder): string {
 
 async function listening(
   ports: ProgramPorts,
-  { flags: { port = 0, host, token, missing }, folder: { recordings }, routes: { routes }, view }: {
+  { flags: { port = 0, host, token, missing, fault }, folder: { recordings }, routes: { routes }, view }: {
     readonly flags: RecordFlags;
     readonly folder: RecordingFolder;
     readonly routes: PlannedRoutes;
@@ -207,7 +209,7 @@ async function listening(
   try {
     return startRecorder({
       ...{ ports, recordings, routes, port, host, token },
-      answersChecks: missing === true,
+      answersChecks: missing === true || fault !== undefined,
       onEvent: (event) => view.refused(event),
     });
   } catch (error) {
@@ -216,8 +218,8 @@ async function listening(
   }
 }
 
-/** Returns the options of a recording that plays what is there. */
-async function missingOptions(
+/** Returns the options of a recording that plays exchanges. */
+async function playOptions(
   ports: ProgramPorts,
   { flags, wraps, sends, view }: {
     readonly flags: RecordFlags;
@@ -225,7 +227,7 @@ async function missingOptions(
     readonly sends: boolean;
     readonly view: RecordingView;
   },
-): Promise<MissingOptions> {
+): Promise<PlayOptions> {
   const isSuite = flags.suite === true;
   const advice = sends ? RECORD_AGAIN : RECORD_IN_CI;
   const createReplayer = await replayerFactory(ports, {
@@ -235,7 +237,7 @@ async function missingOptions(
     recordCommand: isSuite ? advice : missingCommand(flags, { wraps }),
   });
   return {
-    ...{ sends, createReplayer, onPlayed: (event) => view.played(event) },
+    ...{ plays: flags.missing === true, sends, createReplayer, onPlayed: (event) => view.played(event) },
     ...(isSuite ? { recordCommand: advice } : {}),
   };
 }

@@ -12,6 +12,7 @@ import {
   matchRulesNote,
   nothingSentNote,
   tooShortNote,
+  unmetFaultNote,
   unsetKeysNote,
   withheldRulesNote,
 } from "./recording_notes.ts";
@@ -49,7 +50,7 @@ export interface RequestCounts {
 /** Reports the end of a recording. @returns the exit code: that of the command first, then of the recording. */
 export function reportEnd(
   { output, events }: { readonly output: Output; readonly events: EventOutput<"record-event"> },
-  { total: sums, tests, failedIn }: FolderSummary,
+  { total: sums, tests, failedIn, unmetFaults }: FolderSummary,
   facts: EndFacts,
 ): ExitCode {
   const { out, plays, code, thrown, tooShort, counts } = facts;
@@ -82,6 +83,8 @@ export function reportEnd(
     leftAloneNote(sums.leftAlone),
   ];
   for (const note of notes) if (note !== null) output.note(note);
+  // Each test has reported its own.
+  if (facts.isReported !== true) { for (const fault of unmetFaults) output.note(unmetFaultNote(fault)); }
   if (facts.isReported === true) {
     output.note(`${counted(tests?.length ?? 0, "test")}: ${played} played, ${sums.published} recorded`);
     return output.closed ? output.closedExitCode : exitCode;

@@ -70,7 +70,7 @@ export async function openFolder(
     path,
     own,
     isFixture: (own?.before ?? null) !== null,
-    plays: (options.missing ?? null) !== null,
+    plays: options.playing?.plays === true,
     open: opened,
   });
   return { recordings, before: own?.before?.exchanges.length ?? 0, tooShort };

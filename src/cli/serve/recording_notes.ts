@@ -87,3 +87,8 @@ export function unrecordedApiNote(led: readonly Pick<Route, "variable" | "provid
   return `with --upstream, only ${route.variable} leads to the recorder: requests to the other API go to ` +
     `their usual server, and are not recorded (-p ${other.provider} records that API instead)`;
 }
+
+/** Reports a fault that broke no answer: too few requests came, or no answer had the place. */
+export function unmetFaultNote(fault: string): string {
+  return `the fault "${fault}" had no effect`;
+}

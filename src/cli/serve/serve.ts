@@ -2,7 +2,7 @@
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
-import { parseFaults } from "../../fixture/faults/plan.ts";
+import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import type { Loopback } from "../../fixture/loopback/server.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
@@ -52,7 +52,7 @@ export async function serveVerb(
 ): Promise<number> {
   const output = makeOutput(ports, flags);
   const pace = paceOf(flags.pace ?? "fast");
-  const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
+  const faults = flags.fault === undefined ? null : new TestFaults(flags.fault);
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   requireRewriting(flags);
   const isSuite = flags.suite === true;
@@ -136,7 +136,7 @@ export async function serveVerb(
       await answerTests({
         stdin: ports.stdin,
         stopped: shutdown.requested,
-        end: (request) => endServed(ports, request, { suite, tests, folder: folders[0] ?? "" }),
+        end: (request) => endServed(ports, request, { suite, tests, faults, folder: folders[0] ?? "" }),
         print: (report) => output.json<"test-report">(report),
       });
       shutdown.request();
@@ -194,14 +194,16 @@ function shownCommand(command: readonly string[]): string | undefined {
 async function endServed(
   ports: ProgramPorts,
   request: TestRequest,
-  { suite, tests, folder }: {
+  { suite, tests, faults, folder }: {
     readonly suite: ReplaySuite;
     readonly tests: TestEvents;
+    readonly faults: TestFaults | null;
     readonly folder: string;
   },
 ): Promise<TestReport> {
   const { test } = request;
   const path = `${folder}/${test}`;
+  const unmetFaults = faults?.end(test) ?? [];
   try {
     const summary = await suite.end(test);
     const numbersOf = (listed: ReplaySummary["unused"] = []) => listed.map(({ number }) => number);
@@ -210,7 +212,9 @@ async function endServed(
     // Without any exchange nothing could be played, so a recording that the test does not use is reported instead.
     const prunes = request.prunes && usesRecording && others.length === 0;
     const unused = prunes ? [] : numbersOf(summary?.unused);
-    const report = testReport(request, tests.take(test), { path, unused, usesRecording, error: null });
+    const report = testReport(request, tests.take(test), {
+      ...{ path, unused, usesRecording, unmetFaults, error: null },
+    });
     const notes = prunes && report.exit_code === 0
       ? await pruneUnused(ports, use)
       : obsoleteNotes(ports, path, numbersOf(summary?.obsolete));

@@ -8,6 +8,7 @@ import type { SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { SuiteSummary } from "../../fixture/serve/suite_summary.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { Output } from "../output.ts";
+import { unmetFaultNote } from "./recording_notes.ts";
 
 /** The most exchanges, or tests, that the summary lists. */
 const LISTED_UNUSED = 10;
@@ -72,7 +73,7 @@ export class ServeView {
     const { rewritten, tool_outputs_differ: outputs, hurried } = summary;
     const matched = this.#isChatty ? matchedLine(summary) : null;
     if (matched !== null) this.#line(matched);
-    for (const fault of unmet_faults) this.#line(`the fault "${fault}" had no effect`);
+    for (const fault of unmet_faults) this.#line(unmetFaultNote(fault));
     if (unused.length > 0) {
       const names = unused.map(({ fixture, number }) => `exchange ${number} of ${fixture}`);
       this.#line(`unused: ${listed(names)}`);

@@ -87,18 +87,26 @@ export interface TestOutcome {
   readonly unused: readonly number[];
   /** True if it used an exchange of its recording. */
   readonly usesRecording: boolean;
+  /** Faults that broke none of its answers. */
+  readonly unmetFaults: readonly string[];
   /** Error about its recording. */
   readonly error: RepriseError | null;
 }
 
 /** Outcome of a test whose recording could not be opened, or that has none. */
-export const NO_RECORDING: TestOutcome = { path: "", unused: [], usesRecording: false, error: null };
+export const NO_RECORDING: TestOutcome = {
+  path: "",
+  unused: [],
+  usesRecording: false,
+  unmetFaults: [],
+  error: null,
+};
 
 /** Writes the report of an ended test. */
 export function testReport(
   { test, allowUnused }: TestRequest,
   { messages: found, lines: _, skipped, dropped, ...counts }: TestCounts,
-  { path, unused, usesRecording, error }: TestOutcome,
+  { path, unused, usesRecording, unmetFaults, error }: TestOutcome,
 ): TestReport {
   const { served, recorded, missed } = counts;
   const messages = [...found];
@@ -111,6 +119,8 @@ export function testReport(
   if (!allowUnused && unused.length > 0 && missed === 0) {
     messages.push(unusedMessage(path, unused, usesRecording));
   } else if (!allowUnused && isSilent) messages.push(silentMessage(skipped));
+  // A failed test may have stopped before the request of the fault.
+  if (!allowUnused && messages.length === 0) messages.push(...unmetFaults.map(unmetMessage));
   return {
     type: "test.ended",
     test,
@@ -129,6 +139,11 @@ function unusedMessage(path: string, unused: readonly number[], usesRecording: b
     : "It used no other, so prune removes none. To replace the recording: run the test with REPRISE_RECORD=all; " +
       "if the test sends no request, remove the folder and allow a test without requests";
   return `The test did not use ${exchanges} ${unused.join(", ")} of "${path}". ${cure}`;
+}
+
+function unmetMessage(fault: string): string {
+  return `The fault "${fault}" had no effect: too few requests came, or no answer had the place. ` +
+    "reprise help faults shows how a fault names its requests and its place";
 }
 
 function silentMessage(skipped: number): string {

@@ -178,6 +178,37 @@ Deno.test("an exchange whose answer a fault replaced counts as used, and no reco
   assert.equal((await server.over()).code, 0);
 });
 
+Deno.test("a test with faults is recorded whole and meets them, and one whose fault has no effect fails", async () => {
+  await using folder = new TestFolder();
+  const fault = ["--suite", "--fault", "2: 503"];
+  const env = { OPENAI_BASE_URL: `${folder.upstream.origin}/v1`, OPENAI_API_KEY: "sk-real-4f1d0c7ea9" };
+  const ask = async (server: SuiteServer, inputs: readonly string[], more: object = {}) => {
+    const statuses = [];
+    for (const input of inputs) statuses.push(await server.ask("a", input));
+    const { exit_code, recorded, messages } = await server.end("a", more);
+    return [...statuses, exit_code, recorded, messages.map((text: string) => text.slice(0, 33)).join()];
+  };
+  const none = 'The fault "2: 503" had no effect:';
+  const recorder = await SuiteServer.start(
+    folder,
+    ["record", "--missing", "--out", folder.out, ...fault],
+    env,
+  );
+  assert.deepEqual(await ask(recorder, ["Hi", "And?", "And?"]), [200, 503, 200, 0, 2, ""]);
+  assert.deepEqual(await ask(recorder, ["Hi"]), [200, 7, 0, none]);
+  assert.equal((await recorder.over()).code, 0);
+  const server = await SuiteServer.start(folder, ["serve", folder.out, ...fault]);
+  // A test that runs again meets its faults again.
+  for (const _ of [1, 2]) {
+    assert.deepEqual(await ask(server, ["Hi", "And?", "And?"]), [200, 503, 200, 0, 0, ""]);
+  }
+  const unused = "The test did not use exchange 2 o";
+  assert.deepEqual(await ask(server, ["Hi"]), [200, 7, 0, unused]);
+  assert.deepEqual(await ask(server, ["Hi"], { prune: true }), [200, 7, 0, none]);
+  assert.deepEqual(await ask(server, ["Hi"], { allow_unused: true }), [200, 0, 0, ""]);
+  assert.equal((await server.over()).code, 0);
+});
+
 Deno.test("the line of docs/recording.md ends a test, of a folder that is not there yet too; keys are dummies", async () => {
   const page = Deno.readTextFileSync(new URL("../../../docs/recording.md", import.meta.url));
   const line = blocksOf(page).find(({ language }) => language === "json")?.text.trimEnd() ?? "";
