@@ -8,17 +8,9 @@
 import { tmpdir } from "node:os";
 import { posix, resolve } from "node:path";
 import { withoutComments } from "./house/source_text.ts";
+import { circles, homes, rooms, type Rule } from "./house/structure.ts";
 import { readTree, type SourceFile } from "./house/tree.ts";
 import { say } from "./terminal.ts";
-
-/** A match of `find` in a file breaks the rule if `check` returns a message. */
-interface Rule {
-  readonly files: RegExp;
-  /** The part of a file that is searched; all of its text by default. */
-  readonly view?: (text: string) => string;
-  readonly find: RegExp;
-  readonly check: (match: RegExpExecArray, path: string) => string | null;
-}
 
 /** Libraries that one folder of src/ wraps, so that changing the library changes one folder. */
 const WRAPPED = ("remote/aws4fetch cli/commander cli/diff cli/marked domain/ipaddr.js " +
@@ -112,6 +104,9 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
     citations: citations(textOf("src/apis/protocol.md")),
     ...links(texts),
     "tests run": testsRun(textOf),
+    homes: homes(files),
+    circles: circles(files),
+    rooms: rooms(files),
   };
 }
 

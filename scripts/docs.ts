@@ -10,7 +10,7 @@ import { MESSAGES_RULES } from "../src/apis/messages/rules/rule.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
 import { RESPONSES_RULES } from "../src/apis/responses/rules/rule.ts";
 import { type ApiRule, isAnswered } from "../src/apis/rule.ts";
-import { type Flag, isOffSwitch, memberOf, variablesOf } from "../src/cli/declare.ts";
+import { configMemberOf, type Flag, isOffSwitch, variablesOf } from "../src/cli/declare.ts";
 import { COMMON_FLAGS } from "../src/cli/flags.ts";
 import { rootHelp } from "../src/cli/help.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
@@ -183,13 +183,13 @@ function verbsHelp(): string {
 /** The flags that variables or members of `config.json` set, a row for each flag. */
 function settingsTable(): string {
   const flags: readonly Flag[] = ALL_VERBS.top.flatMap(({ flags }) => Object.values(flags))
-    .filter((flag) => variablesOf(flag).length > 0 || memberOf(flag) !== null);
+    .filter((flag) => variablesOf(flag).length > 0 || configMemberOf(flag) !== null);
   const rows = [...new Map(flags.map((flag) => [flag.spec, flag])).values()].map((flag) => {
     const variables = variablesOf(flag).map((name) =>
       `${code(name)}${isOffSwitch(flag, name) ? " (off)" : ""}`
     );
     const spelled = flag.spec.replace(/^.*(?=--)/, "").replace(/ .*$/, "");
-    const member = memberOf(flag);
+    const member = configMemberOf(flag);
     return [code(spelled), variables.join(", "), member === null ? "" : code(member), flag.about];
   });
   return table(["flag", "variable", "`config.json`", "meaning"], rows);

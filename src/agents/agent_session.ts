@@ -2,7 +2,6 @@
 import type { Item } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { SourceLines } from "./lines.ts";
 
 export const AGENT_NAMES = ["codex", "claude", "pi"] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
@@ -63,7 +62,7 @@ export interface AgentBranch {
   readonly shared: number;
   readonly entries: readonly AgentEntry[];
   /** Times of its lines, if they are in a file of its own. */
-  readonly times?: SourceLines["times"] | undefined;
+  readonly times?: ReadonlyMap<number, string> | undefined;
 }
 
 /** A part of the source that a session of ours cannot keep. */

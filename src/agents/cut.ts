@@ -18,7 +18,7 @@ export interface ImportedCut {
  * Cuts before the turn of line `keptFrom`, or after all turns if it is `null`, and never before `least`. `isInRun`: true if
  * the last of these runs continues after the compaction, or still can.
  */
-export function cutAt(
+export function cutAtTurn(
   turns: readonly PlacedTurn[],
   { keptFrom, least, isInRun }: {
     readonly keptFrom: number | null;

@@ -1,8 +1,7 @@
 /** Helpers of all readers: lost parts, branches, and values of JSON. */
 import type { Item } from "../domain/event.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
-import type { AgentBranch, AgentEntry, LostPart } from "./agent_session.ts";
-import type { SidePath, TreeLine } from "./tree.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn } from "../domain/json.ts";
+import type { LostPart } from "./agent_session.ts";
 
 /** Collects lost parts; a part that is lost on many lines for one reason is named once. */
 export class LostParts {
@@ -30,11 +29,6 @@ export function messageBy(role: JsonValue | undefined): string {
 /** A text member that is not empty. */
 export function textIn(value: JsonValue | undefined): string | null {
   return typeof value === "string" && value !== "" ? value : null;
-}
-
-/** Objects of an array; empty for any other value. */
-export function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Text of a result: a string, or the texts of its parts. `lose` gets each part that is no text. */
@@ -75,20 +69,4 @@ export function textPart(text: string): Item {
 /** An image in a message of the user, as the Responses API has it. */
 export function imagePart(mediaType: string, base64: string): Item {
   return { type: "input_image", detail: "auto", image_url: `data:${mediaType};base64,${base64}` };
-}
-
-/** Branches of their lines. `entriesOf` reads the lines of one; branches without an entry are left out. */
-export function branchesOf(
-  paths: readonly SidePath[],
-  main: readonly AgentEntry[],
-  entriesOf: (lines: readonly TreeLine[]) => readonly AgentEntry[],
-): AgentBranch[] {
-  return paths.flatMap(({ after, lines }): AgentBranch[] => {
-    const entries = entriesOf(lines);
-    const [first] = entries;
-    if (first === undefined) return [];
-    const shared = main.filter(({ line }) => line <= after).length;
-    const isSide = lines[0]?.json.isSidechain === true;
-    return [{ name: `${isSide ? "sidechain" : "branch"} at line ${first.line}`, shared, entries }];
-  });
 }

@@ -1,5 +1,6 @@
 /** Sessions whose lines name the line before them. They form a tree, and the agent continues one of its paths. */
 import type { JsonObject } from "../domain/json.ts";
+import type { AgentBranch, AgentEntry } from "./agent_session.ts";
 import type { LostParts } from "./reading.ts";
 
 export interface TreeLine {
@@ -108,4 +109,20 @@ export class LineTree {
       return { after: shared !== undefined && main.has(shared) ? shared.line : 0, lines };
     });
   }
+}
+
+/** Branches of their lines. `entriesOf` reads the lines of one; branches without an entry are left out. */
+export function branchesOf(
+  paths: readonly SidePath[],
+  main: readonly AgentEntry[],
+  entriesOf: (lines: readonly TreeLine[]) => readonly AgentEntry[],
+): AgentBranch[] {
+  return paths.flatMap(({ after, lines }): AgentBranch[] => {
+    const entries = entriesOf(lines);
+    const [first] = entries;
+    if (first === undefined) return [];
+    const shared = main.filter(({ line }) => line <= after).length;
+    const isSide = lines[0]?.json.isSidechain === true;
+    return [{ name: `${isSide ? "sidechain" : "branch"} at line ${first.line}`, shared, entries }];
+  });
 }

@@ -1,6 +1,6 @@
 /** Turns of the session that an import creates, in memory: each is validated as a reader will validate it. */
 import { answersInBlocks } from "../apis/agent_providers.ts";
-import { usageOf } from "../apis/usage.ts";
+import { requestUsageOf } from "../apis/usage.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { EventDraft, HistoryCompactionEvent } from "../domain/event.ts";
@@ -23,7 +23,7 @@ import type {
   ResponseEntry,
   ResultEntry,
 } from "./agent_session.ts";
-import { cutAt, type PlacedTurn } from "./cut.ts";
+import { cutAtTurn, type PlacedTurn } from "./cut.ts";
 import type { SourceLines } from "./lines.ts";
 
 /** Facts of the importing call that turns hold. */
@@ -232,7 +232,7 @@ class TurnBuilder {
     if (entry.usage !== null) events.push({ type: "provider_usage", usage: entry.usage });
     this.#usage = addUsage(
       this.#usage,
-      entry.usage === null ? UNCOUNTED : usageOf(fingerprint.provider, entry.usage),
+      entry.usage === null ? UNCOUNTED : requestUsageOf(fingerprint.provider, entry.usage),
     );
     const { agent, version } = this.#branch;
     const turn = this.#append({
@@ -286,7 +286,7 @@ class TurnBuilder {
   #addCompaction({ summary, keptFrom }: CompactionEntry, next: AgentEntry | undefined): void {
     this.#answerOpenCalls();
     const isInRun = next === undefined ? !this.#isAnswered : next.kind !== "user";
-    const cut = cutAt(this.#placed, { keptFrom, least: this.#checkpoint?.to_seq ?? 0, isInRun });
+    const cut = cutAtTurn(this.#placed, { keptFrom, least: this.#checkpoint?.to_seq ?? 0, isInRun });
     const turn = this.#append({
       kind: "compaction",
       run: this.#run,

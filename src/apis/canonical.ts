@@ -1,6 +1,5 @@
 /** Canonical form used to match requests: equal for two requests that mean the same to an API. */
-import { isRawNumber } from "../domain/exact_json.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../domain/json.ts";
 
 /** Names for values that differ between equivalent requests. */
 export interface CanonicalNames {

@@ -23,7 +23,7 @@ export function wireToolName(name: string): string {
  * The headers of a request for an event stream. A key is `Authorization: Bearer`, or the API's own `keyHeader`; without
  * one there is no such header.
  */
-export function requestHeaders(key: ApiKey | null, keyHeader: string): Record<string, string> {
+export function apiHeaders(key: ApiKey | null, keyHeader: string): Record<string, string> {
   return {
     ...keyHeaders(key, keyHeader),
     "user-agent": `reprise/${VERSION}`,

@@ -1,5 +1,5 @@
 /** Rules on requests with their sources, for the checkers of all APIs. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import type { JsonValue } from "../domain/json.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
 
 /** Sets of rules for requests, by provider. */
@@ -139,11 +139,6 @@ function violationOf(
     error: { type: "invalid_request_error", message, param, code },
     answered: isAnswered({ ...known, grade: grade ?? known.grade }),
   };
-}
-
-/** The objects of a list; an empty list for any other value. */
-export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /**

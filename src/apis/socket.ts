@@ -85,14 +85,14 @@ export interface Lanes<Request> {
   readonly requests: readonly Request[];
 }
 
-/** A message for a request of a {@linkcode Conversation}. */
+/** A message for a request of a {@linkcode SocketConversation}. */
 export interface ConversationMessage {
   readonly text: string;
   /** True if the message has only the items that the server does not have from this connection. */
   readonly continues: boolean;
 }
 
-/** A message of the server in a {@linkcode Conversation}. */
+/** A message of the server in a {@linkcode SocketConversation}. */
 export interface ConversationStep {
   /** The event of the HTTP equivalent, as the text of an event stream. */
   readonly event: string;
@@ -113,7 +113,7 @@ export interface ConversationStep {
 }
 
 /** Requests of one client on one connection, each after the answer to the one before. */
-export interface Conversation {
+export interface SocketConversation {
   /**
    * Returns the message for the request with this HTTP body. It continues the response to the request before if that
    * response completed, and the body extends it.
@@ -152,7 +152,7 @@ export interface SocketApi {
   inLane(text: string, lane: string | null): string;
   /** The refusal of a `previous_response_id` that the connection does not know. */
   previousNotFound(responseId: string): HttpError;
-  newConversation(): Conversation;
+  newConversation(): SocketConversation;
   /** Writes the messages of a response without output, which later messages may continue. */
   emptyResponse(message: CreateMessage, id: string): readonly string[];
   newChain(): ResponseChain;

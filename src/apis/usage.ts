@@ -12,7 +12,7 @@ export function countsOf(provider: ProviderKind, usage: JsonObject): AnswerCount
 }
 
 /** Returns the token counts of a usage object; missing counts are 0. */
-export function usageOf(provider: ProviderKind, usage: JsonObject): RequestUsage {
+export function requestUsageOf(provider: ProviderKind, usage: JsonObject): RequestUsage {
   return usageOfCounts(countsOf(provider, usage));
 }
 

@@ -6,7 +6,7 @@ import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { type OwnPrices, parsePrices } from "./cost/own_prices.ts";
-import { type Flag, memberOf } from "./declare.ts";
+import { configMemberOf, type Flag } from "./declare.ts";
 import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, STDIN, TRANSPORT } from "./flags.ts";
 import { configPath, type ConfigValues, otherKind } from "./settings.ts";
 
@@ -18,7 +18,7 @@ const CONFIG_NAMES: readonly string[] = Object.values({
   REMOTE,
   ...COMMON_FLAGS,
 })
-  .flatMap((flag: Flag) => memberOf(flag) ?? []);
+  .flatMap((flag: Flag) => configMemberOf(flag) ?? []);
 
 /** Lists of permission rules, as `--allow` and `--deny` take them. */
 const RULE_NAMES = ["allow", "deny"] as const;

@@ -200,7 +200,7 @@ export function isOffSwitch({ spec }: Flag, variable: string): boolean {
 }
 
 /** The member of `config.json` that sets a flag; `null` for a flag without one. */
-export function memberOf({ sources }: Flag): string | null {
+export function configMemberOf({ sources }: Flag): string | null {
   const found = sources.find((source) => typeof source === "object" && "member" in source);
   return typeof found === "object" && "member" in found ? found.member : null;
 }

@@ -8,7 +8,7 @@ import type { Send } from "../transport/http.ts";
 import { createFetch } from "../transport/fetch.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
-import { onStopSignals } from "./signals.ts";
+import { onStopSignals, type SignalPorts } from "./signals.ts";
 import { stdout } from "./start/streams.ts";
 import type { TextStream } from "./terminal.ts";
 
@@ -21,16 +21,12 @@ export type Terminal = Pick<typeof Deno.stdin, "read" | "setRaw">;
  * All inputs and outputs of the program in its process. One value, so that `test` only has to call the program with
  * another value (src/cli/test/step.ts).
  */
-export interface ProgramPorts extends Ports {
+export interface ProgramPorts extends Ports, SignalPorts {
   readonly stdin: InputStream;
   /** Opens the terminal of the process: stdin, or past a stdin that is none; `null` if there is none. */
   readonly openTerminal: () => Terminal | null;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
-  /** Listens for the signals that ask the program to end. */
-  readonly onStopSignals: typeof onStopSignals;
-  /** Ends the program and the commands of its tools at once. Callers return: in a test, only the step ends. */
-  readonly exit: (code: number) => void;
   /** Receives each request before it is sent, or before a fixture answers it. */
   readonly wrapSend: (send: Send) => Send;
   /** Receives the result of a tool before the model does. */

@@ -1,7 +1,7 @@
 /** Sizes and counts as people read them. */
 
 /** Bytes with three digits and a decimal unit: `999 B`, `12.3 kB`, `1.2 GB`. */
-export function sizeText(bytes: number): string {
+export function shortSize(bytes: number): string {
   const { digits, unit } = scaled(bytes, ["", "k", "M", "G", "T"]);
   return `${digits} ${unit}B`;
 }

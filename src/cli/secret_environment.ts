@@ -29,7 +29,7 @@ export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvi
 }
 
 /** A text without the secrets of the environment and without what looks like a secret, for names that are shown everywhere. */
-export function withoutSecrets(text: string): string {
+export function withoutEnvironmentSecrets(text: string): string {
   const { values } = secretEnvironment();
   const unknown = values.reduce((left, { value }) => left.replaceAll(value, " "), text);
   return redactText(unknown).text.replaceAll(/\[redacted \w+\]/g, " ");

@@ -9,7 +9,7 @@ import type { Ports } from "../domain/ports.ts";
 import { withoutSlash } from "../domain/text.ts";
 import { parentOf } from "../store/home.ts";
 import { specialKind } from "../tools/sandbox_path.ts";
-import { type Flag, memberOf, variablesOf } from "./declare.ts";
+import { configMemberOf, type Flag, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REMOTE } from "./flags.ts";
 
 export interface Setting<T> {
@@ -50,7 +50,7 @@ export function declaredSources(
   flag: Flag,
   { values }: ConfigValues,
 ): { readonly env: readonly string[]; readonly config: string | undefined } {
-  const member = memberOf(flag);
+  const member = configMemberOf(flag);
   return { env: variablesOf(flag), config: member === null ? undefined : values[member] };
 }
 

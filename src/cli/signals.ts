@@ -1,7 +1,7 @@
 /** Signals that ask the program to end. */
 import type { ExitCode } from "../domain/errors.ts";
+import type { Clock } from "../domain/ports.ts";
 import type { Stop } from "../run/outcome.ts";
-import type { ProgramPorts } from "./live_ports.ts";
 
 /** The signals that ask a process to end, each with the exit code that reports it. */
 export const STOP_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
@@ -38,6 +38,14 @@ export function onStopSignals(act: (signal: StopSignal, exitCode: ExitCode) => v
   };
 }
 
+/** The parts of a program's ports that listen for signals and end it. */
+export interface SignalPorts {
+  /** Listens for the signals that ask the program to end. */
+  readonly onStopSignals: typeof onStopSignals;
+  /** Ends the program and the commands of its tools at once. Callers return: in a test, only the step ends. */
+  readonly exit: (code: number) => void;
+}
+
 /** Sends a signal to a child that may have ended by now. */
 export function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
@@ -61,7 +69,7 @@ export interface Ending extends Disposable {
  * takes too long: files on disk are whole at any time.
  */
 export function endOnSignals(
-  { onStopSignals, exit }: Pick<ProgramPorts, "onStopSignals" | "exit">,
+  { onStopSignals, exit }: SignalPorts,
   act: (signal: StopSignal, exitCode: ExitCode) => void,
 ): Ending {
   let lastResort: ReturnType<typeof setTimeout> | undefined;
@@ -88,7 +96,7 @@ export function endOnSignals(
  *
  * @returns a function that undoes this.
  */
-export function stopOnSignals(ports: ProgramPorts, stop: Stop): () => void {
+export function stopOnSignals(ports: SignalPorts & { readonly clock: Clock }, stop: Stop): () => void {
   const ending = endOnSignals(ports, (signal) => stop.request(signal));
   const leftMs = Math.max(0, stop.endsAt - ports.clock.monotonic());
   const timer = setTimeout(() => stop.request("timeout"), leftMs);

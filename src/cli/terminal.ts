@@ -1,5 +1,5 @@
 /** Text made safe for a terminal. */
-import { type ByteStream, writeAll } from "./start/streams.ts";
+import { type ByteStream, writeBlocking } from "./start/streams.ts";
 
 /**
  * Control characters, and characters that Unicode hides: bidi marks, zero-width marks, fillers, tag letters, line
@@ -53,7 +53,7 @@ export interface Styled {
 }
 
 /** Joins lines, each with its end. */
-export function joined(lines: readonly (readonly (string | Styled)[])[]): (string | Styled)[] {
+export function joinedLines(lines: readonly (readonly (string | Styled)[])[]): (string | Styled)[] {
   return lines.flatMap((line) => [...line, "\n"]);
 }
 
@@ -195,7 +195,7 @@ export class Printer {
   /** Bytes of a file that holds JSON, in any number of parts. */
   bytes(bytes: Uint8Array): void {
     if (this.isTerminal) this.#write(visibleJson(this.#decoder.decode(bytes, { stream: true })));
-    else writeAll(this.#stream, bytes);
+    else writeBlocking(this.#stream, bytes);
   }
 
   #rendered(piece: string | Styled): string {
@@ -205,6 +205,6 @@ export class Printer {
   }
 
   #write(text: string): void {
-    writeAll(this.#stream, this.#encoder.encode(text));
+    writeBlocking(this.#stream, this.#encoder.encode(text));
   }
 }

@@ -5,23 +5,7 @@
  * `JSON.stringify`, `Object.keys` and `Object.entries` see the original; a spread or `Object.fromEntries` loses the
  * order, which {@linkcode objectOf} and {@linkcode withMembers} keep.
  */
-import type { JsonObject, JsonValue } from "./json.ts";
-
-/** A number that JavaScript would spell differently: `JSON.stringify` writes its source text. */
-export interface RawNumber extends JsonObject {
-  readonly rawJSON: string;
-}
-
-/** Parts of the runtime's `JSON` that its type declarations lack. */
-const raw = JSON as unknown as {
-  rawJSON(source: string): RawNumber;
-  isRawJSON(value: unknown): value is RawNumber;
-};
-
-/** True for a number that keeps its source text. */
-export function isRawNumber(value: unknown): value is RawNumber {
-  return raw.isRawJSON(value);
-}
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue, type RawNumber } from "./json.ts";
 
 /**
  * Parses a JSON text so that it can be written unchanged, except for white space, escapes in strings and repeated
@@ -40,7 +24,7 @@ export function exactly<T extends JsonValue>(parsed: T, text: string): T {
 
 /** Returns the number with this source text, for {@linkcode Reading}. */
 export function rawNumber(source: string): RawNumber {
-  return raw.rawJSON(source);
+  return (JSON as unknown as { rawJSON(source: string): RawNumber }).rawJSON(source);
 }
 
 /** Decides which value represents a part of a text. */
@@ -83,6 +67,21 @@ export function objectOf(members: readonly (readonly [string, JsonValue | undefi
 /** Returns `object` with these members: they replace its own members of the same name, or come last. */
 export function withMembers<T extends JsonObject>(object: T, members: JsonObject): T {
   return objectOf([...Object.entries(object), ...Object.entries(members)]) as T;
+}
+
+/** Returns `value` with well-formed Unicode in every string (a lone surrogate becomes U+FFFD). */
+export function wellFormedValue(value: JsonValue): JsonValue {
+  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormedValue);
+  if (isJsonObject(value) && !isRawNumber(value)) {
+    return objectOf(
+      Object.entries(value).map(([name, member]) => [
+        name.toWellFormed(),
+        wellFormedValue(member ?? null),
+      ]),
+    );
+  }
+  return value;
 }
 
 const QUOTE = 0x22, MINUS = 0x2d, BACKSLASH = 0x5c;

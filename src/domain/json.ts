@@ -1,5 +1,3 @@
-import { isRawNumber, objectOf } from "./exact_json.ts";
-
 /**
  * JSON values as `JSON.parse` or `parseExact` return them. Unknown fields are kept everywhere.
  */
@@ -19,6 +17,24 @@ export interface JsonObject {
 /** True when `value` is a JSON object (not `null`, not an array), or a raw number, which is an object to JavaScript. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A number that JavaScript would spell differently: `JSON.stringify` writes its source text. */
+export interface RawNumber extends JsonObject {
+  readonly rawJSON: string;
+}
+
+/** Parts of the runtime's `JSON` that its type declarations lack. */
+const raw = JSON as unknown as { isRawJSON(value: unknown): value is RawNumber };
+
+/** True for a number that keeps its source text. */
+export function isRawNumber(value: unknown): value is RawNumber {
+  return raw.isRawJSON(value);
+}
+
+/** The objects of a list; an empty list for any other value. */
+export function objectsIn(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Parses a JSON object; `null` if the text is another JSON value, or not JSON. */
@@ -73,19 +89,4 @@ export function indexMember(object: JsonObject, name: string): number | undefine
 export function objectMember(object: JsonObject, name: string): JsonObject | undefined {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return isJsonObject(value) ? value : undefined;
-}
-
-/** Returns `value` with well-formed Unicode in every string (a lone surrogate becomes U+FFFD). */
-export function wellFormedValue(value: JsonValue): JsonValue {
-  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormedValue);
-  if (isJsonObject(value) && !isRawNumber(value)) {
-    return objectOf(
-      Object.entries(value).map(([name, member]) => [
-        name.toWellFormed(),
-        wellFormedValue(member ?? null),
-      ]),
-    );
-  }
-  return value;
 }

@@ -25,7 +25,7 @@ export function where(expected: string, fits: (value: unknown) => boolean): Shap
 export const string: Shape = where("a string", (value) => typeof value === "string");
 
 /** A string that is not empty. */
-export const text: Shape = where(
+export const filledString: Shape = where(
   "a string that is not empty",
   (value) => typeof value === "string" && value !== "",
 );
@@ -95,7 +95,7 @@ export function record(shape: Shape): Shape {
 }
 
 /** List with members of this shape, at least `least`. */
-export function list(shape: Shape, least = 0): Shape {
+export function listOf(shape: Shape, least = 0): Shape {
   const size = where(least === 0 ? "a list" : `a list of at least ${least}`, Array.isArray);
   return (value) => {
     if (!Array.isArray(value) || value.length < least) return size(null);
@@ -109,7 +109,7 @@ export function list(shape: Shape, least = 0): Shape {
 
 /** List of exactly two members of this shape. */
 export function pair(shape: Shape): Shape {
-  const two = list(shape);
+  const two = listOf(shape);
   const size = where("a list of two", Array.isArray);
   return (value) => Array.isArray(value) && value.length !== 2 ? size(null) : two(value);
 }

@@ -1,8 +1,8 @@
 /** Documents without encrypted content: a length and a hash identify it, and only its provider can read it. */
 import { encodeUtf8 } from "./bytes.ts";
-import { isRawNumber, objectOf } from "./exact_json.ts";
+import { objectOf } from "./exact_json.ts";
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "./json.ts";
 import { sha256Hex } from "./hash.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 
 /** The encrypted member of objects of a type; members with a name such as `encrypted_content` are encrypted on any. */
 const OPAQUE_OF: Readonly<Record<string, string>> = { thinking: "signature", redacted_thinking: "data" };

@@ -10,19 +10,18 @@ import type { Usage } from "../domain/usage.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { apiOf } from "../apis/apis.ts";
 import { compactionDraft } from "./checkpoint.ts";
-import type { Run } from "./loop.ts";
 import { targetOf } from "./next_request.ts";
 import type { OpenSession } from "./recover.ts";
-import type { RequestOutcome } from "./request_step.ts";
+import type { OpenRun, RequestOutcome } from "./request_step.ts";
 
 /** The compactions of one run. Replaced turns stay on disk. */
 export class Compactions {
-  readonly #run: Run;
+  readonly #run: OpenRun;
   #madeRoom = false;
   /** True once a checkpoint could not bring the requests under the limit. */
   #isOutOfReach = false;
 
-  constructor(run: Run) {
+  constructor(run: OpenRun) {
     this.#run = run;
   }
 

@@ -37,7 +37,7 @@ import {
   requireUnfinished,
   type RunStart,
 } from "./recover.ts";
-import { type RequestOutcome, requestStep, type SendOptions } from "./request_step.ts";
+import { type OpenRun, type RepeatOptions, type RequestOutcome, requestStep } from "./request_step.ts";
 import { Retries } from "./retry.ts";
 import type { RunSetup } from "./setup.ts";
 import { runToolBatch } from "./tool_batch.ts";
@@ -98,7 +98,7 @@ function drifted(session: string, drift: readonly PinChange[]): RepriseError {
   );
 }
 
-export class Run {
+class Run implements OpenRun {
   readonly setup: RunSetup;
   readonly number: number;
   readonly #pins: Pins;
@@ -231,7 +231,7 @@ export class Run {
     for (const turn of this.#unpriced.splice(0)) this.#cost = addCost(this.#cost, await costOf(turn));
   }
 
-  async send(step: number, options: SendOptions): Promise<RequestOutcome> {
+  async send(step: number, options: RepeatOptions): Promise<RequestOutcome> {
     const { instructions, tools } = this.#pins;
     const left = tokensLeft(this.setup.limits, this.#progress);
     return await requestStep({

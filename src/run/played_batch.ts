@@ -3,9 +3,9 @@ import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/even
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import { type BatchLog, type Job, keepEach, keepTogether } from "./batch_log.ts";
-import type { DeniedCall } from "./permission_gate.ts";
+import type { DeniedCall, PermissionGate } from "./permission_gate.ts";
 import { fallbackResult } from "./recover.ts";
-import type { RunSetup } from "./setup.ts";
+import type { Emit } from "./events.ts";
 
 /** Decision and result of a call when it was recorded. */
 export interface PlayedCall {
@@ -35,7 +35,9 @@ export interface ToolPlayback {
 const STARTED: ReadonlySet<ToolResultStatus> = new Set(["ok", "error", "interrupted"]);
 
 /** Parts of a run that played calls need. */
-interface PlayedSetup extends Pick<RunSetup, "emit" | "gate"> {
+interface PlayedSetup {
+  readonly emit: Emit;
+  readonly gate: PermissionGate;
   readonly writer: Pick<SessionWriter, "putBlob">;
 }
 

@@ -1,11 +1,11 @@
 /** Sends one request, reads its response to the end, and makes the turn that keeps it. */
 import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
-import type { EventDraft, Item, Omission } from "../domain/event.ts";
-import { NO_USAGE, type RequestUsage, UNCOUNTED } from "../domain/usage.ts";
+import type { EventDraft, Item, Omission, ToolCallEvent } from "../domain/event.ts";
+import { NO_USAGE, type RequestUsage, UNCOUNTED, type Usage } from "../domain/usage.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { itemKind } from "../domain/item.ts";
 import type { Ports } from "../domain/ports.ts";
-import type { ResponseRecord, TurnDraft } from "../domain/turn.ts";
+import type { ResponseRecord, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import type { ApiKey, BuiltRequest, FinishedResponse, RunApi, StreamUpdate } from "../apis/api.ts";
@@ -18,15 +18,32 @@ import { failureOfError } from "./refusals.ts";
 import type { RunSetup } from "./setup.ts";
 
 /** Options for sending a request of a step. */
-export interface SendOptions {
+export interface RepeatOptions {
   /** True if the step repeats a refused request. */
   readonly again: boolean;
   /** A turn that the request includes, and that is saved only if the retry succeeds. */
   readonly pending: TurnDraft | null;
 }
 
+/** A run that has begun, for what repeats its requests and shrinks its history. */
+export interface OpenRun {
+  readonly setup: RunSetup;
+  readonly number: number;
+  /** As in {@linkcode RunSetup}, until a response names it. */
+  readonly account: string | null;
+  readonly usage: Usage;
+  /** Makes a turn durable. */
+  append(draft: TurnDraft): Promise<Turn>;
+  /** Reports a durable turn. */
+  acknowledge(turn: Turn): void;
+  save(draft: TurnDraft): Promise<Turn>;
+  send(step: number, options: RepeatOptions): Promise<RequestOutcome>;
+  /** Saves and counts a response; returns its calls. */
+  keep(outcome: RequestOutcome, step: number): Promise<readonly ToolCallEvent[]>;
+}
+
 /** State that a run carries from request to request. */
-export interface RequestContext extends SendOptions, SendFacts {
+export interface RequestContext extends RepeatOptions, SendFacts {
   readonly setup: RunSetup;
   readonly run: number;
   readonly pending: TurnDraft | null;

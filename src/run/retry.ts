@@ -16,8 +16,7 @@ import {
   type RetryPlan,
   sentReasoning,
 } from "./refusals.ts";
-import type { RequestOutcome } from "./request_step.ts";
-import type { Run } from "./loop.ts";
+import type { OpenRun, RequestOutcome } from "./request_step.ts";
 import { fingerprintOf, targetOf } from "./next_request.ts";
 import { continueCommand, withReplayHint } from "./outcome.ts";
 
@@ -26,12 +25,12 @@ const MAX_RETRIES = 5;
 
 /** Sends the requests of one run, each with the retries that its refusals allow. */
 export class Retries {
-  readonly #run: Run;
+  readonly #run: OpenRun;
   /** True once a request was sent again without reasoning although the API did not name reasoning. */
   #triedBlindly = false;
   #lastEvents: readonly EventDraft[] = [];
 
-  constructor(run: Run) {
+  constructor(run: OpenRun) {
     this.#run = run;
   }
 

@@ -2,15 +2,15 @@
  * Sends the requests of a run over one WebSocket. The rest of the run sees the HTTP equivalents: each request is the body
  * that HTTP would send, each answer an event stream or an error with its status (protocol §8.5).
  */
-import type { Conversation, ConversationStep, HttpError, SocketApi } from "../apis/socket.ts";
+import type { ConversationStep, HttpError, SocketApi, SocketConversation } from "../apis/socket.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import {
   CONNECTION_HEADERS,
   discard,
-  type HttpRequest,
   type HttpResponse,
+  type OutgoingRequest,
   type Send,
 } from "../transport/http.ts";
 import { capped, checkTarget, type LiveOptions } from "../transport/live.ts";
@@ -92,7 +92,7 @@ type Opening =
 
 class SocketSender {
   readonly #options: SocketSendOptions;
-  readonly #conversation: Conversation;
+  readonly #conversation: SocketConversation;
   #connection: Connection | null = null;
   /** True once the server was found to offer no WebSocket. */
   #httpOnly = false;
@@ -102,7 +102,7 @@ class SocketSender {
     this.#conversation = options.api.newConversation();
   }
 
-  async send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+  async send(request: OutgoingRequest, signal: AbortSignal): Promise<HttpResponse> {
     const { api, http, origin, ports, onFallback } = this.#options;
     const url = new URL(request.url);
     if (this.#httpOnly || !api.ownsPath(url.pathname)) return await http(request, signal);
@@ -172,7 +172,7 @@ class SocketSender {
     this.#conversation.forget();
   }
 
-  #reusable({ url, headers }: HttpRequest): boolean {
+  #reusable({ url, headers }: OutgoingRequest): boolean {
     const connection = this.#connection;
     if (connection?.socket.isOpen === true && connection.target === targetOf(url, headers)) return true;
     this.#drop();
@@ -180,7 +180,7 @@ class SocketSender {
   }
 
   /** Opens a connection; returns a message for the user if there is none. */
-  async #open({ url, headers }: HttpRequest, signal: AbortSignal): Promise<string | null> {
+  async #open({ url, headers }: OutgoingRequest, signal: AbortSignal): Promise<string | null> {
     const { ports, responseTimeoutMs } = this.#options;
     const { host } = new URL(url);
     try {
@@ -299,7 +299,7 @@ class SocketSender {
 }
 
 /** Identifies the upgrade that a request needs. */
-function targetOf(url: string, headers: HttpRequest["headers"]): string {
+function targetOf(url: string, headers: OutgoingRequest["headers"]): string {
   return JSON.stringify([url, headers]);
 }
 

@@ -86,7 +86,7 @@ export interface SessionSummary {
  * @throws {RepriseError} `storage_*` when the home itself cannot be listed.
  */
 export function listSessions(ports: Ports, home: Home): SessionSummary[] {
-  const summaries = sessionNames(ports, home).map((id) => summaryOf(ports, home, id));
+  const summaries = sessionNames(ports, home).map((id) => sessionSummary(ports, home, id));
   return summaries.sort((a, b) => {
     const [left, right] = [a.manifest?.updated_at ?? "", b.manifest?.updated_at ?? ""];
     return left === right ? compare(a.id, b.id) : compare(right, left);
@@ -134,7 +134,7 @@ export function strayNames(ports: Ports, home: Home): {
 }
 
 /** One session as {@linkcode listSessions} has it. */
-export function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
+export function sessionSummary(ports: Ports, home: Home, id: SessionId): SessionSummary {
   const paths = sessionPaths(home.sessions, id);
   const path = paths.root;
   try {

@@ -75,7 +75,7 @@ function noteText(missing: number): string {
 }
 
 /** `text` cut to `maxChars` UTF-16 units with a note of how many more there were. */
-export function cutLine(text: string, maxChars: number): string {
+export function shortenedLine(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = headOf(text, maxChars);
   return `${head} [… ${text.length - head.length} more characters in this line]`;

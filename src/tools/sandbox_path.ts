@@ -31,7 +31,7 @@ export interface Located {
 }
 
 /** A regular file of the workspace, open for reading. */
-export interface OpenedFile {
+export interface SandboxFile {
   /** Length in bytes when it was opened; a guide only. */
   readonly size: number;
   /** Reads some bytes into `buffer`; 0 at the end. */
@@ -81,7 +81,7 @@ export function locate(root: string, given: string): Located {
  *
  * @throws {ToolFailure} when it changed since, or may not be read.
  */
-export function openFile(root: string, located: Located): OpenedFile {
+export function openFile(root: string, located: Located): SandboxFile {
   if (located.kind !== "file") {
     throw new ToolFailure(`Cannot open ${quotedPath(located.shown)}: it is a directory`);
   }

@@ -4,9 +4,9 @@ import type { Clock } from "../domain/ports.ts";
 import { connectionFailure, failureError, withoutSecrets } from "./failure.ts";
 import {
   discard,
-  type HttpRequest,
   type HttpResponse,
   isEventStreamType,
+  type OutgoingRequest,
   readText,
   type Send,
 } from "./http.ts";
@@ -37,7 +37,7 @@ export interface RetryInfo {
 /** Options of {@linkcode readEventStream}. */
 export interface ExchangeOptions {
   readonly send: Send;
-  readonly request: HttpRequest;
+  readonly request: OutgoingRequest;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** A number in [0, 1), for the jitter. */
@@ -154,7 +154,7 @@ function requestIdOf(headers: Headers): string | null {
 }
 
 /** Names only the target's origin: the rest of the URL may hold a token. */
-function redirected(request: HttpRequest, response: HttpResponse): RepriseError {
+function redirected(request: OutgoingRequest, response: HttpResponse): RepriseError {
   const location = response.headers.get("location") ?? "";
   const target = URL.canParse(location, request.url)
     ? new URL(location, request.url).origin

@@ -1,7 +1,7 @@
 /** Types of an HTTP exchange, shared by live transport, recorder and player. */
 
 /** A `POST` with a JSON body. */
-export interface HttpRequest {
+export interface OutgoingRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -22,7 +22,7 @@ export interface HttpResponse {
  *
  * @throws {RepriseError} `network_failed` and similar; never for an HTTP status, which is an answer.
  */
-export type Send = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
+export type Send = (request: OutgoingRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
 export function isEventStreamType(contentType: string | null | undefined): boolean {
   return /^\s*text\/event-stream\s*(;|$)/i.test(contentType ?? "");

@@ -1,22 +1,12 @@
 /** Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`. */
 import { CLAUDE_CODE_PROVIDER } from "../../apis/agent_providers.ts";
 import type { Item } from "../../domain/event.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn } from "../../domain/json.ts";
 import type { AgentEntry, AgentSession, ResultEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
-import {
-  branchesOf,
-  countedUsage,
-  imagePart,
-  LostParts,
-  objectsIn,
-  partsIn,
-  resultText,
-  textIn,
-  textPart,
-} from "../reading.ts";
+import { countedUsage, imagePart, LostParts, partsIn, resultText, textIn, textPart } from "../reading.ts";
+import { branchesOf, LineTree, linkedLines, type TreeLine } from "../tree.ts";
 import { type CommandPrompt, isCommand, promptsOfCommands } from "./commands.ts";
-import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
 /** Types of lines that describe the program and not the conversation. */
 const SILENT: ReadonlySet<JsonValue> = new Set([

@@ -2,12 +2,12 @@
 import type { Item } from "../../domain/event.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
-import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn, plainText } from "../../domain/json.ts";
 import { itemKind } from "../../domain/item.ts";
 import type { AgentBranch, AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
-import { joinedUsage, TokenCounter, usageOf } from "./token_counts.ts";
-import { LostParts, messageBy, objectsIn, partsIn, resultText, textIn } from "../reading.ts";
+import { codexUsage, joinedUsage, TokenCounter } from "./token_counts.ts";
+import { LostParts, messageBy, partsIn, resultText, textIn } from "../reading.ts";
 
 /** Types of lines that repeat other lines, or describe the program and not the conversation. */
 const SILENT: ReadonlySet<JsonValue> = new Set(["event_msg", "world_state"]);
@@ -120,7 +120,7 @@ class CodexReader {
     } else if (type === "response_item") this.#addItem(line, payload);
     else if (type === "token_usage_record") {
       this.#marksEnds = true;
-      this.#endResponse({ responseId: textIn(payload.response_id), usage: usageOf(payload.usage) });
+      this.#endResponse({ responseId: textIn(payload.response_id), usage: codexUsage(payload.usage) });
     } else if (type === "compacted") this.#addCompaction(line, payload);
     else if (type === "event_msg") this.#addEvent(line, payload);
     else if (!SILENT.has(type)) {

@@ -11,14 +11,14 @@ export class TokenCounter {
     const { total_token_usage: total, last_token_usage: last } = info;
     const before = this.#total;
     if (isJsonObject(total)) this.#total = total;
-    if (before === null || !isJsonObject(total)) return usageOf(isJsonObject(last) ? last : total);
+    if (before === null || !isJsonObject(total)) return codexUsage(isJsonObject(last) ? last : total);
     const steps = MEMBERS.map((name) =>
       [name, (countIn(total, name) ?? 0) - (countIn(before, name) ?? 0)] as const
     );
     // The sums begin again.
-    if (steps.some(([, step]) => step < 0)) return usageOf(last);
+    if (steps.some(([, step]) => step < 0)) return codexUsage(last);
     const known = steps.filter(([name]) => countIn(total, name) !== null);
-    return usageOf(Object.fromEntries(known));
+    return codexUsage(Object.fromEntries(known));
   }
 }
 
@@ -47,7 +47,7 @@ const MEMBERS = [
 ];
 
 /** Returns a usage in the shape of the Responses API, with the counts that it has; `null` if it counts no tokens. */
-export function usageOf(usage: JsonValue | undefined): JsonObject | null {
+export function codexUsage(usage: JsonValue | undefined): JsonObject | null {
   if (!isJsonObject(usage)) return null;
   const [input, cached, written, output, reasoning, total] = MEMBERS.map((name) => countIn(usage, name));
   if (!input && !output) return null;

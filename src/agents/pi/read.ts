@@ -7,7 +7,6 @@ import { parseShallow } from "../../domain/json_depth.ts";
 import type { AgentEntry, AgentSession } from "../agent_session.ts";
 import { MAX_LINE_DEPTH, type SourceLine } from "../lines.ts";
 import {
-  branchesOf,
   countedUsage,
   imagePart,
   LostParts,
@@ -17,7 +16,7 @@ import {
   textIn,
   textPart,
 } from "../reading.ts";
-import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
+import { branchesOf, LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
 /** Types of lines that describe the program and not the conversation. */
 const SILENT: ReadonlySet<string> = new Set([

@@ -1,10 +1,9 @@
 /** OpenAI Chat Completions and compatible servers, for recording and replay. */
 import { chatCalls } from "./calls.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
-import { isJsonObject, type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, numberMember, objectsIn, stringMember } from "../../domain/json.ts";
 import type { Api } from "../api.ts";
 import { openaiServers } from "../openai.ts";
-import { objectsOf } from "../rule.ts";
 import type { StreamEvent } from "../stream.ts";
 import { chatCanonical } from "./canonical.ts";
 import { chatFaults } from "./faults.ts";
@@ -36,7 +35,7 @@ export const chatApi: Api = {
 /** Recognises a chunk by its `object`, or by a delta without a type: some servers leave `object` out. */
 function ownsEvent({ type, data }: Pick<StreamEvent, "type" | "data">): boolean {
   if (data?.object === "chat.completion.chunk") return true;
-  return type === undefined && objectsOf(data?.choices).some(({ delta }) => isJsonObject(delta));
+  return type === undefined && objectsIn(data?.choices).some(({ delta }) => isJsonObject(delta));
 }
 
 /** Recognises a completion, and an error about a field that no other API of OpenAI has (§15.6). */
@@ -53,7 +52,7 @@ function documentPath({ object, type, error }: JsonObject): string | null {
 function providerOf(responses: readonly JsonObject[]): ProviderKind {
   const isFiltered = responses.some((response) =>
     response.prompt_filter_results !== undefined ||
-    objectsOf(response.choices).some(({ content_filter_results: results }) => results !== undefined)
+    objectsIn(response.choices).some(({ content_filter_results: results }) => results !== undefined)
   );
   if (isFiltered) return "azure";
   return /^chatcmpl-[A-Za-z0-9]{29}$/.test(stringMember(responses[0] ?? {}, "id") ?? "")

@@ -1,8 +1,7 @@
 /** Canonical form of Chat Completions requests. */
 import { words } from "../../domain/text.ts";
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn, stringMember } from "../../domain/json.ts";
 import { type CanonicalForm, type CanonicalNames, mapMembers, sortedResults } from "../canonical.ts";
-import { objectsOf } from "../rule.ts";
 
 /** Caching, accounting, and padding of the stream change no answer (protocol §15.1). */
 const IGNORED = new Set(words(`
@@ -67,8 +66,8 @@ function callAnswered(message: JsonValue): string | null {
 
 function callsIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
   const calls = new Map<string, number>();
-  for (const { tool_calls: list } of objectsOf(messages)) {
-    for (const { id } of objectsOf(list)) {
+  for (const { tool_calls: list } of objectsIn(messages)) {
+    for (const { id } of objectsIn(list)) {
       if (typeof id === "string" && !calls.has(id)) calls.set(id, calls.size);
     }
   }

@@ -1,9 +1,8 @@
 /** Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6). */
-import type { JsonObject } from "../../domain/json.ts";
-import { objectsOf } from "../rule.ts";
+import { type JsonObject, objectsIn } from "../../domain/json.ts";
 import { contentErrors, errorOf, refusalOf } from "../responses/faults.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
-import { reasonOf } from "./message.ts";
+import { finishReasonOf } from "./message.ts";
 
 export const chatFaults: FaultWriter = {
   ending,
@@ -55,9 +54,9 @@ function envelopeOf(kept: readonly StreamEvent[], all: readonly StreamEvent[]): 
 
 function openChoices(events: readonly StreamEvent[]): readonly number[] {
   const open = new Map<number, boolean>([[0, true]]);
-  for (const choice of events.flatMap(({ data }) => objectsOf(data?.choices))) {
+  for (const choice of events.flatMap(({ data }) => objectsIn(data?.choices))) {
     const index = typeof choice.index === "number" ? choice.index : 0;
-    open.set(index, open.get(index) !== false && reasonOf(choice) === undefined);
+    open.set(index, open.get(index) !== false && finishReasonOf(choice) === undefined);
   }
   return [...open].filter(([, isOpen]) => isOpen).map(([index]) => index);
 }

@@ -1,13 +1,19 @@
 /** Messages of Chat Completions: whole ones of documents, and those that chunks add up to (protocol §15.3, §15.5). */
-import { indexMember, isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
-import { objectsOf } from "../rule.ts";
+import {
+  indexMember,
+  isJsonObject,
+  type JsonObject,
+  objectMember,
+  objectsIn,
+  stringMember,
+} from "../../domain/json.ts";
 
 export function messagesIn(document: JsonObject): readonly JsonObject[] {
-  return objectsOf(document.choices).map(({ message }) => message).filter(isJsonObject);
+  return objectsIn(document.choices).map(({ message }) => message).filter(isJsonObject);
 }
 
 /** The reason why a choice stops; `undefined` while it continues. Some servers send an empty reason meanwhile. */
-export function reasonOf(choice: JsonObject): string | undefined {
+export function finishReasonOf(choice: JsonObject): string | undefined {
   const reason = stringMember(choice, "finish_reason");
   return reason === "" ? undefined : reason;
 }
@@ -34,9 +40,9 @@ export function piecesIn(delta: JsonObject): readonly TextPiece[] {
   if (reasoning !== undefined) add(reasoning, "reasoning", stringMember(delta, reasoning));
   add("content", "text", stringMember(delta, "content"));
   // Mistral's content is a list while the model thinks.
-  for (const part of objectsOf(delta.content)) {
+  for (const part of objectsIn(delta.content)) {
     if (part.type === "thinking") {
-      for (const thought of objectsOf(part.thinking)) {
+      for (const thought of objectsIn(part.thinking)) {
         add("thinking", "reasoning", stringMember(thought, "text"));
       }
     } else add("content", "text", stringMember(part, "text"));
@@ -62,7 +68,7 @@ export interface PlacedCall {
 
 /** The calls of a delta, and the call in the deprecated `function_call`. */
 export function callsIn(delta: JsonObject): readonly PlacedCall[] {
-  const calls = objectsOf(delta.tool_calls).map((call, place): PlacedCall => ({
+  const calls = objectsIn(delta.tool_calls).map((call, place): PlacedCall => ({
     call: pieceOf(objectMember(call, "function") ?? objectMember(call, "custom") ?? {}, call),
     index: indexMember(call, "index") ?? place,
     member: "tool_calls",
@@ -96,7 +102,7 @@ export class AssembledMessages {
 
   /** Adds one chunk; anything else adds nothing. */
   add(chunk: JsonObject): void {
-    for (const choice of objectsOf(chunk.choices)) {
+    for (const choice of objectsIn(chunk.choices)) {
       const { delta } = choice;
       if (!isJsonObject(delta)) continue;
       const message = this.#messageAt(indexMember(choice, "index") ?? 0);
@@ -106,7 +112,7 @@ export class AssembledMessages {
         else message.texts.set(member, (message.texts.get(member) ?? "") + text);
       }
       if (typeof delta.content === "string") message.content ??= "";
-      for (const call of objectsOf(delta.tool_calls)) addCall(message, call);
+      for (const call of objectsIn(delta.tool_calls)) addCall(message, call);
     }
   }
 

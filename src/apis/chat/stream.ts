@@ -5,9 +5,9 @@ import {
   type JsonObject,
   type JsonValue,
   objectMember,
+  objectsIn,
   stringMember,
 } from "../../domain/json.ts";
-import { objectsOf } from "../rule.ts";
 import {
   type DeltaEvent,
   type EndEvent,
@@ -20,7 +20,7 @@ import {
   type StreamEvent,
   type StreamReader,
 } from "../stream.ts";
-import { AssembledMessages, callsIn, messagesIn, piecesIn, reasonOf } from "./message.ts";
+import { AssembledMessages, callsIn, finishReasonOf, messagesIn, piecesIn } from "./message.ts";
 
 export const chatStream: StreamReader = {
   readEvent: readChatEvent,
@@ -51,11 +51,11 @@ function readChatEvent(data: JsonObject, name?: string): StreamEvent {
   const type = typeof data.type === "string" ? data.type : name;
   const base = { data, type, response: describes(data) ? data : undefined };
   if (data.error || name === "error") return errorOf(data, base);
-  const choices = objectsOf(data.choices);
+  const choices = objectsIn(data.choices);
   const usage = objectMember(data, "usage");
   const pieces: (DeltaEvent | StopEvent)[] = choices.flatMap((choice) => deltasOf(choice, base));
   const reasons = choices.flatMap((choice) => {
-    const reason = reasonOf(choice);
+    const reason = finishReasonOf(choice);
     return reason === undefined ? [] : [{ reason, place: placeOf(choice) }];
   });
   pieces.push(...reasons.map(({ reason, place }, index): StopEvent => ({
@@ -186,10 +186,10 @@ class ChatEnd implements EndWatch {
     if (kind === "done") this.#isDone = true;
     if (data === undefined) return;
     if (kind === "error") this.#failed = true;
-    for (const choice of objectsOf(data.choices)) {
+    for (const choice of objectsIn(data.choices)) {
       const place = placeOf(choice);
       // OpenRouter repeats a choice after its finish, without a reason (§15.5).
-      if (reasonOf(choice) !== undefined) this.#finished.add(place);
+      if (finishReasonOf(choice) !== undefined) this.#finished.add(place);
       if (this.#finished.has(place)) this.#open.delete(place);
       else this.#open.add(place);
     }

@@ -2,7 +2,7 @@
 import { messagesCalls } from "./calls.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
 import { classifyAnswer } from "../failure.ts";
-import { requestHeaders } from "../names.ts";
+import { apiHeaders } from "../names.ts";
 import type { RunApi } from "../api.ts";
 import { MessagesAssembler } from "./assembler.ts";
 import { messagesCanonical } from "./canonical.ts";
@@ -46,7 +46,7 @@ export const messagesApi: RunApi = {
   },
   keyHeader: KEY_HEADER,
   headers: (key) => ({
-    ...requestHeaders(key, KEY_HEADER),
+    ...apiHeaders(key, KEY_HEADER),
     "anthropic-version": "2026-10-21",
   }),
   foldNeeds: {

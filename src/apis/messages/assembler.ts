@@ -3,9 +3,10 @@
  * are for the screen only.
  */
 import * as z from "zod";
-import { exactly, isRawNumber, objectOf, withMembers } from "../../domain/exact_json.ts";
+import { exactly, objectOf, withMembers } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
+  isRawNumber,
   type JsonObject,
   type JsonValue,
   objectMember,

@@ -1,16 +1,16 @@
 /** Folded entries as content blocks, with the members that Messages accepts as input (protocol §10, §11). */
 import { type Attachment, attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
-import { isRawNumber, objectOf, withMembers } from "../../domain/exact_json.ts";
-import type { FoldedEntry } from "../../domain/folded.ts";
-import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
+import { objectOf, wellFormedValue, withMembers } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
+  isRawNumber,
   type JsonObject,
   type JsonValue,
   stringMember,
-  wellFormedValue,
 } from "../../domain/json.ts";
+import type { FoldedEntry } from "../../domain/folded.ts";
+import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
 import { wireCallId, wireToolName } from "../names.ts";
 
 /** The blocks of an entry, in order; empty if Messages cannot represent it. */

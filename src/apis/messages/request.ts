@@ -1,12 +1,7 @@
 /** The body of `POST /messages`. */
 import type { FoldedEntry } from "../../domain/folded.ts";
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  stringMember,
-  wellFormedValue,
-} from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
+import { wellFormedValue } from "../../domain/exact_json.ts";
 import { modelFacts } from "../../domain/models.ts";
 import { type BodyPiece, type BuiltRequest, joinPieces, type RequestSpec } from "../api.ts";
 import { layoutOf } from "./layout.ts";

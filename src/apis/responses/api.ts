@@ -3,7 +3,7 @@ import { responsesCalls } from "./calls.ts";
 import { accountHash, endpointHashes, type ProviderKind } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, plainText, stringMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
-import { requestHeaders } from "../names.ts";
+import { apiHeaders } from "../names.ts";
 import { openaiServers } from "../openai.ts";
 import type { RunApi } from "../api.ts";
 import { ResponsesAssembler } from "./assembler.ts";
@@ -37,7 +37,7 @@ export const responsesApi: RunApi = {
   socket: responsesSocket,
   canonical: responsesCanonical,
   rules: responsesRules,
-  headers: (key) => requestHeaders(key, openaiServers.keyHeader),
+  headers: (key) => apiHeaders(key, openaiServers.keyHeader),
   foldNeeds: {
     needsUserLast: false,
     carriesReasoningAcrossModels: false,

@@ -1,10 +1,10 @@
 /** Folded entries as elements of `input`, with only the members that every server accepts (protocol §2.2–2.5). */
 import { attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
-import { objectOf, withMembers } from "../../domain/exact_json.ts";
+import { objectOf, wellFormedValue, withMembers } from "../../domain/exact_json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
-import { type JsonObject, type JsonValue, wellFormedValue } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { wireToolName } from "../names.ts";
 
 /**

@@ -1,6 +1,7 @@
 /** The body of `POST /responses`. */
 import type { Omission } from "../../domain/event.ts";
-import { isJsonObject, type JsonObject, stringMember, wellFormedValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
+import { wellFormedValue } from "../../domain/exact_json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { type BodyPiece, type BuiltRequest, joinPieces, type RequestSpec } from "../api.ts";
 import { encodeEntry } from "./items.ts";

@@ -42,7 +42,7 @@ export async function fsckVerb(
   requireOneOrAll(selector, { all, verb: "fsck" });
   const place = flags.remote === undefined
     ? placeOfHome(context, selector)
-    : await (await import("./remote_fsck.ts")).remotePlace(context, selector, flags);
+    : await (await import("./remote_fsck.ts")).checkedOnRemote(context, selector, flags);
   const reports: CheckedReport[] = [];
   const skipped: { readonly id: SessionId; readonly why: string }[] = [];
   const progress = new Progress(output, ports);

@@ -13,7 +13,7 @@ import { givenRemote } from "../remote/given_remote.ts";
 import { remoteSessions } from "../remote/remote_sessions.ts";
 
 /** The sessions of a remote; each is checked in a temporary home, so nothing of it comes into this home. */
-export async function remotePlace(
+export async function checkedOnRemote(
   context: Context,
   given: string | undefined,
   flags: Pick<FsckFlags, "remote" | "timeout">,

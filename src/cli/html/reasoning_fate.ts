@@ -1,7 +1,7 @@
 /** The fate of each reasoning item: the requests that held it, and the reason for each request that did not. */
-import { numberMember, objectMember, stringMember } from "../../domain/json.ts";
+import { numberMember, objectMember, objectsIn, stringMember } from "../../domain/json.ts";
 import type { ShownTurn } from "../../store/read/show.ts";
-import { dropText, objectsIn } from "../transcript/words.ts";
+import { dropText } from "../transcript/words.ts";
 
 /** Requests in a row that treated an item alike. */
 export interface FateSpan {

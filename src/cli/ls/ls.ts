@@ -8,10 +8,10 @@ import type { JudgedSession } from "../../store/read/status.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { TimeZone } from "../local_time.ts";
-import { countText, sizeText } from "../readable.ts";
+import { countText, shortSize } from "../readable.ts";
 import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
-import { joined } from "../terminal.ts";
+import { joinedLines } from "../terminal.ts";
 import { fitting, inStates } from "../session_filter.ts";
 import type { LsFlags } from "./command.ts";
 
@@ -71,7 +71,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
     entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
     const lines = tableLines(columnsIn(flags.tz), rows, await screenOf(output.columns));
-    output.text(joined(lines));
+    output.text(joinedLines(lines));
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
   return 0;
@@ -138,7 +138,7 @@ const columnsIn = (zone = TimeZone.local): readonly Column<Row>[] => [
   { header: "TURNS", cell: ofManifest(({ head }) => String(head.turn)), right: true, drop: 2 },
   {
     header: "SIZE",
-    cell: ({ session: { bytes } }) => bytes === null ? "" : sizeText(bytes),
+    cell: ({ session: { bytes } }) => bytes === null ? "" : shortSize(bytes),
     right: true,
     drop: 3,
   },

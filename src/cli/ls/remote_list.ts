@@ -8,10 +8,10 @@ import type { Context } from "../context.ts";
 import { startOf } from "../session_flags.ts";
 import type { LsFlags } from "./command.ts";
 import { TimeZone } from "../local_time.ts";
-import { sizeText } from "../readable.ts";
+import { shortSize } from "../readable.ts";
 import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
-import { joined } from "../terminal.ts";
+import { joinedLines } from "../terminal.ts";
 import { givenRemote } from "../remote/given_remote.ts";
 import { remoteSessions } from "../remote/remote_sessions.ts";
 
@@ -52,7 +52,7 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
   }
   if (sessions.length > 0) {
     const lines = tableLines(columnsIn(flags.tz), sessions, await screenOf(output.columns));
-    output.text(joined(lines));
+    output.text(joinedLines(lines));
   } else if (all.length === 0) output.note(`no sessions on ${store.name}`);
   else output.note(`none of ${all.length} sessions on ${store.name} fits`);
   return 0;
@@ -67,5 +67,5 @@ const columnsIn = (zone = TimeZone.local): readonly Column<Listed>[] => [
   },
   { header: "TURNS", cell: ({ turns }) => String(turns), right: true },
   { header: "HERE", cell: ({ here }) => String(here), right: true, drop: 2 },
-  { header: "SIZE", cell: ({ bytes }) => sizeText(bytes), right: true, drop: 1 },
+  { header: "SIZE", cell: ({ bytes }) => shortSize(bytes), right: true, drop: 1 },
 ];

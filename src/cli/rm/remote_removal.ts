@@ -11,7 +11,7 @@ import { givenRemote } from "../remote/given_remote.ts";
 import { remoteSessions } from "../remote/remote_sessions.ts";
 
 /** The sessions of a remote. Ids are whole; a session with an open run is skipped. */
-export async function remotePlace(context: Context, flags: RmFlags): Promise<RemovalPlace> {
+export async function removalOnRemote(context: Context, flags: RmFlags): Promise<RemovalPlace> {
   const dryRun = flags.dryRun === true;
   const store = await givenRemote(context, flags, null);
   const { clock } = context.ports;

@@ -16,7 +16,7 @@ import type { RmFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { TimeZone } from "../local_time.ts";
-import { sizeText } from "../readable.ts";
+import { shortSize } from "../readable.ts";
 import { sessionArgument } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import { collectScratch } from "../test/scratch.ts";
@@ -67,7 +67,7 @@ export async function rmVerb(
   const dryRun = flags.dryRun === true;
   const place = flags.remote === undefined
     ? placeOfHome(context)
-    : await (await import("./remote_removal.ts")).remotePlace(context, flags);
+    : await (await import("./remote_removal.ts")).removalOnRemote(context, flags);
   const { free, skipped } = isChosen
     ? await place.chosen(choice)
     : { free: (await place.named(selectors)).map((id) => ({ id, why: "named" as const })), skipped: [] };
@@ -150,7 +150,7 @@ async function requireFree(ports: ProgramPorts, home: Home, id: SessionId): Prom
 function lineOf(session: RemovedSession): string {
   if (session.why === "named") return session.id;
   const { id, updated_at, bytes, why } = session;
-  return `${id}  ${TimeZone.local.minute(updated_at)}  ${sizeText(bytes)}  (${why})`;
+  return `${id}  ${TimeZone.local.minute(updated_at)}  ${shortSize(bytes)}  (${why})`;
 }
 
 /** The longest answer that is read, in bytes. */
@@ -171,7 +171,7 @@ function confirm(
   const sessions = counted(doomed.length, "session");
   const named = doomed.length === 1 && first?.why === "named" ? `session "${first.id}"` : null;
   const what = `remove ${
-    named ?? (size === 0 ? sessions : `${sessions} (${sizeText(size)})`)
+    named ?? (size === 0 ? sessions : `${sessions} (${shortSize(size)})`)
   }${from} for good`;
   if (!stdin.isTerminal() || !output.stderrIsTerminal) {
     throw new RepriseError("usage", `Cannot ${what}: no terminal to ask on`, {

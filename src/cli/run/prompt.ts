@@ -63,7 +63,7 @@ export interface PromptSources {
  * @throws {RepriseError} `no_prompt` if there is none; `usage` if stdin stays silent, is not UTF-8 or is too long;
  * `timed_out` if it does not end in time.
  */
-export async function promptOf(sources: PromptSources): Promise<string | null> {
+export async function resolvePrompt(sources: PromptSources): Promise<string | null> {
   const { argument, stdin, unread, resumes, note } = sources;
   const given = argument === "-" ? undefined : argument?.toWellFormed();
   if (given?.trim() === "") throw noPrompt("the argument is empty");

@@ -43,8 +43,8 @@ import {
 } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { type Permissions, permissionsOf, policySetting } from "./permissions.ts";
-import { fixturePorts, liveTimeouts } from "./sending.ts";
-import { transportSetting } from "./transport.ts";
+import { liveTimeouts, transportSetting } from "./transport.ts";
+import { fixturePorts } from "./fixture_ports.ts";
 import { workspaceChoice } from "../sessions.ts";
 import {
   absolute,

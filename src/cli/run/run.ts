@@ -27,11 +27,11 @@ import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
 import { configuredPolicy } from "./permissions.ts";
 import { namingText } from "./session_name.ts";
-import { promptOf, unreadSetting } from "./prompt.ts";
+import { resolvePrompt, unreadSetting } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
-import { RunProgress } from "./run_progress.ts";
+import { RunProgressLine } from "./run_progress.ts";
 import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
 import { fixtureSend, type LiveSend, requireComparison, transportSend } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
@@ -79,7 +79,7 @@ export async function runVerb(
   const resumes = call.selector !== null;
   const note = (line: string) => output.note(line);
   const unread = unreadSetting(ports, flags, call.config);
-  const prompt = await promptOf({ argument, stdin: ports.stdin, unread, flags, resumes, note });
+  const prompt = await resolvePrompt({ argument, stdin: ports.stdin, unread, flags, resumes, note });
   const start = startWith(prompt, attached);
   requirePromptFor(flags.attach, start);
   if (flags.dryRun === true) {
@@ -245,7 +245,7 @@ async function runIn(
     acceptDrift: flags.acceptDrift === true,
     stream: flags.stream === true,
   });
-  const progress = new RunProgress(output, call.ports);
+  const progress = new RunProgressLine(output, call.ports);
   const printed = flags.blobs ? (event: RunEvent) => event : await withoutBlobs();
   const show = (given: RunEvent) => {
     progress.follow(given);

@@ -7,7 +7,7 @@ import { Progress, type ProgressPorts } from "../progress.ts";
 /** Time between two looks at the clock. */
 const TICK_MS = 200;
 
-export class RunProgress {
+export class RunProgressLine {
   readonly #output: Output;
   readonly #ports: ProgressPorts;
   #timer: ReturnType<typeof setInterval> | undefined;

@@ -12,7 +12,7 @@ const SUSPECT = /[\w+/=.-]{16}|[=:@]|bearer/i;
 /** Returns a prompt without the secrets of the environment, and without what looks like one. */
 export async function namingText(prompt: string): Promise<string> {
   if (!mayHoldSecret(prompt)) return prompt;
-  const { withoutSecrets } = await import("../secret_environment.ts");
+  const { withoutEnvironmentSecrets: withoutSecrets } = await import("../secret_environment.ts");
   return withoutSecrets(prompt);
 }
 

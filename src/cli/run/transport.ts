@@ -1,10 +1,12 @@
-/** Resolves the transport of a run: event streams over HTTP, or one WebSocket. */
+/** Resolves the transport of a run: event streams over HTTP, or one WebSocket; and its timeouts. */
 import { apiOf } from "../../apis/apis.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import type { Ports } from "../../domain/ports.ts";
+import type { Fixture } from "../../fixture/read.ts";
+import type { Config } from "../config_file.ts";
 import { TRANSPORT, type Transport, TRANSPORTS } from "../flags.ts";
 import { declaredSources, firstSetting, type Setting } from "../settings.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { SettingCall } from "./resolve_run.ts";
 
 /**
  * The transport: flag, environment, configuration, `sse`. The last three are `sse` for an API without a WebSocket, and a
@@ -13,7 +15,12 @@ import type { SettingCall } from "./resolve_run.ts";
  * @throws {RepriseError} `usage` for an unknown transport, and for a flag that asks for a WebSocket of such an API.
  */
 export function transportSetting(
-  { ports, config, fixture, flags }: Pick<SettingCall, "ports" | "config" | "fixture" | "flags">,
+  { ports, config, fixture, flags }: {
+    readonly ports: Ports;
+    readonly config: Config;
+    readonly fixture: Fixture | null;
+    readonly flags: { readonly transport?: Transport | undefined };
+  },
   { provider }: Pick<Endpoint, "provider">,
 ): Setting<Transport> {
   if (fixture !== null) return { value: "sse", source: "fixture" };
@@ -37,5 +44,33 @@ export function transportSetting(
     {
       hint: "Leave it out; only the Responses API has one",
     },
+  );
+}
+
+/** Seconds until a server must have begun to answer. */
+const RESPONSE_TIMEOUT = 120;
+/** Seconds of silence inside a stream: long reasoning is silent. */
+const IDLE_TIMEOUT = 300;
+/** Most bytes of one decoded response body. */
+const MAX_BODY_BYTES = 2 ** 30;
+
+/** The limits of the live transport; `REPRISE_RESPONSE_TIMEOUT` and `REPRISE_IDLE_TIMEOUT` are in seconds. */
+export function liveTimeouts(ports: Ports) {
+  return {
+    responseTimeoutMs: seconds(ports, "REPRISE_RESPONSE_TIMEOUT", RESPONSE_TIMEOUT) * 1000,
+    idleTimeoutMs: seconds(ports, "REPRISE_IDLE_TIMEOUT", IDLE_TIMEOUT) * 1000,
+    maxBodyBytes: MAX_BODY_BYTES,
+  };
+}
+
+function seconds(ports: Ports, variable: string, otherwise: number): number {
+  const text = ports.env(variable) ?? "";
+  if (text === "") return otherwise;
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0 && value <= 86_400) return value;
+  throw new RepriseError(
+    "bad_configuration",
+    `Cannot use ${variable}=${text}: it is not a number of seconds up to 86400`,
+    { hint: `Unset it (the default is ${otherwise}), or give a number above 0` },
   );
 }

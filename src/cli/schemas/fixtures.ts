@@ -1,83 +1,93 @@
 /** The documents of the verbs of `fixture`. */
 import * as z from "zod";
-import { anyObject, count, counts, doneOrDry, exitCode, ordinal, sha256, text, time } from "./parts.ts";
+import {
+  counts,
+  countType,
+  doneOrDry,
+  exitCode,
+  objectType,
+  ordinalType,
+  sha256Type,
+  textType,
+  time,
+} from "./parts.ts";
 
 const recordings = z.array(z.object({
   created: time,
-  producer: text.nullable(),
-  exchanges: z.tuple([count, count]).describe("numbers of its first and last exchange"),
+  producer: textType.nullable(),
+  exchanges: z.tuple([countType, countType]).describe("numbers of its first and last exchange"),
 }));
 
 /** The document of `fixture ls`. */
 export const fixtureLs = z.object({
   fixtures: z.array(z.object({
-    path: text,
-    provider: text.nullable().describe("null if fixture.json cannot be read"),
-    models: z.array(text),
-    exchanges: count,
+    path: textType,
+    provider: textType.nullable().describe("null if fixture.json cannot be read"),
+    models: z.array(textType),
+    exchanges: countType,
     created: time.nullable(),
     recordings,
     age_days: z.int().nullable(),
-    bytes: count,
+    bytes: countType,
     sealed: z.boolean().describe("true if every file has the sum in fixture.json"),
-    problem: text.nullable().describe("reason why it cannot be read"),
+    problem: textType.nullable().describe("reason why it cannot be read"),
   })),
 });
 
-const timelineItem = z.object({ type: text, role: text.nullable(), text: text.nullable() });
+const timelineItem = z.object({ type: textType, role: textType.nullable(), text: textType.nullable() });
 const time_ms = z.number().describe("milliseconds");
 
 /** The document of `fixture show`. */
 export const fixtureShow = z.object({
-  path: text,
-  provider: text,
-  base_url: text,
-  models: z.array(text),
+  path: textType,
+  provider: textType,
+  base_url: textType,
+  models: z.array(textType),
   created: time,
-  note: text.nullable(),
+  note: textType.nullable(),
   recordings,
   exchanges: z.array(z.object({
-    number: ordinal,
+    number: ordinalType,
     socket: z.object({
-      connection: ordinal,
-      lane: text.nullable().describe("stream_id of the message"),
-      type: text.nullable().describe("type of the message"),
+      connection: ordinalType,
+      lane: textType.nullable().describe("stream_id of the message"),
+      type: textType.nullable().describe("type of the message"),
       warm_up: z.boolean(),
-      previous_response_id: text.nullable(),
-      continues: ordinal.nullable().describe("exchange with that response"),
-      message_bytes: count,
-      messages: count.describe("number of the server's messages"),
-      close: z.object({ code: count, reason: text }).nullable(),
+      previous_response_id: textType.nullable(),
+      continues: ordinalType.nullable().describe("exchange with that response"),
+      message_bytes: countType,
+      messages: countType.describe("number of the server's messages"),
+      close: z.object({ code: countType, reason: textType }).nullable(),
     }).nullable().describe("connection of an exchange over a WebSocket; the rest is its HTTP equivalent"),
     request: z.object({
-      method: text,
-      path: text,
+      method: textType,
+      path: textType,
       at_ms: time_ms.describe("milliseconds since the recording began"),
-      model: text.nullable(),
+      model: textType.nullable(),
       items: z.array(timelineItem),
-      body_sha256: sha256.nullable(),
+      body_sha256: sha256Type.nullable(),
     }),
     response: z.object({
       status: z.int(),
-      content_type: text,
-      bytes: count,
-      chunks: count,
+      content_type: textType,
+      bytes: countType,
+      chunks: countType,
       output: z.array(timelineItem),
-      error: text.nullable(),
-      ended: text.describe("complete, cut or closed"),
-      fault: text.nullable(),
+      error: textType.nullable(),
+      ended: textType.describe("complete, cut or closed"),
+      fault: textType.nullable(),
       terminal: z.boolean().describe("false if the stream is known to lack its terminal event"),
     }),
     events: z.array(z.object({
       at_ms: time_ms.describe("milliseconds after the request was sent"),
-      offset: count,
-      kind: text,
-      count: count.describe("number of events"),
-      item: count.nullable(),
-      about: text.nullable(),
-      text: text.nullable(),
+      offset: countType,
+      kind: textType,
+      count: countType.describe("number of events"),
+      item: countType.nullable(),
+      about: textType.nullable(),
+      text: textType.nullable(),
     })),
-    usage: anyObject.nullable(),
+    usage: objectType.nullable(),
   })),
 });
 
@@ -88,56 +98,56 @@ export const fixtureLint = z.object({
   ok: z.boolean(),
   exit_code: exitCode,
   fixtures: z.array(z.object({
-    path: text,
-    exchanges: count,
-    steps: count.nullable().describe("steps of its session.json"),
-    findings: z.array(z.object({ severity, code: text, path: text, message: text })),
+    path: textType,
+    exchanges: countType,
+    steps: countType.nullable().describe("steps of its session.json"),
+    findings: z.array(z.object({ severity, code: textType, path: textType, message: textType })),
   })),
 });
 
 /** The document of `fixture redact`. */
 export const fixtureRedact = doneOrDry({
-  path: text,
-  files: z.array(z.object({ path: text, redactions: counts, held: z.array(text) })),
-  session_test: text.nullable().describe("session test that needs an update"),
+  path: textType,
+  files: z.array(z.object({ path: textType, redactions: counts, held: z.array(textType) })),
+  session_test: textType.nullable().describe("session test that needs an update"),
 });
 
 /** The document of `fixture seal`. */
-export const fixtureSeal = doneOrDry({
-  path: text,
-  added: z.array(text),
-  changed: z.array(text),
-  removed: z.array(text),
-  refitted: z.array(z.object({ path: text, why: text })),
+export const fixtureSealDocument = doneOrDry({
+  path: textType,
+  added: z.array(textType),
+  changed: z.array(textType),
+  removed: z.array(textType),
+  refitted: z.array(z.object({ path: textType, why: textType })),
 });
 
 /** The document of `fixture import`. */
 export const fixtureImport = doneOrDry({
   imported: z.array(z.object({
-    file: text,
-    format: text,
+    file: textType,
+    format: textType,
     fixtures: z.array(z.object({
-      path: text,
-      provider: text,
-      base_url: text,
-      models: z.array(text),
+      path: textType,
+      provider: textType,
+      base_url: textType,
+      models: z.array(textType),
       created: time,
       redactions: counts,
       exchanges: z.array(z.object({
-        number: ordinal,
-        method: text,
-        path: text,
+        number: ordinalType,
+        method: textType,
+        path: textType,
         status: z.int(),
-        bytes: count,
+        bytes: countType,
         terminal: z.boolean(),
       })),
     })),
-    lost: z.array(z.object({ what: text, why: text, exchanges: z.array(ordinal) })),
-    skipped: z.array(text).describe("entries of the file that cannot become an exchange"),
+    lost: z.array(z.object({ what: textType, why: textType, exchanges: z.array(ordinalType) })),
+    skipped: z.array(textType).describe("entries of the file that cannot become an exchange"),
   })),
-  refused: z.array(z.object({ file: text, code: text, message: text, hint: text.nullable() }))
+  refused: z.array(z.object({ file: textType, code: textType, message: textType, hint: textType.nullable() }))
     .describe("recordings of a folder; a single one that is refused is an error"),
-  ignored: count.describe("files of a folder with other names than recordings have"),
+  ignored: countType.describe("files of a folder with other names than recordings have"),
   exit_code: exitCode,
 });
 
@@ -148,41 +158,41 @@ const verdict = z.enum(["identical", "benign", "breaking", "different_conversati
 export const fixtureDiff = z.object({
   verdict,
   exit_code: exitCode,
-  a: text,
-  b: text,
+  a: textType,
+  b: textType,
   pairs: z.array(z.object({
-    a: ordinal,
-    b: ordinal,
+    a: ordinalType,
+    b: ordinalType,
     verdict,
-    request: z.array(z.object({ where: text, before: text, after: text }))
+    request: z.array(z.object({ where: textType, before: textType, after: textType }))
       .describe("differences between the requests; if there are any, the answers are not compared"),
     request_known: z.boolean().describe("false if a request was not recorded: taken for the same"),
     changes: z.array(z.object({
       kind: z.enum(["outcome", "removed", "changed", "added", "text"]),
-      where: text,
-      in: z.array(text).describe("kinds of events that have it"),
-      before: text.nullable(),
-      after: text.nullable(),
+      where: textType,
+      in: z.array(textType).describe("kinds of events that have it"),
+      before: textType.nullable(),
+      after: textType.nullable(),
     })),
   })),
-  only: pair(ordinal).describe("exchanges that the other recording does not have"),
-  retries: pair(ordinal).describe("failed exchanges whose request was sent again, in one recording only"),
+  only: pair(ordinalType).describe("exchanges that the other recording does not have"),
+  retries: pair(ordinalType).describe("failed exchanges whose request was sent again, in one recording only"),
 });
 
 /** The document of `fixture prune`. */
 export const fixturePrune = doneOrDry({
-  path: text,
+  path: textType,
   fixtures: z.array(z.object({
-    path: text,
-    exchanges: count,
-    removed: z.array(z.object({ number: ordinal, prompt: text })),
+    path: textType,
+    exchanges: countType,
+    removed: z.array(z.object({ number: ordinalType, prompt: textType })),
     needed_issuers: z.array(
-      z.object({ number: ordinal, needed_by: ordinal, reason: z.enum(["blob", "continued"]) }),
+      z.object({ number: ordinalType, needed_by: ordinalType, reason: z.enum(["blob", "continued"]) }),
     ),
   })),
-  removed_fixtures: z.array(z.object({ path: text, exchanges: count })),
+  removed_fixtures: z.array(z.object({ path: textType, exchanges: countType })),
   left_alone: z.array(z.object({
-    path: text,
+    path: textType,
     reason: z.enum(["unopened", "not_listed", "session_test"]),
   })),
 });

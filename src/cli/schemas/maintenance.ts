@@ -2,64 +2,64 @@
 import * as z from "zod";
 import {
   anyJson,
-  anyObject,
-  count,
   counts,
+  countType,
   doneOrDry,
   dryRun,
   exitCode,
-  ordinal,
+  objectType,
+  ordinalType,
   range,
-  sha256,
-  text,
+  sha256Type,
+  textType,
   time,
 } from "./parts.ts";
 
 /** The document of `interrupt`. */
 export const interrupt = z.union([
   z.object({
-    session: text,
+    session: textType,
     interrupted: z.int().nullable().describe("the process that was stopped"),
-    closed_run: ordinal.nullable(),
+    closed_run: ordinalType.nullable(),
     answered_calls: z.array(anyJson).describe("open calls that got a fallback result"),
   }),
-  dryRun({ session: text, pid: z.int().nullable(), plan: text }),
+  dryRun({ session: textType, pid: z.int().nullable(), plan: textType }),
 ]);
 
-const size = z.object({ entries: count, bytes: count, tokens: count });
+const size = z.object({ entries: countType, bytes: countType, tokens: countType });
 const PLAN = {
-  session: text,
+  session: textType,
   strategy: z.enum(["deterministic", "model"]),
   range: z.object({
-    from_turn: ordinal,
-    to_turn: ordinal,
-    from_seq: ordinal,
-    to_seq: ordinal,
-    events: count,
+    from_turn: ordinalType,
+    to_turn: ordinalType,
+    from_seq: ordinalType,
+    to_seq: ordinalType,
+    events: countType,
   }).nullable().describe("events that the checkpoint replaces; null if only results are shortened"),
-  tail: z.object({ asked: count, events: count, from_seq: ordinal.nullable() }).nullable(),
-  cut: z.object({ turn: ordinal, seq: ordinal, why: text }).nullable(),
-  previous_checkpoint: ordinal.nullable(),
-  opening_turn: ordinal.nullable(),
+  tail: z.object({ asked: countType, events: countType, from_seq: ordinalType.nullable() }).nullable(),
+  cut: z.object({ turn: ordinalType, seq: ordinalType, why: textType }).nullable(),
+  previous_checkpoint: ordinalType.nullable(),
+  opening_turn: ordinalType.nullable(),
   before: size.describe("the history that is sent"),
   after: size,
-  token_estimate: text,
+  token_estimate: textType,
   dropped: counts.describe("entries that are no longer sent, by kind"),
-  elided: z.array(z.object({ result_seq: ordinal, kept_chars: count })),
+  elided: z.array(z.object({ result_seq: ordinalType, kept_chars: countType })),
 };
-const nothing = { session: text, message: text, details: anyObject };
+const nothing = { session: textType, message: textType, details: objectType };
 
 const checkpoint = z.object({
-  turn: ordinal,
-  seq: ordinal,
-  to_turn: ordinal,
-  to_seq: ordinal,
-  opening_turn: ordinal.nullable(),
+  turn: ordinalType,
+  seq: ordinalType,
+  to_turn: ordinalType,
+  to_seq: ordinalType,
+  opening_turn: ordinalType.nullable(),
 }).nullable();
 const WITHDRAWN = {
-  session: text,
+  session: textType,
   withdrawn: checkpoint,
-  restored_results: z.array(ordinal).describe("seq of each result that is sent whole again"),
+  restored_results: z.array(ordinalType).describe("seq of each result that is sent whole again"),
   in_force: checkpoint,
 };
 /** The document of `compact`. */
@@ -67,20 +67,25 @@ export const compact = z.union([
   z.object({
     type: z.literal("compacted"),
     ...PLAN,
-    checkpoint: z.object({ turn: ordinal, seq: ordinal }).nullable(),
-    summary: text,
-    limitations: z.array(text),
-    verification: anyObject.describe("claims of the model, compared with the log").exactOptional(),
+    checkpoint: z.object({ turn: ordinalType, seq: ordinalType }).nullable(),
+    summary: textType,
+    limitations: z.array(textType),
+    verification: objectType.describe("claims of the model, compared with the log").exactOptional(),
   }),
   z.object({ type: z.literal("nothing_to_compact"), ...nothing }),
   z.object({ type: z.literal("compaction_withdrawn"), ...WITHDRAWN }),
   dryRun({
     ...PLAN,
-    summary: text.exactOptional(),
-    limitations: z.array(text).exactOptional(),
+    summary: textType.exactOptional(),
+    limitations: z.array(textType).exactOptional(),
     after_excludes_summary: z.literal(true).exactOptional(),
-    request: z.object({ url: text, model: text, body_bytes: count }).exactOptional(),
-    contract: z.object({ name: text, instructions: text, output_schema: anyObject, input: z.array(anyJson) })
+    request: z.object({ url: textType, model: textType, body_bytes: countType }).exactOptional(),
+    contract: z.object({
+      name: textType,
+      instructions: textType,
+      output_schema: objectType,
+      input: z.array(anyJson),
+    })
       .exactOptional(),
   }),
   dryRun(nothing),
@@ -88,15 +93,15 @@ export const compact = z.union([
 ]);
 
 const OMISSION = {
-  session: text,
+  session: textType,
   undo: z.boolean(),
-  seqs: z.array(ordinal).describe(
+  seqs: z.array(ordinalType).describe(
     "seq of everything that is left out, or sent again, with what belongs to it",
   ),
-  part: ordinal.nullable().describe("the only part of a message that is concerned"),
+  part: ordinalType.nullable().describe("the only part of a message that is concerned"),
   before: size.describe("the history that is sent"),
   after: size,
-  token_estimate: text,
+  token_estimate: textType,
 };
 /** The document of `omit`. */
 export const omit = z.union([
@@ -105,26 +110,26 @@ export const omit = z.union([
 ]);
 
 const FORK = {
-  parent: text,
-  to_seq: ordinal,
-  to_turn: ordinal,
-  closed_run: ordinal.nullable(),
-  notices: count,
+  parent: textType,
+  to_seq: ordinalType,
+  to_turn: ordinalType,
+  closed_run: ordinalType.nullable(),
+  notices: countType,
   summary: anyJson.describe("summary of the part that is left out; null without --summarize"),
 };
 /** The document of `fork`. */
 export const fork = z.union([
-  z.object({ session: text, path: text, turn: ordinal, ...FORK }),
+  z.object({ session: textType, path: textType, turn: ordinalType, ...FORK }),
   dryRun(FORK),
 ]);
 
 /** A finding of `fsck`. */
 const finding = z.object({
   severity: z.enum(["error", "warning", "info"]),
-  code: text.describe("a stable name; docs/format.md#findings-of-fsck lists all"),
-  path: text.describe("inside the session"),
-  message: text,
-  turn: ordinal.exactOptional(),
+  code: textType.describe("a stable name; docs/format.md#findings-of-fsck lists all"),
+  path: textType.describe("inside the session"),
+  message: textType,
+  turn: ordinalType.exactOptional(),
 });
 
 /** The document of `fsck`. */
@@ -132,162 +137,162 @@ export const fsck = z.object({
   ok: z.boolean().describe("false if a session is damaged, or a request differs"),
   exit_code: exitCode,
   sessions: z.array(z.object({
-    id: text,
+    id: textType,
     findings: z.array(finding),
-    turns: count,
+    turns: countType,
     in_use: z.boolean().describe("the open tail of the session was not checked"),
     requests: z.array(z.object({
-      turn: ordinal,
+      turn: ordinalType,
       verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired", "imported"]),
-      recorded: sha256,
-      refolded: sha256.nullable(),
+      recorded: sha256Type,
+      refolded: sha256Type.nullable(),
     })).describe("with --requests, if the files are sound").exactOptional(),
   })),
   strays: z.array(finding).describe("with --all: names among the sessions that are no ids"),
-  skipped: z.array(z.object({ id: text, why: text })),
+  skipped: z.array(z.object({ id: textType, why: textType })),
   totals: z.object({
-    sessions: count,
-    turns: count,
-    damaged: count,
-    in_use: count,
-    errors: count,
-    warnings: count,
-    infos: count,
-    differing: count.describe("requests that fold to other bytes than were sent"),
+    sessions: countType,
+    turns: countType,
+    damaged: countType,
+    in_use: countType,
+    errors: countType,
+    warnings: countType,
+    infos: countType,
+    differing: countType.describe("requests that fold to other bytes than were sent"),
   }),
-  remote: text.describe("with --remote: its address").exactOptional(),
+  remote: textType.describe("with --remote: its address").exactOptional(),
 });
 
 const REPAIRED = {
-  session: text,
+  session: textType,
   actions: z.array(z.object({
     action: z.enum(["replace", "restore", "set_aside", "rebuild_manifest", "fix_mode"]),
-    path: text,
-    reason: text.describe("a code of fsck"),
-    message: text,
-    kept: text.describe("path that keeps the previous file").exactOptional(),
-    from: text.exactOptional(),
-    turn: ordinal.exactOptional(),
+    path: textType,
+    reason: textType.describe("a code of fsck"),
+    message: textType,
+    kept: textType.describe("path that keeps the previous file").exactOptional(),
+    from: textType.exactOptional(),
+    turn: ordinalType.exactOptional(),
     seq: range.exactOptional(),
   })),
-  closed_run: ordinal.nullable(),
-  answered_calls: z.array(ordinal),
-  lost_blobs: z.array(text),
-  lost: z.array(z.object({ sha256: text, turn: ordinal, by: text, instead: text })),
-  put: z.array(text).describe("with --remote: addresses of the objects that it got").exactOptional(),
+  closed_run: ordinalType.nullable(),
+  answered_calls: z.array(ordinalType),
+  lost_blobs: z.array(textType),
+  lost: z.array(z.object({ sha256: textType, turn: ordinalType, by: textType, instead: textType })),
+  put: z.array(textType).describe("with --remote: addresses of the objects that it got").exactOptional(),
   left: z.array(finding).describe("errors that fsck still finds"),
 };
 const REPAIRED_ALL = {
   ok: z.boolean(),
   exit_code: exitCode,
   sessions: z.array(z.object({ ...REPAIRED, dry_run: z.boolean() })),
-  skipped: z.array(z.object({ id: text, code: text, why: text })),
-  totals: z.object({ sessions: count, repaired: count, repairs: count, left: count }),
+  skipped: z.array(z.object({ id: textType, code: textType, why: textType })),
+  totals: z.object({ sessions: countType, repaired: countType, repairs: countType, left: countType }),
 };
 /** The document of `repair ID`. */
 export const repair = doneOrDry(REPAIRED);
 /** The document of `repair --all`. */
 export const repairAll = doneOrDry(REPAIRED_ALL);
 /** The document of `repair ID --lift-quarantine`. */
-export const repairLift = doneOrDry({ session: text, lifted: z.array(ordinal) });
+export const repairLift = doneOrDry({ session: textType, lifted: z.array(ordinalType) });
 
 /** The document of `rename`. */
 export const rename = doneOrDry({
-  session: text,
-  title: text,
-  before: text.describe("the title until now"),
+  session: textType,
+  title: textType,
+  before: textType.describe("the title until now"),
   changed: z.boolean().describe("false if the session had that title already, and in a dry run"),
 });
 
 /** The document of `export`. */
 export const exported = doneOrDry({
-  session: text,
-  file: text.nullable().describe("null for stdout"),
-  bytes: count,
-  turns: count,
-  blobs: count,
+  session: textType,
+  file: textType.nullable().describe("null for stdout"),
+  bytes: countType,
+  turns: countType,
+  blobs: countType,
   redacted: z.object({
-    replaced: count,
+    replaced: countType,
     kinds: counts,
-    turns: z.array(z.object({ turn: ordinal, kinds: counts })),
+    turns: z.array(z.object({ turn: ordinalType, kinds: counts })),
   }).nullable(),
-  omitted: count.describe("omitted items whose content it holds"),
+  omitted: countType.describe("omitted items whose content it holds"),
 });
 
 /** The document of `export --to`. */
 export const exportedToAgent = doneOrDry({
-  session: text,
+  session: textType,
   to: z.enum(["codex", "claude", "pi"]),
-  file: text,
-  bytes: count,
-  place: text.describe("path at which the agent looks for the file"),
-  command: text.describe("command that continues it there"),
-  messages: count,
-  answers: count,
-  results: count.describe("results of calls"),
-  lost: z.array(z.object({ turn: ordinal, what: text })),
+  file: textType,
+  bytes: countType,
+  place: textType.describe("path at which the agent looks for the file"),
+  command: textType.describe("command that continues it there"),
+  messages: countType,
+  answers: countType,
+  results: countType.describe("results of calls"),
+  lost: z.array(z.object({ turn: ordinalType, what: textType })),
 });
 
 /** The document of `import`. */
 export const imported = doneOrDry({
-  session: text,
-  path: text,
-  turns: count,
-  blobs: count,
+  session: textType,
+  path: textType,
+  turns: countType,
+  blobs: countType,
   redacted: anyJson.describe("as in the export; null without redactions"),
   from: z.object({
     agent: z.enum(["codex", "claude", "pi"]),
-    version: text.nullable(),
-    id: text.nullable().describe("the agent's own id of the session"),
+    version: textType.nullable(),
+    id: textType.nullable().describe("the agent's own id of the session"),
     kept: z.object({
-      messages: count,
-      responses: count,
-      reasoning: count,
-      sendable: count.describe("reasoning items with a trusted origin"),
-      calls: count,
-      results: count,
-      compactions: count,
-      uncounted: count.describe("responses without token counts"),
-      copied: count.describe("responses that the file, a fork, has from its parent"),
+      messages: countType,
+      responses: countType,
+      reasoning: countType,
+      sendable: countType.describe("reasoning items with a trusted origin"),
+      calls: countType,
+      results: countType,
+      compactions: countType,
+      uncounted: countType.describe("responses without token counts"),
+      copied: countType.describe("responses that the file, a fork, has from its parent"),
     }),
-    lost: z.array(z.object({ line: ordinal, what: text, why: text })),
-    torn_line: ordinal.nullable().describe("an incomplete last line, which is kept in quarantine/"),
-    forks: z.array(z.object({ session: text, path: text, turns: count, branch: text }))
+    lost: z.array(z.object({ line: ordinalType, what: textType, why: textType })),
+    torn_line: ordinalType.nullable().describe("an incomplete last line, which is kept in quarantine/"),
+    forks: z.array(z.object({ session: textType, path: textType, turns: countType, branch: textType }))
       .describe("sessions of its other branches and sidechains"),
   }).nullable().describe("the session of another agent; null for an export"),
 });
 
 const removed = z.object({
-  id: text,
+  id: textType,
   why: z.enum(["named", "age", "number", "size"]),
   updated_at: time.exactOptional(),
-  bytes: count.exactOptional(),
+  bytes: countType.exactOptional(),
 });
 /** The document of `rm`. */
 export const rm = doneOrDry({
   removed: z.array(removed),
   would_remove: z.array(removed),
-  skipped: z.array(z.object({ id: text, why: text })),
+  skipped: z.array(z.object({ id: textType, why: textType })),
 });
 
 const garbage = z.object({
   kind: z.enum(["blob", "temporary", "begun_session", "half_made", "half_removed", "scratch"]),
-  path: text,
+  path: textType,
 });
 /** The document of `rm --unused`. */
 export const rmUnused = doneOrDry({
   removed: z.array(garbage),
   would_remove: z.array(garbage),
-  skipped: z.array(z.object({ path: text, code: text, why: text })),
+  skipped: z.array(z.object({ path: textType, code: textType, why: textType })),
 });
 
 const SET = {
-  path: text,
-  name: text,
+  path: textType,
+  name: textType,
   value: anyJson.describe("null if the member was removed"),
   written: z.boolean(),
 };
 /** The document of `config set`. */
 export const configSet = z.union([z.object(SET), dryRun(SET)]);
 /** The document of `config path`. */
-export const configPath = z.object({ path: text });
+export const configPathDocument = z.object({ path: textType });

@@ -3,26 +3,26 @@ import * as z from "zod";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 
 /** Any text. */
-export const text = z.string();
+export const textType = z.string();
 /** A number of things. */
-export const count = z.int().min(0);
+export const countType = z.int().min(0);
 /** A number that counts from 1: of a turn, a run, an event, an exchange. */
-export const ordinal = z.int().min(1);
+export const ordinalType = z.int().min(1);
 /** A point in time. */
 export const time = z.string().describe("ISO 8601, UTC");
 /** A cost. */
 export const cost = z.number().nullable().describe("US dollars; null if unknown");
 /** A hash. */
-export const sha256 = z.string().describe("SHA-256, as 64 hexadecimal digits");
+export const sha256Type = z.string().describe("SHA-256, as 64 hexadecimal digits");
 /** An exit code of the process. */
 export const exitCode = z.int().min(0).describe("exit code of the process");
 
 /** Any JSON value. */
 export const anyJson = z.unknown() as z.ZodType<JsonValue>;
 /** A JSON object whose members another document describes, or its provider. */
-export const anyObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
+export const objectType = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
 /** Names with numbers. */
-export const counts = z.record(z.string(), count);
+export const counts = z.record(z.string(), countType);
 
 /**
  * An object that this program copies from a file or a server: `known` describes members that it always has. In code it is
@@ -33,35 +33,37 @@ export function copied<T extends object = JsonObject>(known: z.core.$ZodLooseSha
 }
 
 const uncounted = {
-  uncounted: count.describe("answers whose tokens no server counted; absent if none").exactOptional(),
+  uncounted: countType.describe("answers whose tokens no server counted; absent if none").exactOptional(),
 };
 
 /** Token counts of runs in turn files. */
-export const usage = z.object({
-  input_tokens: count,
-  cached_tokens: count.describe("part of input_tokens that came from the prompt cache"),
-  output_tokens: count,
-  reasoning_tokens: count.describe("part of output_tokens"),
+export const usageType = z.object({
+  input_tokens: countType,
+  cached_tokens: countType.describe("part of input_tokens that came from the prompt cache"),
+  output_tokens: countType,
+  reasoning_tokens: countType.describe("part of output_tokens"),
   ...uncounted,
 });
 
 /** Token counts of one request. */
-export const requestUsage = usage.omit({ uncounted: true }).extend({
-  cache_write_tokens: count.exactOptional(),
+export const requestUsage = usageType.omit({ uncounted: true }).extend({
+  cache_write_tokens: countType.exactOptional(),
 });
 
 /** Token counts of runs; `null` if no answer was counted. */
-export const shownUsage = z.object({
-  input_tokens: count.nullable().describe("null if unknown, as the other counts"),
-  cached_tokens: count.nullable().describe("part of input_tokens that came from the prompt cache"),
-  output_tokens: count.nullable(),
-  reasoning_tokens: count.nullable().describe("part of output_tokens"),
+export const shownUsageType = z.object({
+  input_tokens: countType.nullable().describe("null if unknown, as the other counts"),
+  cached_tokens: countType.nullable().describe("part of input_tokens that came from the prompt cache"),
+  output_tokens: countType.nullable(),
+  reasoning_tokens: countType.nullable().describe("part of output_tokens"),
   ...uncounted,
 });
 
 /** Token counts of a run, with cache writes. */
-export const runUsage = shownUsage.extend({
-  cache_write_tokens: count.nullable().describe("part of input_tokens that was written to the prompt cache"),
+export const runUsage = shownUsageType.extend({
+  cache_write_tokens: countType.nullable().describe(
+    "part of input_tokens that was written to the prompt cache",
+  ),
 });
 
 /** Token counts with cache writes, each `null` if no answer has it. */
@@ -69,20 +71,20 @@ export const tokenCounts = runUsage.omit({ uncounted: true });
 
 /** Tokens and cost of some requests. */
 export const spending = tokenCounts.extend({
-  requests: count,
-  uncounted: count.describe("requests whose answers counted no tokens: the sums lack them"),
+  requests: countType,
+  uncounted: countType.describe("requests whose answers counted no tokens: the sums lack them"),
   cost_usd: cost,
-  unpriced: count.describe("requests of unknown cost"),
+  unpriced: countType.describe("requests of unknown cost"),
 });
 
 /** Any error, in every verb. */
 export const error = z.object({
   type: z.literal("error"),
-  code: text.describe("stable name of the error, such as session_locked"),
+  code: textType.describe("stable name of the error, such as session_locked"),
   exit_code: exitCode,
-  message: text,
-  hint: text.describe("the next step for the user").exactOptional(),
-  details: anyObject.describe("facts for programs"),
+  message: textType,
+  hint: textType.describe("the next step for the user").exactOptional(),
+  details: objectType.describe("facts for programs"),
 });
 
 /** One planned change of a dry run. */
@@ -92,13 +94,13 @@ const change = z.object({
     ...["blob", "command", "exchange", "file", "fixture", "process", "request", "run"] as const,
     ...["session", "turn"] as const,
   ]),
-  name: text.nullable().describe("id, path or URL; null if it has none yet"),
+  name: textType.nullable().describe("id, path or URL; null if it has none yet"),
 });
 
 const DRY_RUN = {
   type: z.literal("dry_run"),
   dry_run: z.literal(true),
-  verb: text.describe("such as compact or fixture seal"),
+  verb: textType.describe("such as compact or fixture seal"),
   changes: z.array(change).describe("in the order in which they would happen"),
 };
 
@@ -116,7 +118,7 @@ export function doneOrDry<Facts extends z.core.$ZodLooseShape>(facts: Facts) {
 }
 
 /** A file of a session that cannot be read. */
-export const problem = z.object({ path: text.describe("inside the session"), message: text });
+export const problem = z.object({ path: textType.describe("inside the session"), message: textType });
 
 /** First and last number of a range. */
-export const range = z.tuple([ordinal, ordinal]);
+export const range = z.tuple([ordinalType, ordinalType]);

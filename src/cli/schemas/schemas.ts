@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import * as fixtures from "./fixtures.ts";
 import * as inspection from "./inspection.ts";
 import * as maintenance from "./maintenance.ts";
-import { anyDryRun, anyJson, anyObject, error, text } from "./parts.ts";
+import { anyDryRun, anyJson, error, objectType, textType } from "./parts.ts";
 import * as remote from "./remote.ts";
 import { runEvent } from "./run_events.ts";
 import * as server from "./server_events.ts";
@@ -32,7 +32,7 @@ function documented<Schema extends z.ZodType>(
 }
 
 const list = z.object({
-  schemas: z.array(z.object({ name: text, version: z.int(), about: text, verbs: z.array(text) })),
+  schemas: z.array(z.object({ name: textType, version: z.int(), about: textType, verbs: z.array(textType) })),
 });
 
 /** All documents, by their names. */
@@ -69,12 +69,12 @@ export const SCHEMAS = {
   "sync": documented(remote.sync, "the document of sync", "sync"),
   "config-get": documented(anyJson, "config.json, or the value of a member", "config"),
   "config-set": documented(maintenance.configSet, "the document of config set", "config"),
-  "config-path": documented(maintenance.configPath, "the document of config path", "config"),
+  "config-path": documented(maintenance.configPathDocument, "the document of config path", "config"),
   "record-event": documented(server.recordEvent, "a line of record", "record"),
   "record-dry-run": documented(server.recordDryRun, "the document of record --dry-run", "record"),
   "serve-event": documented(server.serveEvent, "a line of serve", "serve"),
   "test-report": documented(
-    server.testReport,
+    server.testReportDocument,
     "the report of a test, of serve --suite and record --suite",
     "serve",
     "record",
@@ -89,17 +89,17 @@ export const SCHEMAS = {
   ),
   "fixture-lint": documented(fixtures.fixtureLint, "the document of fixture lint", "fixture lint"),
   "fixture-redact": documented(fixtures.fixtureRedact, "the document of fixture redact", "fixture redact"),
-  "fixture-seal": documented(fixtures.fixtureSeal, "the document of fixture seal", "fixture seal"),
+  "fixture-seal": documented(fixtures.fixtureSealDocument, "the document of fixture seal", "fixture seal"),
   "fixture-import": documented(fixtures.fixtureImport, "the document of fixture import", "fixture import"),
   "fixture-diff": documented(fixtures.fixtureDiff, "the document of fixture diff", "fixture diff"),
   "fixture-prune": documented(fixtures.fixturePrune, "the document of fixture prune", "fixture prune"),
   "completions": documented(
-    z.object({ shell: text, text }),
+    z.object({ shell: textType, text: textType }),
     "the document of completions",
     "completions",
   ),
   "schema-list": documented(list, "the document of schema without a name", "schema"),
-  "schema": documented(anyObject, "a JSON Schema, as json-schema.org defines it", "schema"),
+  "schema": documented(objectType, "a JSON Schema, as json-schema.org defines it", "schema"),
 } satisfies Readonly<Record<string, Documented>>;
 
 /** The name of a kind of JSON document. */

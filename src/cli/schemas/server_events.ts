@@ -1,12 +1,21 @@
 /** The lines of `serve`, `record` and `test` with `--json`. */
 import * as z from "zod";
-import { count, counts, dryRun, error, exitCode, ordinal, sha256, text } from "./parts.ts";
+import { counts, countType, dryRun, error, exitCode, ordinalType, sha256Type, textType } from "./parts.ts";
 
-const test = text.describe("name of the test that the request names").exactOptional();
+const test = textType.describe("name of the test that the request names").exactOptional();
 const status = z.int().describe("HTTP status");
-const grade = text.describe("source of the rule, such as wire or types");
-const ABOUT = { test, request: ordinal.describe("number in the order of arrival"), method: text, path: text };
-const DIFFERENCE = { path: text.describe("JSON path, part or body"), recorded: text, received: text };
+const grade = textType.describe("source of the rule, such as wire or types");
+const ABOUT = {
+  test,
+  request: ordinalType.describe("number in the order of arrival"),
+  method: textType,
+  path: textType,
+};
+const DIFFERENCE = {
+  path: textType.describe("JSON path, part or body"),
+  recorded: textType,
+  received: textType,
+};
 const difference = z.object(DIFFERENCE);
 
 const skipped = z.object({
@@ -19,42 +28,48 @@ const skipped = z.object({
     "previous_response_not_found",
   ]),
   test,
-  method: text,
-  path: text,
+  method: textType,
+  path: textType,
   status,
 });
-const turnedAway = z.object({ type: z.literal("turned_away"), test, status, code: text, message: text });
+const turnedAway = z.object({
+  type: z.literal("turned_away"),
+  test,
+  status,
+  code: textType,
+  message: textType,
+});
 const played = [
   z.object({
     type: z.literal("played"),
     ...ABOUT,
     status,
-    fixture: text,
-    number: ordinal.describe("number of the exchange in the fixture"),
+    fixture: textType,
+    number: ordinalType.describe("number of the exchange in the fixture"),
     tier: z.enum(["exact", "semantic", "rules", "conversation"]).exactOptional(),
-    rules: z.array(text).exactOptional(),
-    repeat: count.exactOptional(),
+    rules: z.array(textType).exactOptional(),
+    repeat: countType.exactOptional(),
     rewritten: z.literal(true).exactOptional(),
     hurried: z.literal(true).exactOptional(),
-    fault: text.exactOptional(),
+    fault: textType.exactOptional(),
   }),
-  z.object({ type: z.literal("faulted"), ...ABOUT, status, fault: text }),
+  z.object({ type: z.literal("faulted"), ...ABOUT, status, fault: textType }),
   z.object({
     type: z.literal("miss"),
     ...ABOUT,
     status,
-    message: text,
-    nearest: z.object({ fixture: text, number: ordinal, ...DIFFERENCE }).nullable(),
+    message: textType,
+    nearest: z.object({ fixture: textType, number: ordinalType, ...DIFFERENCE }).nullable(),
     differences: z.array(difference),
-    cure: text,
+    cure: textType,
   }),
-  z.object({ type: z.literal("refused"), ...ABOUT, status, rule: text, grade, message: text }),
+  z.object({ type: z.literal("refused"), ...ABOUT, status, rule: textType, grade, message: textType }),
   z.object({
     type: z.literal("warning"),
     ...ABOUT,
-    rule: text,
+    rule: textType,
     grade: grade.nullable(),
-    message: text,
+    message: textType,
     difference: difference.exactOptional(),
   }),
 ] as const;
@@ -62,30 +77,30 @@ const played = [
 const READY = {
   type: z.literal("ready"),
   port: z.int(),
-  origin: text,
-  address: text.describe("address that the server listens on"),
+  origin: textType,
+  address: textType.describe("address that the server listens on"),
 };
 const variables = z.record(z.string(), z.string()).describe("variables that lead clients to the server");
 
 /** Answers of `serve --suite` and `record --suite` to the lines of stdin; only the gateway gives the first two. */
-export const testReport = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("test.began"), test: text }),
+export const testReportDocument = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("test.began"), test: textType }),
   z.object({
     type: z.literal("strays"),
-    requests: z.array(text).describe("requests that came while no test ran, such as POST /v1/responses"),
+    requests: z.array(textType).describe("requests that came while no test ran, such as POST /v1/responses"),
   }),
   z.object({
     type: z.literal("test.ended"),
-    test: text.describe("name of the test, which is that of its folder"),
+    test: textType.describe("name of the test, which is that of its folder"),
     exit_code: exitCode.describe("0 if all went as recorded; exit code of a process with only this test"),
-    served: count.describe("requests that were answered from the recording"),
-    recorded: count.describe("exchanges that were added to the recording"),
-    missed: count,
-    refused: count.describe("requests that break a rule of the API"),
-    turned_away: count,
-    unused: z.array(ordinal).describe("numbers of recorded exchanges that the test did not use"),
-    messages: z.array(text).describe("reasons for the exit code, for people; empty if it is 0"),
-    notes: z.array(text).describe("facts that do not change the exit code, for people"),
+    served: countType.describe("requests that were answered from the recording"),
+    recorded: countType.describe("exchanges that were added to the recording"),
+    missed: countType,
+    refused: countType.describe("requests that break a rule of the API"),
+    turned_away: countType,
+    unused: z.array(ordinalType).describe("numbers of recorded exchanges that the test did not use"),
+    messages: z.array(textType).describe("reasons for the exit code, for people; empty if it is 0"),
+    notes: z.array(textType).describe("facts that do not change the exit code, for people"),
   }),
 ]);
 
@@ -94,7 +109,7 @@ export const serveEvent = z.union([
   z.object({
     ...READY,
     environment: variables,
-    upstreams: z.array(z.object({ variable: text, url: text }))
+    upstreams: z.array(z.object({ variable: textType, url: textType }))
       .describe("of the gateway: base URLs of the known APIs, by the variable that leads to them")
       .exactOptional(),
   }),
@@ -106,45 +121,45 @@ export const serveEvent = z.union([
     type: z.literal("serve.ended"),
     exit_code: exitCode,
     command_exit_code: exitCode.describe("of the wrapped command").exactOptional(),
-    served: count,
-    missed: count,
-    refused: count,
-    warned: count,
-    tiers: z.object({ exact: count, semantic: count, rules: count, conversation: count }),
+    served: countType,
+    missed: countType,
+    refused: countType,
+    warned: countType,
+    tiers: z.object({ exact: countType, semantic: countType, rules: countType, conversation: countType }),
     rules: counts,
-    repeated: count,
-    rewritten: count,
-    tool_outputs_differ: count,
-    fixtures: z.array(z.object({ path: text, seal: sha256, used: z.array(ordinal) })),
-    unused: z.array(z.object({ fixture: text, number: ordinal })),
-    unopened: z.array(text),
-    turned_away: count,
-    skipped: count,
-    hurried: count.describe("answers with retry-after 0 in place of a recorded wait"),
-    unmet_faults: z.array(text),
+    repeated: countType,
+    rewritten: countType,
+    tool_outputs_differ: countType,
+    fixtures: z.array(z.object({ path: textType, seal: sha256Type, used: z.array(ordinalType) })),
+    unused: z.array(z.object({ fixture: textType, number: ordinalType })),
+    unopened: z.array(textType),
+    turned_away: countType,
+    skipped: countType,
+    hurried: countType.describe("answers with retry-after 0 in place of a recorded wait"),
+    unmet_faults: z.array(textType),
   }),
 ]);
 
 const SUMMARY = {
-  before: count.describe("exchanges that the fixture had before"),
-  published: count,
-  over_socket: count.describe("published exchanges over WebSocket"),
-  dropped: count,
-  refused: count.describe("dropped exchanges that still held a secret"),
-  unkept: count.describe("dropped exchanges with an answer that no fixture can hold"),
+  before: countType.describe("exchanges that the fixture had before"),
+  published: countType,
+  over_socket: countType.describe("published exchanges over WebSocket"),
+  dropped: countType,
+  refused: countType.describe("dropped exchanges that still held a secret"),
+  unkept: countType.describe("dropped exchanges with an answer that no fixture can hold"),
   redactions: counts,
-  altered: count,
-  left_alone: z.array(z.object({ name: text, files: z.array(text) })),
-  match_rules: z.array(text),
-  withheld_rules: z.array(text),
+  altered: countType,
+  left_alone: z.array(z.object({ name: textType, files: z.array(textType) })),
+  match_rules: z.array(textType),
+  withheld_rules: z.array(textType),
 };
 
 /** One line of `record --json`. */
 export const recordEvent = z.union([
   z.object({
     ...READY,
-    out: text,
-    before: count,
+    out: textType,
+    before: countType,
     sends: z.boolean().describe("with --missing").exactOptional(),
     environment: variables.exactOptional(),
   }),
@@ -152,22 +167,22 @@ export const recordEvent = z.union([
     type: z.literal("exchange"),
     test,
     state: z.enum(["published", "dropped"]),
-    number: ordinal.nullable(),
-    request: ordinal,
-    connection: ordinal.describe("number of the WebSocket within the recording; absent over HTTP")
+    number: ordinalType.nullable(),
+    request: ordinalType,
+    connection: ordinalType.describe("number of the WebSocket within the recording; absent over HTTP")
       .exactOptional(),
-    method: text,
-    path: text,
+    method: textType,
+    path: textType,
     status: status.nullable(),
-    bytes: count,
-    chunks: count,
+    bytes: countType,
+    chunks: countType,
     ms: z.number(),
-    ended: text.nullable().describe("complete, cut or closed; null without an answer"),
+    ended: textType.nullable().describe("complete, cut or closed; null without an answer"),
     terminal: z.boolean(),
     lacks_usage: z.literal(true).describe("the usage that the request asks for did not come").exactOptional(),
-    reason: text.nullable().describe("reason for dropping the exchange"),
-    secrets: z.array(text).exactOptional(),
-    file: text.exactOptional(),
+    reason: textType.nullable().describe("reason for dropping the exchange"),
+    secrets: z.array(textType).exactOptional(),
+    file: textType.exactOptional(),
   }),
   ...played,
   skipped,
@@ -175,55 +190,55 @@ export const recordEvent = z.union([
   error,
   z.object({
     type: z.literal("record.ended"),
-    out: text,
+    out: textType,
     ...SUMMARY,
-    turned_away: count,
-    played: count.describe("with --missing").exactOptional(),
-    missed: count.describe("with --missing").exactOptional(),
-    error_answers: count.describe("with --missing").exactOptional(),
-    tests: z.array(z.object({ test: text, ...SUMMARY })).exactOptional(),
+    turned_away: countType,
+    played: countType.describe("with --missing").exactOptional(),
+    missed: countType.describe("with --missing").exactOptional(),
+    error_answers: countType.describe("with --missing").exactOptional(),
+    tests: z.array(z.object({ test: textType, ...SUMMARY })).exactOptional(),
     exit_code: exitCode,
   }),
 ]);
 
 /** The document of `record --dry-run`. */
 export const recordDryRun = dryRun({
-  upstreams: z.array(text),
-  out: text,
+  upstreams: z.array(textType),
+  out: textType,
   port: z.int(),
-  before: count,
-  tests: count.exactOptional(),
+  before: countType,
+  tests: countType.exactOptional(),
   sends: z.boolean().exactOptional(),
-  command: z.array(text).nullable(),
+  command: z.array(textType).nullable(),
 });
 
 /** One line of `test --json`. */
 export const testEvent = z.union([
-  z.object({ type: z.literal("test.started"), tests: count }),
+  z.object({ type: z.literal("test.started"), tests: countType }),
   z.object({
     type: z.literal("test"),
-    dir: text,
-    note: text.nullable(),
+    dir: textType,
+    note: textType.nullable(),
     passed: z.boolean(),
     seconds: z.number(),
     divergences: z.array(z.object({
-      kind: text.describe("exit, state, request, turn, …"),
-      where: text,
-      message: text,
-      path: text.exactOptional(),
-      expected: text.exactOptional(),
-      received: text.exactOptional(),
-      said: text.exactOptional(),
+      kind: textType.describe("exit, state, request, turn, …"),
+      where: textType,
+      message: textType,
+      path: textType.exactOptional(),
+      expected: textType.exactOptional(),
+      received: textType.exactOptional(),
+      said: textType.exactOptional(),
     })),
-    updated: z.array(text),
-    removed: z.array(text),
+    updated: z.array(textType),
+    removed: z.array(textType),
     error: error.nullable().describe("why it could not be played"),
   }),
   error,
   z.object({
     type: z.literal("test.ended"),
-    passed: count,
-    failed: count,
-    skipped: z.array(text).describe("tests that were not played"),
+    passed: countType,
+    failed: countType,
+    skipped: z.array(textType).describe("tests that were not played"),
   }),
 ]);

@@ -4,20 +4,20 @@
  */
 import * as z from "zod";
 import type { Manifest } from "../../domain/manifest.ts";
-import { anyObject, copied, ordinal, range, text, time, usage } from "./parts.ts";
+import { copied, objectType, ordinalType, range, textType, time, usageType } from "./parts.ts";
 
 /** An item of the provider; with `--no-blobs`, encrypted content is an object with `bytes` and `sha256`. */
-export const item = copied({ type: text });
+export const item = copied({ type: textType });
 
 /** An event of a turn. */
-export const event = copied({ seq: ordinal, type: text });
+export const event = copied({ seq: ordinalType, type: textType });
 
 const TURN = {
-  format: text.describe("such as reprise.turn/1"),
-  session: text,
-  turn: ordinal,
-  kind: text.describe("user, model, tools, harness, compaction or fork"),
-  run: ordinal,
+  format: textType.describe("such as reprise.turn/1"),
+  session: textType,
+  turn: ordinalType,
+  kind: textType.describe("user, model, tools, harness, compaction or fork"),
+  run: ordinalType,
   seq: range,
   at: time,
 };
@@ -30,13 +30,13 @@ export const turnHead = copied({ ...TURN, events: z.int().min(0) });
 
 /** A manifest. */
 export const manifest = copied<Manifest>({
-  format: text,
-  session: text,
-  title: text,
+  format: textType,
+  session: textType,
+  title: textType,
   created_at: time,
   updated_at: time,
-  head: anyObject,
-  run: ordinal,
-  state: text,
-  usage,
+  head: objectType,
+  run: ordinalType,
+  state: textType,
+  usage: usageType,
 });

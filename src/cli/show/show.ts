@@ -13,7 +13,7 @@ import { requireHtml } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { TimeZone } from "../local_time.ts";
 import { screenOf } from "../screen.ts";
-import { joined, terminalSize } from "../terminal.ts";
+import { joinedLines, terminalSize } from "../terminal.ts";
 import { sessionArgument } from "../sessions.ts";
 import { chosenTurns, readShown, type Shown } from "./shown_session.ts";
 import { sessionTranscript } from "../transcript/session.ts";
@@ -158,7 +158,7 @@ async function printLines(
   lines: readonly Line[],
   flags: ShowFlags,
 ): Promise<void> {
-  const text = output.rendered(joined(lines));
+  const text = output.rendered(joinedLines(lines));
   const rows = output.stdoutIsTerminal && flags.pager ? terminalSize()?.rows ?? 0 : 0;
   if (rows > 0 && lines.length >= rows) {
     const { pagerCommand, showInPager } = await import("./pager.ts");

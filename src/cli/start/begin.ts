@@ -2,10 +2,10 @@
 import type { LoadPriceTable } from "../live_ports.ts";
 import { HELP } from "./help_text.ts";
 import { VERSION } from "../../domain/version.ts";
-import { stdout, writeAll } from "./streams.ts";
+import { stdout, writeBlocking } from "./streams.ts";
 
 /** A loaded part of the program. */
-export interface Part {
+export interface ProgramPart {
   /** Runs the command line; resolves to its exit code. */
   start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number>;
 }
@@ -15,7 +15,7 @@ export type PartName = "all" | "listing" | "playing" | "running" | "viewing";
 
 /** Runs the command line of this process with the part that it needs, and ends the process. */
 export async function begin(
-  load: (name: PartName) => Part | Promise<Part>,
+  load: (name: PartName) => ProgramPart | Promise<ProgramPart>,
   loadPriceTable: LoadPriceTable,
 ): Promise<never> {
   const { args } = Deno;
@@ -45,7 +45,7 @@ function textOf(flag: string): string | null {
 /** Prints text; returns false on an error: the whole program reports it. */
 function isPrinted(text: string): boolean {
   try {
-    writeAll(stdout, new TextEncoder().encode(text));
+    writeBlocking(stdout, new TextEncoder().encode(text));
     return true;
   } catch {
     return false;

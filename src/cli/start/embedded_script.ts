@@ -4,7 +4,7 @@
  */
 import { Script } from "node:vm";
 import type { PriceTable } from "../../domain/cost.ts";
-import type { Part, PartName } from "./begin.ts";
+import type { PartName, ProgramPart } from "./begin.ts";
 import type { ReadFiles } from "./part_files.ts";
 import { type Zod, zodOnDemand } from "./zod_on_demand.ts";
 
@@ -39,9 +39,9 @@ export function codeFile(name: ScriptName): string {
 }
 
 /** Loads a part from its files. V8 compiles what there is no compiled code for. */
-export function loadPart(read: ReadFiles, name: PartName): Part & LoadedScript {
+export function loadPart(read: ReadFiles, name: PartName): ProgramPart & LoadedScript {
   const { exports, ...script } = loadScript(read, name);
-  return { start: (exports as Part).start, ...script };
+  return { start: (exports as ProgramPart).start, ...script };
 }
 
 /** Loads the price list from its files. */

@@ -20,7 +20,7 @@ export interface ByteStream {
 const stuck = new WeakSet<ByteStream>();
 
 /** Writes all bytes, and waits for a slow reader as a blocking write does. */
-export function writeAll(stream: ByteStream, bytes: Uint8Array): void {
+export function writeBlocking(stream: ByteStream, bytes: Uint8Array): void {
   let [written, waited, pause] = [0, 0, 1];
   while (written < bytes.length) {
     try {
@@ -42,7 +42,7 @@ export function writeAll(stream: ByteStream, bytes: Uint8Array): void {
 /** Ends the process with a line on stderr, before the program is loaded. */
 export function exitWith(code: number, text: string): never {
   try {
-    writeAll(Deno.stderr, new TextEncoder().encode(text));
+    writeBlocking(Deno.stderr, new TextEncoder().encode(text));
   } finally {
     Deno.exit(code);
   }

@@ -18,7 +18,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { PLAIN_SCREEN } from "../screen.ts";
 import { sessionArgument } from "../sessions.ts";
 import { type Column, tableLines } from "../table.ts";
-import { joined, type Printable } from "../terminal.ts";
+import { joinedLines, type Printable } from "../terminal.ts";
 import { startOf } from "../session_flags.ts";
 import type { StatsFlags } from "./command.ts";
 
@@ -150,5 +150,5 @@ function countOrUnknown(count: number | null): string {
 /** A table with a line for each group, after a blank line. */
 function table(header: string, rows: readonly Labelled[]): Printable {
   const columns = [{ header, cell: ([label]: Labelled) => label }, ...COLUMNS];
-  return ["\n", ...joined(tableLines(columns, rows, PLAIN_SCREEN))];
+  return ["\n", ...joinedLines(tableLines(columns, rows, PLAIN_SCREEN))];
 }

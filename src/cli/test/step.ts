@@ -16,7 +16,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { stdinOf } from "../stdin.ts";
 import { ALL_VERBS } from "../verbs.ts";
 import { main } from "../main.ts";
-import { fixturePorts } from "../run/sending.ts";
+import { fixturePorts } from "../run/fixture_ports.ts";
 import { type onStopSignals, STOP_SIGNALS, type StopSignal } from "../signals.ts";
 import type { TextStream } from "../terminal.ts";
 import type { TestScratch } from "./scratch.ts";

@@ -3,7 +3,7 @@
  * draw the same blocks.
  */
 import { headOf } from "../../domain/text.ts";
-import type { Edit } from "../edits.ts";
+import type { FileEdit } from "../edits.ts";
 
 /** The event of a session that a block is about. */
 interface Placed {
@@ -36,7 +36,7 @@ export interface CallBlock extends CalledTool, Placed {
   /** Arguments that do not fit in a line; may be empty. */
   readonly text: string;
   /** `null` if it edits nothing. */
-  readonly edit: Edit | null;
+  readonly edit: FileEdit | null;
   /** Its result, if {@linkcode paired} found it. */
   readonly result?: ResultBlock;
   /** The permission decision about it, if {@linkcode paired} found it. */
@@ -153,7 +153,7 @@ export function isSpeech({ from }: MessageBlock): boolean {
 }
 
 /** A part of a text that is too long to be shown. */
-export interface Folded {
+export interface ShortenedText {
   readonly text: string;
   /** Lines and UTF-16 units that are left out; both 0 if nothing is. */
   readonly lines: number;
@@ -161,7 +161,10 @@ export interface Folded {
 }
 
 /** The beginning of a text that is longer than a view shows; the whole text if only a little more would be left out. */
-export function folded(text: string, { lines, characters }: { lines: number; characters: number }): Folded {
+export function folded(
+  text: string,
+  { lines, characters }: { lines: number; characters: number },
+): ShortenedText {
   const whole = text.replace(/\n+$/, "");
   const all = whole.split("\n");
   if (all.length <= lines + 2 && whole.length <= characters) return { text: whole, lines: 0, characters: 0 };

@@ -1,6 +1,6 @@
 /** A fixture as a transcript: what each request adds to the one before, the answer, and its events. */
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn, stringMember } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import { addUsage, NO_USAGE } from "../../domain/usage.ts";
 import { recordedOn } from "../../fixture/format.ts";
@@ -11,10 +11,10 @@ import { recordedDays, recordingOf } from "../../fixture/recordings.ts";
 import { type PrefixReport, prefixReport } from "../../run/verify.ts";
 import { type Block, type CallBlock, note } from "./blocks.ts";
 import { cacheNote } from "./cache_note.ts";
-import { callIdOf, inLineOrBelow, itemBlocks, reasoningKeys, resultBlock } from "./items.ts";
+import { inLineOrBelow, itemBlocks, reasoningKeys, resultBlock, shownCallId } from "./items.ts";
 import type { Entry, Transcript } from "./transcript.ts";
 import { anyUsage, usageText } from "./usage.ts";
-import { objectsIn, partsText } from "./words.ts";
+import { partsText } from "./words.ts";
 
 /** Earlier requests that one may extend: parallel conversations of a recording take turns. */
 const COMPARED = 8;
@@ -142,7 +142,7 @@ function withParts(item: JsonObject): JsonObject[] {
 function keysOf(item: JsonObject): string[][] {
   const result = resultBlock(item);
   if (result !== null) return [[`result ${result.key}`]];
-  const call = callIdOf(item);
+  const call = shownCallId(item);
   if (call !== null) return [[call]];
   const own = reasoningKeys(item);
   if (own.length > 0) return [own];

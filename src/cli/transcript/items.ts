@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
   objectMember,
+  objectsIn,
   parsedObject,
   plainText,
   stringMember,
@@ -21,7 +22,7 @@ import {
   type ReasoningBlock,
   type ResultBlock,
 } from "./blocks.ts";
-import { objectsIn, partsText, plain } from "./words.ts";
+import { partsText, plain } from "./words.ts";
 
 /** An item as blocks. `from` is the role that wrote it, if it does not name one. */
 export function itemBlocks(item: JsonObject, from: string, seq?: number): Block[] {
@@ -70,7 +71,7 @@ function imageIn(part: JsonObject): string | null {
 }
 
 /** The id of a call; `null` for any other item. */
-export function callIdOf(item: JsonObject): string | null {
+export function shownCallId(item: JsonObject): string | null {
   return isCall(item) ? stringMember(item, "call_id") ?? stringMember(item, "id") ?? null : null;
 }
 
@@ -119,7 +120,7 @@ export function callBlock(item: JsonObject): CallBlock {
   const called = objectMember(item, "function") ?? objectMember(item, "custom") ?? item;
   const name = stringMember(called, "name") || stringMember(item, "type") || "?";
   const given = called.arguments ?? called.input ?? item.action ?? "";
-  const key = isHosted(item) ? null : callIdOf(item);
+  const key = isHosted(item) ? null : shownCallId(item);
   return { kind: "call", key, name, ...argumentsIn(name, given) };
 }
 

@@ -4,13 +4,13 @@ import { diffText } from "../changed_lines.ts";
 import {
   type Block,
   type CallBlock,
-  type Folded,
   folded,
   headOfBlock,
   type NoteBlock,
   OMITTED_MARK,
   paired,
   type ResultBlock,
+  type ShortenedText,
 } from "./blocks.ts";
 import { codeBlock, codeSpan, htmlText, inertLineOf, literalText, quotedMarkdown } from "./markdown_text.ts";
 import type { Fact, Transcript } from "./transcript.ts";
@@ -182,7 +182,7 @@ function details(summary: string, content: string, isOpen = false): string {
 const LINE_CHARACTERS = 100;
 
 function foldedBlock(text: string, lines: number, language = ""): string {
-  const part: Folded = lines === Infinity
+  const part: ShortenedText = lines === Infinity
     ? { text, lines: 0, characters: 0 }
     : folded(text, { lines, characters: lines * LINE_CHARACTERS });
   const block = codeBlock(part.text, language);

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type JsonValue,
   objectMember,
+  objectsIn,
   stringMember,
 } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
@@ -268,11 +269,6 @@ export function stateText(state: string): string {
 export function partsText(parts: JsonValue | undefined, between = "\n"): string {
   if (typeof parts === "string") return parts;
   return (isJsonObject(parts) ? [parts] : objectsIn(parts)).map(partText).join(between);
-}
-
-/** The objects in a list; empty for anything else. */
-export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function partText(part: JsonObject): string {

@@ -9,6 +9,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import {
   count,
+  filledString,
   instant,
   literal,
   nullable,
@@ -17,7 +18,6 @@ import {
   ordinal,
   sha256,
   string,
-  text,
 } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
@@ -82,15 +82,15 @@ function garbled(message: string): ManifestFile {
 
 const SHAPE = object({
   format: literal(MANIFEST_FORMAT),
-  session: text,
-  family: text,
-  parent: optional(text),
+  session: filledString,
+  family: filledString,
+  parent: optional(filledString),
   title: string,
   created_at: instant,
   updated_at: instant,
   head: object({ turn: ordinal, seq: ordinal, sum: sha256 }),
   run: ordinal,
-  state: text,
+  state: filledString,
   pins,
   usage,
   checkpoint: nullable(checkpointRef),

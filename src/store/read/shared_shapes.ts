@@ -4,7 +4,8 @@
  */
 import {
   count,
-  list,
+  filledString,
+  listOf,
   nullable,
   object,
   optional,
@@ -12,7 +13,6 @@ import {
   sha256,
   type Shape,
   string,
-  text,
 } from "../../domain/shape.ts";
 
 /** Token counts. */
@@ -25,23 +25,23 @@ export const usage: Shape = object({
 });
 /** Endpoint and account, without the provider. */
 export const scope = {
-  endpoint: text,
-  portless: optional(text),
-  account: nullable(text),
-  key: optional(text),
+  endpoint: filledString,
+  portless: optional(filledString),
+  account: nullable(filledString),
+  key: optional(filledString),
 };
 /** Provider, endpoint and account. */
-export const fingerprint: Shape = object({ provider: text, ...scope });
+export const fingerprint: Shape = object({ provider: filledString, ...scope });
 /** Settings that a run starts with. */
 export const pins: Shape = object({
   fingerprint,
-  model: text,
+  model: filledString,
   effort: optional(string),
   summary: optional(string),
   instructions: sha256,
   tools: sha256,
-  permissions: list(text),
-  workspace: text,
+  permissions: listOf(filledString),
+  workspace: filledString,
 });
 
 /** Position of a checkpoint and the events that it replaces. */

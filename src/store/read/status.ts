@@ -5,7 +5,7 @@
 import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { storageError } from "../fs_errors.ts";
-import { holdsTurns, type Home, type SessionSummary, summaryOf } from "../home.ts";
+import { holdsTurns, type Home, type SessionSummary, sessionSummary } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import { isLocked } from "../write/file_lock.ts";
 import { readOnLoosely, rebuildLoosely } from "./manifest.ts";
@@ -40,7 +40,7 @@ function judged(ports: Ports, home: Home, session: SessionSummary): JudgedSessio
     if ("state" in open) return open;
     if (isLocked(ports, paths.lock)) return { ...open, state: "running" };
     // The run may have ended between the two looks.
-    const again = readOn(ports, paths, summaryOf(ports, home, session.id));
+    const again = readOn(ports, paths, sessionSummary(ports, home, session.id));
     return "state" in again ? again : { ...open, state: "killed" };
   } catch (error) {
     return { ...session, state: "damaged", problem: storageError(error, "read it", paths.root).message };

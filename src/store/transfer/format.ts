@@ -51,7 +51,7 @@ export function parseLine(bytes: Uint8Array): JsonObject {
 }
 
 /** The bytes that a content line represents. */
-export function contentOf(line: JsonObject): Uint8Array {
+export function lineContent(line: JsonObject): Uint8Array {
   const text = stringMember(line, "text");
   if (text !== undefined) return encodeUtf8(text);
   const base64 = stringMember(line, "base64");
@@ -72,7 +72,7 @@ function restored(line: Uint8Array, isFirst: boolean): Uint8Array {
 }
 
 /** Splits a stream into lines, and never holds more than one. Each has its newline, without the return before it. */
-export async function* linesOf(
+export async function* exportLines(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = [];

@@ -23,12 +23,12 @@ import {
   ExportReader,
   nextBlob,
   readContent,
-  readHeader,
+  readExportHeader,
   readTurnFile,
 } from "./reader.ts";
 
 /** Options of {@linkcode importSession}. */
-export interface ImportOptions {
+export interface SessionImport {
   /** The export's bytes. */
   readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Name of the export, for messages. */
@@ -42,7 +42,7 @@ export interface ImportOptions {
  *
  * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
  */
-export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<{
+export async function importSession(ports: Ports, home: Home, options: SessionImport): Promise<{
   readonly id: SessionId;
   readonly path: string;
   readonly turns: number;
@@ -53,7 +53,7 @@ export async function importSession(ports: Ports, home: Home, options: ImportOpt
   const reader = new ExportReader(options.source);
   let staging: Staging | null = null;
   try {
-    const header = await readHeader(reader, "import");
+    const header = await readExportHeader(reader, "import");
     const { root } = sessionPaths(home.sessions, header.id);
     if (ports.files.facts(root) !== null) throw exists(header.id, root);
     if (!options.dryRun) {

@@ -7,7 +7,7 @@ import { type JsonObject, numberMember, stringMember } from "../../domain/json.t
 import { turnFileName } from "../../domain/turn.ts";
 import { isBlobName } from "../layout.ts";
 import { formatVersion, MAX_TURN_BYTES } from "../read/turn_file.ts";
-import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
+import { BadExport, EXPORT_FORMAT, exportLines, lineContent, parseLine } from "./format.ts";
 
 /** The bytes of an export. */
 export type ExportSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -20,7 +20,7 @@ export class ExportReader {
   number = 0;
 
   constructor(source: ExportSource) {
-    this.#lines = linesOf(source);
+    this.#lines = exportLines(source);
   }
 
   /** Returns the next line, and the hash of all lines before it. */
@@ -57,7 +57,7 @@ export interface ExportHeader {
  *
  * @throws {BadExport} if it is no header; {@linkcode RepriseError} `format_too_new`.
  */
-export async function readHeader(
+export async function readExportHeader(
   reader: ExportReader,
   does: "import" | "show",
 ): Promise<ExportHeader> {
@@ -128,7 +128,7 @@ export async function readContent(
   const size = countOf(line, "bytes", { least: 0, most });
   const hash = new GrowingSha256();
   for (let left = size; left > 0;) {
-    const piece = contentOf((await reader.next()).line);
+    const piece = lineContent((await reader.next()).line);
     if (piece.length === 0 || piece.length > left) {
       throw new BadExport("has no content, or more than its file has left");
     }

@@ -4,9 +4,10 @@
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { GrowingSha256 } from "../../domain/hash.ts";
-import { isRawNumber, objectOf } from "../../domain/exact_json.ts";
+import { objectOf } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
+  isRawNumber,
   type JsonObject,
   type JsonValue,
   numberMember,

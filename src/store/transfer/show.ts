@@ -13,7 +13,7 @@ import {
   type ExportSource,
   nextBlob,
   readContent,
-  readHeader,
+  readExportHeader,
   readTurnFile,
 } from "./reader.ts";
 
@@ -41,7 +41,7 @@ export async function readExportForShow(
   const blobs = new Map<string, Uint8Array>();
   let manifest: Manifest | null = null;
   try {
-    const header = await orBadExport(() => readHeader(reader, "show"), name, reader);
+    const header = await orBadExport(() => readExportHeader(reader, "show"), name, reader);
     try {
       for (let number = 1; number <= header.turns; number++) {
         const file = openEnvelope(await readTurnFile(reader, number));

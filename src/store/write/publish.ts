@@ -35,10 +35,10 @@ export function writeTemporary(
   try {
     try {
       fixFileMode(ports.files, path, directory);
-      writeAll(file, bytes);
+      writeWhole(file, bytes);
       if (sync) orSyncFailed(() => file.sync());
     } catch (error) {
-      closeQuietly(file);
+      closeAbandoned(file);
       throw error;
     }
     file.close();
@@ -50,7 +50,7 @@ export function writeTemporary(
 }
 
 /** Closes an abandoned file: a second error would hide the first. */
-export function closeQuietly(file: { close(): void }): void {
+export function closeAbandoned(file: { close(): void }): void {
   try {
     file.close();
   } catch {
@@ -71,7 +71,7 @@ function createTemporary(ports: Ports, directory: string): { path: string; file:
 }
 
 /** Writes all of `bytes`, however little the file takes at a time. */
-export function writeAll(file: WritableFile, bytes: Uint8Array): void {
+export function writeWhole(file: WritableFile, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     const count = file.write(bytes.subarray(written));
     if (count <= 0) throw new Error(`The file system took none of ${bytes.length - written} bytes`);
@@ -208,13 +208,13 @@ export class NewFile {
     try {
       fixFileMode(ports.files, path, path.slice(0, path.lastIndexOf("/")));
     } catch (error) {
-      closeQuietly(this.#file);
+      closeAbandoned(this.#file);
       throw error;
     }
   }
 
   write(bytes: Uint8Array): void {
-    writeAll(this.#file, bytes);
+    writeWhole(this.#file, bytes);
   }
 
   /** Closes the file, after the written bytes are durable. */
@@ -225,7 +225,7 @@ export class NewFile {
 
   /** Abandons the file; the creator of its directory removes it. */
   abandon(): void {
-    closeQuietly(this.#file);
+    closeAbandoned(this.#file);
   }
 }
 

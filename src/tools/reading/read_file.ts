@@ -1,7 +1,14 @@
 /** `read_file`: a window of lines of one text file. */
 import * as z from "zod";
-import { locate, type OpenedFile, openFile } from "../sandbox_path.ts";
-import { BINARY_PROBE_BYTES, cutLine, decodeContent, isBinary, shownPath, type ToolText } from "../output.ts";
+import { locate, openFile, type SandboxFile } from "../sandbox_path.ts";
+import {
+  BINARY_PROBE_BYTES,
+  decodeContent,
+  isBinary,
+  shortenedLine,
+  shownPath,
+  type ToolText,
+} from "../output.ts";
 import { counted } from "../../domain/text.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
 import { concatBytes } from "../../domain/bytes.ts";
@@ -82,7 +89,7 @@ function textOf(window: Extract<Window, { kind: "lines" }>, first: number): Tool
   const { text, lossy } = decodeContent(bytes);
   const texts = text.split("\n");
   if (texts.length > lines) texts.pop();
-  const shown = texts.map((line, index) => `${first + index}\t${cutLine(line, MAX_LINE_CHARS)}`);
+  const shown = texts.map((line, index) => `${first + index}\t${shortenedLine(line, MAX_LINE_CHARS)}`);
   const last = first + lines - 1;
   if (total === null || last < total) {
     const of = total === null ? "more" : String(total);
@@ -134,7 +141,7 @@ type Window =
  *
  * @throws the signal's reason when it aborts.
  */
-async function readWindow(file: OpenedFile, options: WindowOptions): Promise<Window> {
+async function readWindow(file: SandboxFile, options: WindowOptions): Promise<Window> {
   const { first, count, signal, maxBytes = MAX_WINDOW_BYTES } = options;
   const end = first + count;
   const kept: Uint8Array[] = [];

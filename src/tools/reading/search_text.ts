@@ -1,6 +1,6 @@
 /** `search_text`: lines that hold a text. */
 import * as z from "zod";
-import { locate, type Located, type OpenedFile, openFile } from "../sandbox_path.ts";
+import { locate, type Located, openFile, type SandboxFile } from "../sandbox_path.ts";
 import { decodeContent, isBinary, shownPath, type ToolText } from "../output.ts";
 import { type Glob, parseGlob } from "../glob.ts";
 import { counted, headOf, tailOf } from "../../domain/text.ts";
@@ -121,7 +121,7 @@ async function* targets(start: Located, { root, signal, isHidden }: Search) {
 
 /** The bytes of a file, or why it is not searched. */
 async function readSearched(located: Located, { root, signal }: Search) {
-  let file: OpenedFile;
+  let file: SandboxFile;
   try {
     file = openFile(root, located);
   } catch (error) {
@@ -141,7 +141,7 @@ async function readSearched(located: Located, { root, signal }: Search) {
 }
 
 /** Reads to the end; the size at opening is where the buffer starts, not where reading ends. */
-async function readAll(file: OpenedFile, signal: AbortSignal): Promise<Uint8Array | "binary" | "large"> {
+async function readAll(file: SandboxFile, signal: AbortSignal): Promise<Uint8Array | "binary" | "large"> {
   let buffer = new Uint8Array(file.size + CHUNK_BYTES);
   let length = 0;
   while (true) {

@@ -1,7 +1,7 @@
 /** `edit_file`: one text of a file replaced by another. */
 import * as z from "zod";
 import { encodeUtf8 } from "../../domain/bytes.ts";
-import { cutLine, decodeContent, isBinary, shownPath } from "../output.ts";
+import { decodeContent, isBinary, shortenedLine, shownPath } from "../output.ts";
 import { currentText } from "./current_text.ts";
 import { type CurrentFile, replaceFile } from "./replace_file.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
@@ -158,7 +158,7 @@ function nearestLines(text: string, wanted: string): NearLine[] {
     best.sort((a, b) => b.share - a.share || a.line - b.line);
     best.length = Math.min(best.length, MAX_NEAR);
   });
-  return best.map(({ line, text: content }) => ({ line, excerpt: cutLine(content, MAX_NEAR_CHARS) }));
+  return best.map(({ line, text: content }) => ({ line, excerpt: shortenedLine(content, MAX_NEAR_CHARS) }));
 }
 
 /** The share of the longer line that both have in common from the left and from the right; blanks do not count. */

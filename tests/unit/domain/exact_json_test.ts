@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import {
-  hasExactMember,
-  isRawNumber,
-  objectOf,
-  parseExact,
-  withMembers,
-} from "../../../src/domain/exact_json.ts";
-import { isJsonObject, type JsonObject, numberMember, wellFormedValue } from "../../../src/domain/json.ts";
+import { hasExactMember, objectOf, parseExact, withMembers } from "../../../src/domain/exact_json.ts";
+import { isRawNumber } from "../../../src/domain/json.ts";
+import { isJsonObject, type JsonObject, numberMember } from "../../../src/domain/json.ts";
+import { wellFormedValue } from "../../../src/domain/exact_json.ts";
 import { jsonText, spaced } from "../../support/json_texts.ts";
 import { test } from "../../support/test.ts";
 

@@ -103,6 +103,27 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
     "tests/b/a_test.ts": "",
     "tests/unit/run/a_test.ts": "",
   }, "tests/a/long/a_test.ts:1 tests/b/a_test.ts:1"],
+  homes: [{
+    "src/cli/a.ts": "export function start() {}\nexport type Same = string;\n// export const one = 1;\n",
+    "src/run/a.ts": "export async function* start() {}\n\nexport const Same = 1;\nconst one = 1;\n",
+    "src/run/b.ts": "export const one = 1;\nexport function over(): void;\nexport function over() {}\n",
+  }, "src/cli/a.ts:2 src/run/a.ts:3"],
+  circles: [{
+    "src/run/a.ts": 'import type { B } from "./b.ts";\nimport "node:fs";\n',
+    "src/run/b.ts": '/** import "./a.ts" */\nexport {\n  C,\n} from "../fold/c.ts";\n',
+    "src/fold/c.ts": 'import { A } from "../run/a.ts";\n',
+    "src/run/d.ts": 'import { A } from "./a.ts";\nconst load = () => import("./e.ts");\n',
+    "src/run/e.ts": 'import { D } from "./d.ts";\n',
+  }, "src/run/a.ts:1 src/run/b.ts:2 src/fold/c.ts:1"],
+  rooms: [
+    {
+      "CONTRIBUTING.md": "| verb | `src/run/VERB`, `src/run`, `run/gone.ts`, `dist/a` |\n",
+      "docs/architecture.md":
+        "```\nsrc/run/   gone/ and loop/, n/a\nsrc/gone/  x\n```\n`run/loop/a.ts` writes `src/b` c/d e/\n",
+      "src/run/loop/a.ts": "",
+    },
+    "CONTRIBUTING.md:1 docs/architecture.md:2 docs/architecture.md:3 docs/architecture.md:5 docs/architecture.md:5",
+  ],
 };
 
 for (const [name, [tree, expected]] of Object.entries(BAD_TREES)) {

@@ -1,8 +1,7 @@
 /** Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2). */
 import { words } from "../../../domain/text.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import { objectsOf } from "../../rule.ts";
-import type { ChatViolation, PlacedMessage } from "./rule.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn } from "../../../domain/json.ts";
+import type { ChatViolation, PlacedChatMessage } from "./rule.ts";
 
 const FIELDS: ReadonlySet<string> = new Set(words(`
   model messages tools tool_choice parallel_tool_calls response_format stream reasoning_effort
@@ -37,7 +36,7 @@ export function unknownFields(body: JsonObject): ChatViolation[] {
   }));
 }
 
-export function wrongTypes(body: JsonObject, messages: readonly PlacedMessage[]): ChatViolation[] {
+export function wrongTypes(body: JsonObject, messages: readonly PlacedChatMessage[]): ChatViolation[] {
   const findings: ChatViolation[] = [];
   const expect = (value: JsonValue | undefined, param: string, types: readonly JsonType[]) => {
     const type = typeOf(value);
@@ -64,7 +63,7 @@ export function wrongTypes(body: JsonObject, messages: readonly PlacedMessage[])
     expect(message.content, `${at}.content`, ["string", "array"]);
     expect(message.tool_calls, `${at}.tool_calls`, ["array"]);
     expect(message.tool_call_id, `${at}.tool_call_id`, ["string"]);
-    objectsOf(message.tool_calls).forEach((call, place) => {
+    objectsIn(message.tool_calls).forEach((call, place) => {
       const of = `${at}.tool_calls[${place}]`;
       expect(call.id, `${of}.id`, ["string"]);
       expect(call.function, `${of}.function`, ["object"]);
@@ -77,7 +76,7 @@ export function wrongTypes(body: JsonObject, messages: readonly PlacedMessage[])
   return findings;
 }
 
-export function unknownRoles(messages: readonly PlacedMessage[]): ChatViolation[] {
+export function unknownRoles(messages: readonly PlacedChatMessage[]): ChatViolation[] {
   return messages.flatMap(({ index, message: { role } }): ChatViolation[] => {
     if (typeof role === "string" ? ROLES.includes(role) : (role ?? null) !== null) return [];
     const param = `messages[${index}].role`;
@@ -94,7 +93,7 @@ export function unknownRoles(messages: readonly PlacedMessage[]): ChatViolation[
 }
 
 /** Empty lists of calls, and ids that are too long. */
-export function calls(messages: readonly PlacedMessage[]): ChatViolation[] {
+export function calls(messages: readonly PlacedChatMessage[]): ChatViolation[] {
   return messages.flatMap(({ index, message: { tool_calls: list } }): ChatViolation[] => {
     const param = `messages[${index}].tool_calls`;
     if (Array.isArray(list) && list.length === 0) {
@@ -105,7 +104,7 @@ export function calls(messages: readonly PlacedMessage[]): ChatViolation[] {
         code: "empty_array",
       }];
     }
-    return objectsOf(list).flatMap(({ id }, place): ChatViolation[] => {
+    return objectsIn(list).flatMap(({ id }, place): ChatViolation[] => {
       if (typeof id !== "string" || id.length <= MAX_CALL_ID) return [];
       return [{
         rule: "tool_call_id_length",
@@ -119,7 +118,7 @@ export function calls(messages: readonly PlacedMessage[]): ChatViolation[] {
 }
 
 /** Messages of the assistant without any content. */
-export function nullContent(messages: readonly PlacedMessage[]): ChatViolation[] {
+export function nullContent(messages: readonly PlacedChatMessage[]): ChatViolation[] {
   return messages.flatMap(({ index, message }): ChatViolation[] => {
     const { role, content } = message;
     const says = ["tool_calls", "function_call", "refusal", "audio"].some((name) =>

@@ -12,8 +12,8 @@ import {
 } from "../../rule.ts";
 import { calls, missingFields, nullContent, unknownFields, unknownRoles, wrongTypes } from "./fields.ts";
 import { modelRules } from "./models.ts";
-import { toolPairs } from "./pairing.ts";
-import { CHAT_RULES, type ChatViolation, type PlacedMessage } from "./rule.ts";
+import { toolMessages } from "./pairing.ts";
+import { CHAT_RULES, type ChatViolation, type PlacedChatMessage } from "./rule.ts";
 
 export const chatRules: ApiRules = {
   rules: CHAT_RULES,
@@ -45,7 +45,7 @@ function chatViolations(body: JsonValue, set: RuleSet): ChatViolation[] {
     ...modelRules(body, messages),
     ...calls(messages),
     ...nullContent(messages),
-    ...toolPairs(messages),
+    ...toolMessages(messages),
   ];
 }
 
@@ -54,7 +54,7 @@ const malformed: ChatViolation = {
   message: "We could not parse the JSON body of your request: it is not valid Unicode.",
 };
 
-function placedMessages({ messages }: JsonObject): PlacedMessage[] {
+function placedMessages({ messages }: JsonObject): PlacedChatMessage[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message, index) => isJsonObject(message) ? [{ index, message }] : []);
 }

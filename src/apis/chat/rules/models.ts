@@ -2,15 +2,14 @@
  * Rules that hold for some models only (protocol §15.6). A recording in which a model accepted such a request shows
  * that the rule does not hold for it.
  */
-import { type JsonObject, stringMember } from "../../../domain/json.ts";
-import { objectsOf } from "../../rule.ts";
-import type { ChatViolation, PlacedMessage } from "./rule.ts";
+import { type JsonObject, objectsIn, stringMember } from "../../../domain/json.ts";
+import type { ChatViolation, PlacedChatMessage } from "./rule.ts";
 
 /** OpenAI's reasoning models, by the start of their names; a chat model of the same generation is none. */
 const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*-chat)|gpt-6(?!.*-chat))/;
 
 /** Violations of the rules of the requested model. */
-export function modelRules(body: JsonObject, messages: readonly PlacedMessage[]): ChatViolation[] {
+export function modelRules(body: JsonObject, messages: readonly PlacedChatMessage[]): ChatViolation[] {
   const model = stringMember(body, "model") ?? "";
   const effort = body.reasoning_effort ?? null;
   const findings: ChatViolation[] = [];
@@ -47,7 +46,7 @@ export function modelRules(body: JsonObject, messages: readonly PlacedMessage[])
       });
     }
   }
-  const hasTools = objectsOf(body.tools).some(({ type }) => type === "function");
+  const hasTools = objectsIn(body.tools).some(({ type }) => type === "function");
   if (/^gpt-5\.6-luna/.test(model) && effort !== null && hasTools) {
     findings.push({
       rule: "effort_with_tools",

@@ -1,13 +1,12 @@
 /** Rules on calls and their outputs: each call is answered at once, and each output answers a call (protocol §15.2). */
-import { type JsonValue, plainText } from "../../../domain/json.ts";
-import { objectsOf } from "../../rule.ts";
-import type { ChatViolation, PlacedMessage } from "./rule.ts";
+import { type JsonValue, objectsIn, plainText } from "../../../domain/json.ts";
+import type { ChatViolation, PlacedChatMessage } from "./rule.ts";
 
 /** The id of a call, which a client may have left out or given another type. */
 type CallId = JsonValue | undefined;
 
 /** Calls that are not answered before the next message of another role, and outputs that answer no call. */
-export function toolPairs(messages: readonly PlacedMessage[]): ChatViolation[] {
+export function toolMessages(messages: readonly PlacedChatMessage[]): ChatViolation[] {
   const outputs: ChatViolation[] = [];
   const unanswered: ChatViolation[] = [];
   // The ids of the calls that the outputs at this place may answer; `null` if no calls precede them.
@@ -26,7 +25,7 @@ export function toolPairs(messages: readonly PlacedMessage[]): ChatViolation[] {
       continue;
     }
     close();
-    const calls = message.role === "assistant" ? objectsOf(message.tool_calls) : [];
+    const calls = message.role === "assistant" ? objectsIn(message.tool_calls) : [];
     asked = calls.length === 0 ? null : calls.map(({ id }) => id);
     open = [...asked ?? []];
   }
@@ -35,7 +34,7 @@ export function toolPairs(messages: readonly PlacedMessage[]): ChatViolation[] {
 }
 
 function outputViolations(
-  { index, message: { tool_call_id: id } }: PlacedMessage,
+  { index, message: { tool_call_id: id } }: PlacedChatMessage,
   asked: readonly CallId[] | null,
   open: readonly CallId[],
 ): ChatViolation[] {

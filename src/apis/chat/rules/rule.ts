@@ -5,7 +5,7 @@ import { type FoundViolation, rulesOf } from "../../rule.ts";
 /** A violation of a rule. */
 export type ChatViolation = FoundViolation<ChatRuleName>;
 
-export interface PlacedMessage {
+export interface PlacedChatMessage {
   readonly index: number;
   readonly message: JsonObject;
 }

@@ -1,12 +1,11 @@
 /** The rules of the Messages API, checked by the thinking blocks that it is known to have issued and accepted. */
-import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn, plainText } from "../../../domain/json.ts";
 import {
   AcceptedViolations,
   type ApiRules,
   type CheckedRequest,
   type IssuingAnswer,
   type KnownGood,
-  objectsOf,
   type RuleSet,
   type RuleViolation,
 } from "../../rule.ts";
@@ -35,8 +34,8 @@ class KnownGoodBlocks implements KnownGood {
     this.#accepted.add(request);
     const { json } = request;
     // A recording may begin in the middle of a conversation: items that the API accepted are good.
-    const messages = objectsOf(isJsonObject(json) ? json.messages : undefined);
-    for (const block of messages.flatMap(({ content }) => objectsOf(content))) {
+    const messages = objectsIn(isJsonObject(json) ? json.messages : undefined);
+    for (const block of messages.flatMap(({ content }) => objectsIn(content))) {
       if (isThinking(plainText(block.type))) this.#thinking.add(thinkingKey(block));
     }
   }

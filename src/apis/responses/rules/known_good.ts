@@ -1,12 +1,17 @@
 /** The rules of the Responses API, checked by the items that it is known to have issued and accepted. */
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectsIn,
+  stringMember,
+} from "../../../domain/json.ts";
 import {
   AcceptedViolations,
   type ApiRules,
   type CheckedRequest,
   type IssuingAnswer,
   type KnownGood,
-  objectsOf,
   type RuleSet,
   type RuleViolation,
 } from "../../rule.ts";
@@ -45,7 +50,7 @@ class KnownGoodItems implements KnownGood {
     this.#accepted.add(request);
     const { json } = request;
     // A recording may begin in the middle of a conversation: items that the API accepted are good.
-    for (const item of objectsOf(isJsonObject(json) ? json.input : undefined)) this.#addBlob(item);
+    for (const item of objectsIn(isJsonObject(json) ? json.input : undefined)) this.#addBlob(item);
   }
 
   violations(

@@ -8,11 +8,16 @@ import { parseExact } from "../../../domain/exact_json.ts";
 import { callIdOf, itemKind } from "../../../domain/item.ts";
 import { isJsonObject, type JsonObject, plainText, stringMember } from "../../../domain/json.ts";
 import { classifyAnswer, classifyErrorEvent, isServerFault } from "../../failure.ts";
-import type { Conversation, ConversationMessage, ConversationStep, ServerMessage } from "../../socket.ts";
+import type {
+  ConversationMessage,
+  ConversationStep,
+  ServerMessage,
+  SocketConversation,
+} from "../../socket.ts";
 import { encodeEntry } from "../items.ts";
 import { isItem } from "../ledger.ts";
 import { readResponsesEvent, statusOf } from "../stream.ts";
-import { createMessage, readEvent, sseEvent } from "./messages.ts";
+import { createMessage, readSocketEvent, sseEvent } from "./messages.ts";
 
 /** A response that the next request may continue. */
 interface Continuable {
@@ -28,7 +33,7 @@ interface Continuable {
 const BODY_END = "]}";
 
 /** One request at a time, on the default lane. */
-export class ResponsesConversation implements Conversation {
+export class ResponsesConversation implements SocketConversation {
   #last: Continuable | null = null;
   #open: { readonly body: string; readonly sent: number } | null = null;
   #items = new Map<number, Item>();
@@ -51,7 +56,7 @@ export class ResponsesConversation implements Conversation {
   }
 
   take(text: string): ConversationStep | null {
-    const message = readEvent(text);
+    const message = readSocketEvent(text);
     const { json, ends, refusal } = message;
     const event = json === undefined ? null : readResponsesEvent(json);
     // `response.failed` may follow an error, with the same error (protocol §3.5).

@@ -54,7 +54,7 @@ export function createMessage(
   return JSON.stringify(objectOf([["type", CREATE], ...named, ...members]));
 }
 
-export function readEvent(text: string): ServerMessage {
+export function readSocketEvent(text: string): ServerMessage {
   const json = objectIn(text);
   const event = json === undefined ? null : readResponsesEvent(json);
   return {

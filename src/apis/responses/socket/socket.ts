@@ -10,8 +10,8 @@ import {
   eventMessage,
   inLane,
   previousNotFound,
-  readEvent,
   readMessage,
+  readSocketEvent,
   sseEvent,
 } from "./messages.ts";
 
@@ -19,7 +19,7 @@ export const responsesSocket: SocketApi = {
   ownsPath: (pathname) => /\/responses\/?$/.test(pathname),
   readMessage,
   createMessage,
-  readEvent,
+  readEvent: readSocketEvent,
   sseEvent,
   eventMessage,
   errorMessage,
