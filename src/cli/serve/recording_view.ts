@@ -104,7 +104,12 @@ const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
 /** Returns the line about an exchange that was not recorded. */
 export function dropLine(event: Omit<RecordedEvent, "type">): string {
   const { test, request, method, path, reason, secrets = [], file } = event;
-  const why = file !== undefined ? secretLeft(file, secrets).message : DROP_REASONS[reason ?? "storage"];
+  const isKeyRefused = reason === "error_answer" && (event.status === 401 || event.status === 403);
+  const why = file !== undefined
+    ? secretLeft(file, secrets).message
+    : isKeyRefused
+    ? "the API did not accept its key, and --missing keeps no error"
+    : DROP_REASONS[reason ?? "storage"];
   const status = reason === "error_answer" ? ` ${event.status}` : "";
   const of = test === undefined ? "" : ` of ${test}`;
   return `not recorded: request ${request}${of}, ${method} ${path}${status}: ${why}`;

@@ -3,6 +3,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import { keysOf, KNOWN_UPSTREAMS, type UpstreamKey, urlInVariable } from "../../apis/known_upstreams.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
+import { DUMMY_KEY } from "./wrapped_command.ts";
 import type { RecordRoute } from "../../fixture/record/recorder.ts";
 import type { ForeignKey, OwnKey, RouteKeys } from "../../fixture/record/route_keys.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/shortest_secret.ts";
@@ -55,7 +56,12 @@ export function withKeys(routes: readonly RecordRoute[], facts: KeyFacts): reado
         value,
         home: [...origins][0] ?? null,
       }));
-    const keys: RouteKeys = { foreign, token: facts.token ?? null, own: own[0] ?? null };
+    const dummy = {
+      value: DUMMY_KEY,
+      variables: ownKeys(target, facts).map(({ variable }) => variable),
+      home: origin,
+    };
+    const keys: RouteKeys = { foreign, token: facts.token ?? null, own: own[0] ?? null, dummy };
     return { ...target, keys };
   });
 }

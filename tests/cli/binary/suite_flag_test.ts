@@ -120,6 +120,40 @@ Deno.test("a test with faults is recorded whole and meets them, and one whose fa
   assert.equal((await server.over()).code, 0);
 });
 
+Deno.test("the dummy key of a test goes to no API: the report names the variable of the key", async () => {
+  await using folder = new TestFolder();
+  const { origin } = folder.upstream;
+  const server = await SuiteServer.start(folder, ["record", "--missing", "--out", folder.out], {
+    OPENAI_BASE_URL: `${origin}/v1`,
+    ANTHROPIC_BASE_URL: origin,
+    OPENAI_API_KEY: "",
+  });
+  const { OPENAI_API_KEY: key = "", ANTHROPIC_BASE_URL = "" } = server.environment;
+  const ask = async (base: string, headers: Readonly<Record<string, string>>) => {
+    const answer = await fetch(`${base}/responses`, { method: "POST", headers, body: "{}" });
+    return [answer.status, answer.headers.get("x-should-retry"), await answer.text()];
+  };
+  const [status, retries, text] = await ask(server.baseUrl("a"), { authorization: `Bearer ${key}` });
+  assert.deepEqual([status, retries], [401, "false"]);
+  assert.match(String(text), /OPENAI_API_KEY is not set, so nothing was sent to http/);
+  const { exit_code, messages } = await server.end("a");
+  assert.equal(exit_code, 7);
+  assert.match(messages.join(), /^turned away with 401: OPENAI_API_KEY is not set[^]*$/);
+  assert.doesNotMatch(messages.join(), /keep-errors/);
+  const anthropic = `${new URL(ANTHROPIC_BASE_URL).origin}/t/b`;
+  assert.match(
+    String(await ask(anthropic, { "x-api-key": key })),
+    /ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is not set/,
+  );
+  await server.end("b");
+  assert.equal(folder.upstream.requests.length, 0, "a dummy key was sent");
+  // A client without a key, or with one of its own, asks an API that decides itself.
+  assert.equal((await ask(server.baseUrl("c"), {}))[0], 200);
+  assert.equal((await ask(server.baseUrl("c"), { authorization: "Bearer of-the-client" }))[0], 200);
+  assert.equal((await server.end("c")).recorded, 2);
+  assert.equal((await server.over()).code, 0);
+});
+
 Deno.test("the line of docs/recording.md ends a test, of a folder that is not there yet too; keys are dummies", async () => {
   const page = Deno.readTextFileSync(new URL("../../../docs/recording.md", import.meta.url));
   const line = blocksOf(page).find(({ language }) => language === "json")?.text.trimEnd() ?? "";
