@@ -199,7 +199,6 @@ export interface BodyPiece {
   readonly most: number;
 }
 
-/** Joins the pieces of a body. */
 export function joinPieces(pieces: Iterable<BodyPiece>): string {
   const all = [...pieces];
   return all.map(({ text }) => text).join("") + (all.at(-1)?.end ?? "");

@@ -234,7 +234,6 @@ type PositionalValue<Spec extends string> = Spec extends `<${string}...>` | `[${
   : Spec extends `<${string}>` ? string
   : string | undefined;
 
-/** A positional argument. */
 export function argument<const Spec extends `<${string}>` | `[${string}]`>(
   spec: Spec,
   about: string,

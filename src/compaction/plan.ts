@@ -247,7 +247,6 @@ export function historySize(turns: readonly Turn[], target: FoldTarget): History
   return sizeOf(foldHistory(turns, target));
 }
 
-/** The size of a folded history. */
 function sizeOf({ entries }: Folded): HistorySize {
   let [text, encoded, images] = [0, 0, 0];
   for (const entry of entries) {

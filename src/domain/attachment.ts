@@ -84,7 +84,6 @@ export function attachmentIn(part: Item): Attachment | null {
   };
 }
 
-/** The part with its content. */
 export function withContent(part: Item, { base64, text }: AttachmentContent): Item {
   return { ...part, base64, ...(text === null ? {} : { text }) };
 }

@@ -21,7 +21,6 @@ export function where(expected: string, fits: (value: unknown) => boolean): Shap
   return (value) => fits(value) ? null : mismatch;
 }
 
-/** Any string. */
 export const string: Shape = where("a string", (value) => typeof value === "string");
 
 /** A string that is not empty. */
@@ -58,7 +57,6 @@ export const instant: Shape = where(
   (value) => typeof value === "string" && INSTANT.test(value),
 );
 
-/** Any object. */
 export const anyObject: Shape = where("an object", isJsonObject);
 
 /** One of these strings or `true`. */

@@ -15,14 +15,12 @@ import { diverged, pushTurns } from "./push.ts";
 import { SessionRemote } from "./session_remote.ts";
 import { remoteTurns, standingOf } from "./standing.ts";
 
-/** Options of {@linkcode attachSession}. */
 export interface AttachOptions extends Partial<LockOptions> {
   readonly id: SessionId;
   /** Close a run that another home may be working on. */
   readonly takeOver: boolean;
 }
 
-/** Options of {@linkcode levelSession}. */
 export interface LevelOptions extends AttachOptions {
   /** Only counts. */
   readonly dryRun?: boolean;

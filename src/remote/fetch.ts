@@ -239,7 +239,6 @@ class BlobsAhead {
     this.#paths = paths;
   }
 
-  /** True if the blob is here. */
   isHere(sha256: string): boolean {
     return this.#ports.files.facts(blobPath(this.#paths, sha256)) !== null;
   }

@@ -19,7 +19,6 @@ export function turnKey(id: SessionId, turn: number, replacement = 0): string {
   return turnsPrefix(id) + (replacement === 0 ? name : name.replace(/json$/, `r${replacement}.json`));
 }
 
-/** The key of a blob. */
 export function blobKey(id: SessionId, sha256: string): string {
   return `${id}/blobs/${sha256}`;
 }

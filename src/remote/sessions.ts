@@ -14,7 +14,6 @@ export interface RemoteSession {
   readonly updated: number | null;
 }
 
-/** Content of a remote. */
 export interface RemoteContent {
   /** Those with turns, in the order of their ids; those that were removed are left out. */
   readonly sessions: readonly RemoteSession[];

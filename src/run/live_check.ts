@@ -50,7 +50,6 @@ interface FailedRequest {
   readonly error: RepriseError;
 }
 
-/** Result of the check. */
 export interface LiveCheck {
   readonly first: AnsweredRequest;
   /** Number of reasoning items, and of calls, in the first answer. */

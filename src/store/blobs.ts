@@ -49,12 +49,10 @@ export function blobsOf(turn: Turn): BlobUse[] {
   return uses;
 }
 
-/** All uses of a blob. */
 export interface UsedBlob {
   /** The first turn that names it, and the member with the name. */
   readonly turn: number;
   readonly by: string;
-  /** True if one of its uses is needed. */
   readonly needed: boolean;
   /** Lengths that turns give. */
   readonly sizes: ReadonlySet<number>;

@@ -34,7 +34,6 @@ export interface RetryInfo {
   readonly failure: ApiFailure;
 }
 
-/** Options of {@linkcode readEventStream}. */
 export interface ExchangeOptions {
   readonly send: Send;
   readonly request: OutgoingRequest;

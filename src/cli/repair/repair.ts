@@ -28,7 +28,6 @@ import type { JsonDocument } from "../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 import { dryRunOf, each, type PlannedChange } from "../dry_run.ts";
 
-/** The repair of a session. */
 type RepairResult = JsonDocument<"repair-all">["sessions"][number];
 
 /** Performs `repair`. Returns 12 if errors remain. */

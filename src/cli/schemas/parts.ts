@@ -2,7 +2,6 @@
 import * as z from "zod";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 
-/** Any text. */
 export const textType = z.string();
 /** A number of things. */
 export const countType = z.int().min(0);
@@ -10,14 +9,11 @@ export const countType = z.int().min(0);
 export const ordinalType = z.int().min(1);
 /** A point in time. */
 export const time = z.string().describe("ISO 8601, UTC");
-/** A cost. */
 export const cost = z.number().nullable().describe("US dollars; null if unknown");
 /** A hash. */
 export const sha256Type = z.string().describe("SHA-256, as 64 hexadecimal digits");
-/** An exit code of the process. */
 export const exitCode = z.int().min(0).describe("exit code of the process");
 
-/** Any JSON value. */
 export const anyJson = z.unknown() as z.ZodType<JsonValue>;
 /** A JSON object whose members another document describes, or its provider. */
 export const objectType = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
@@ -45,7 +41,6 @@ export const usageType = z.object({
   ...uncounted,
 });
 
-/** Token counts of one request. */
 export const requestUsage = usageType.omit({ uncounted: true }).extend({
   cache_write_tokens: countType.exactOptional(),
 });
@@ -59,7 +54,6 @@ export const shownUsageType = z.object({
   ...uncounted,
 });
 
-/** Token counts of a run, with cache writes. */
 export const runUsage = shownUsageType.extend({
   cache_write_tokens: countType.nullable().describe(
     "part of input_tokens that was written to the prompt cache",

@@ -111,7 +111,6 @@ type Printed<T> = [JsonValue] extends [T] ? T
   : T extends object ? { readonly [Name in keyof T]: Printed<T[Name]> }
   : T;
 
-/** The type of the document with this name. */
 export type JsonDocument<Name extends SchemaName> = {
   [Each in SchemaName]: Printed<z.output<(typeof SCHEMAS)[Each]["schema"]>>;
 }[Name];

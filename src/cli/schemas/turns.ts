@@ -22,13 +22,11 @@ const TURN = {
   at: time,
 };
 
-/** A turn. */
 export const turn = copied({ ...TURN, events: z.array(event) });
 
 /** A turn with the number of its events in place of the events. */
 export const turnHead = copied({ ...TURN, events: z.int().min(0) });
 
-/** A manifest. */
 export const manifest = copied<Manifest>({
   format: textType,
   session: textType,

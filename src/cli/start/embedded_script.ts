@@ -28,7 +28,6 @@ export interface LoadedScript {
   readonly isAccepted: boolean;
 }
 
-/** Name of the file with a script. */
 export function scriptFile(name: ScriptName): string {
   return `${name}.js`;
 }

@@ -24,7 +24,6 @@ const ELF_MAGIC = 0x7f454c46;
 /** Offsets in the header: of the table of sections, the size of its entries, and their number (elf(5)). */
 const [TABLE_AT, ENTRY_BYTES_AT, ENTRIES_AT] = [0x28, 0x3a, 0x3c];
 
-/** Reads the files of a directory. */
 export function filesIn(directory: string): ReadFiles {
   return (...names) => names.map((name) => Deno.readFileSync(`${directory}/${name}`));
 }
@@ -52,7 +51,6 @@ export function readFromExecutable(
   });
 }
 
-/** The index of an executable. */
 export interface ExecutableIndex {
   /** Its place, in bytes. */
   readonly start: number;

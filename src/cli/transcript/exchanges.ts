@@ -28,7 +28,6 @@ interface ReadExchange {
   readonly answer: readonly JsonObject[];
 }
 
-/** The chosen exchanges of a fixture. */
 export function fixtureTranscript(
   { header, exchanges, recordings, path }: Fixture,
   chosen: readonly FixtureExchange[] = exchanges,

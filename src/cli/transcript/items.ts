@@ -97,7 +97,6 @@ export function reasoningKeys(item: JsonObject): string[] {
   return !isReasoning(item) || opaque === undefined ? [] : [opaque, ...(id === undefined ? [] : [id])];
 }
 
-/** A reasoning item. */
 export function reasoningBlock(item: JsonObject): ReasoningBlock {
   const keys = reasoningKeys(item);
   const [opaque] = keys;

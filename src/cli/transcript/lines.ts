@@ -8,7 +8,6 @@ import type { Entry, Fact, Transcript } from "./transcript.ts";
 /** A line in pieces, without its end. */
 export type Line = readonly (string | Styled)[];
 
-/** Options of {@linkcode transcriptLines}. */
 export interface TranscriptOptions {
   readonly screen: Screen;
   /** Long texts are shown whole. */

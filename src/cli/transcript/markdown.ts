@@ -20,7 +20,6 @@ const MAX_CHARACTERS = 65_536;
 /** Room for the note about turns that are left out. */
 const NOTE_ROOM = 200;
 
-/** Options of {@linkcode transcriptMarkdown}. */
 export interface MarkdownOptions {
   /** Long texts are shown whole, and the Markdown may be of any length. */
   readonly full: boolean;

@@ -35,7 +35,6 @@ export function codeSpan(text: string): string {
   return line === "" ? "" : `${ticks}${space}${line}${space}${ticks}`;
 }
 
-/** A text as a code block. */
 export function codeBlock(text: string, language = ""): string {
   const ticks = "`".repeat(Math.max(3, longestRun(text) + 1));
   return `${ticks}${language}\n${visibleText(withLineEnds(text)).replace(/\n+$/, "")}\n${ticks}`;

@@ -18,7 +18,6 @@ import { noteOf, partsText, plain, stateText, statusText, turnText } from "./wor
 import { counted } from "../../domain/text.ts";
 import { usageText } from "./usage.ts";
 
-/** An event of a turn that is shown. */
 export type ShownEvent = ShownTurn["events"][number];
 
 /** The chosen turns of a session, oldest first. Results name calls of turns that are not chosen. */
@@ -112,7 +111,6 @@ export class BlockReader {
     });
   }
 
-  /** The blocks of an event. */
   eventBlocks(turn: ShownTurn, event: ShownEvent): Block[] {
     const item = objectMember(event, "item") ?? {};
     const seq = Number.isSafeInteger(event.seq) ? event.seq as number : undefined;

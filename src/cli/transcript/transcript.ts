@@ -4,7 +4,6 @@
  */
 import type { Block } from "./blocks.ts";
 
-/** A name and a value. */
 export type Fact = readonly [name: string, value: string];
 
 /** The whole. */

@@ -11,7 +11,6 @@ export interface SessionEntry {
    * no name of ours.
    */
   readonly role: "directory" | "file" | "turn" | "waiting" | "blob" | "leftover" | "foreign";
-  /** The number of a turn. */
   readonly turn?: number;
   /** Finding about a leftover or a foreign entry, to be read after the path. */
   readonly message?: string;

@@ -111,9 +111,7 @@ function runEnded(turns: readonly Turn[]): boolean {
   return turns.some((turn) => turn.run === run && turn.events.some(({ type }) => type === "run_ended"));
 }
 
-/** Options of {@linkcode forkSession}. */
 export interface ForkOptions {
-  /** The new session. */
   readonly id: SessionId;
   /** Summary of the parent's later turns, for the model; `null` for none. */
   readonly summary: string | null;

@@ -15,7 +15,6 @@ import {
   string,
 } from "../../domain/shape.ts";
 
-/** Token counts. */
 export const usage: Shape = object({
   input_tokens: count,
   cached_tokens: count,

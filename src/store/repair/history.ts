@@ -28,7 +28,6 @@ export interface RebuiltTurn {
   readonly made: EncodedTurn | null;
 }
 
-/** A rebuilt history. */
 export interface RebuiltHistory {
   readonly turns: readonly RebuiltTurn[];
   /** Validator at the end of the history. */
@@ -147,7 +146,6 @@ class Attempt {
   readonly #chain: readonly Candidate[];
   readonly #admitted: ReadonlySet<TurnFile>;
   readonly #refused: ReadonlyMap<TurnFile, Reason>;
-  /** The file at each number. */
   readonly #at: ReadonlyMap<number, TurnFile>;
   readonly #turns: RebuiltTurn[] = [];
   #end: Link = START;

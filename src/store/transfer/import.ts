@@ -27,7 +27,6 @@ import {
   readTurnFile,
 } from "./reader.ts";
 
-/** Options of {@linkcode importSession}. */
 export interface SessionImport {
   /** The export's bytes. */
   readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;

@@ -46,7 +46,6 @@ interface RedactedBlob {
   readonly counts: SecretCounts;
 }
 
-/** A redacted session. */
 export interface RedactedSession {
   readonly report: RedactionReport;
   /** Each turn with the bytes of its file, in order. */

@@ -26,7 +26,6 @@ export interface LockOwner {
   readonly identity?: ProcessIdentity;
 }
 
-/** State of a lock. */
 export interface LockState {
   readonly held: boolean;
   /** `null` for a free lock, and while a new holder has not written its line yet. */

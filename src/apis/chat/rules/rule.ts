@@ -2,7 +2,6 @@
 import type { JsonObject } from "../../../domain/json.ts";
 import { type FoundViolation, rulesOf } from "../../rule.ts";
 
-/** A violation of a rule. */
 export type ChatViolation = FoundViolation<ChatRuleName>;
 
 export interface PlacedChatMessage {

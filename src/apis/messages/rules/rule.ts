@@ -1,7 +1,6 @@
 /** The rules of the Anthropic Messages API, and the errors for requests that break them. */
 import { type FoundViolation, rulesOf } from "../../rule.ts";
 
-/** A violation of a rule. */
 export type MessagesViolation = FoundViolation<MessagesRuleName>;
 
 export const MESSAGES_RULES = rulesOf({

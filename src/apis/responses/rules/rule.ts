@@ -1,7 +1,6 @@
 /** The rules of the OpenAI Responses API, and the errors for requests that break them. */
 import { type FoundViolation, rulesOf } from "../../rule.ts";
 
-/** A violation of a rule. */
 export type ResponsesViolation = FoundViolation<ResponsesRuleName>;
 
 /** The rules, in the order of their checks (protocol §13). */
