@@ -15,7 +15,7 @@ import { COMMON_FLAGS } from "../src/cli/flags.ts";
 import { rootHelp } from "../src/cli/help.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { buildProgram } from "../src/cli/program.ts";
-import { jsonSchema, type SchemaName, SCHEMAS } from "../src/cli/schemas/schemas.ts";
+import { jsonSchema, type SchemaName, SCHEMAS } from "../src/schemas/schemas.ts";
 import { ALL_VERBS } from "../src/cli/verbs.ts";
 import { EXIT_CODE_OF, EXIT_CODES } from "../src/domain/errors.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../src/domain/fingerprint.ts";

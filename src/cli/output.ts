@@ -2,7 +2,7 @@
 import type { ExitCode, RepriseError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
 import type { ProgramPorts } from "./live_ports.ts";
-import type { JsonDocument, SchemaName } from "./schemas/schemas.ts";
+import type { JsonDocument, SchemaName } from "../schemas/schemas.ts";
 import { type Printable, Printer, red, type Styled, terminalColumns } from "./terminal.ts";
 
 export interface OutputOptions {

@@ -11,7 +11,7 @@ import type { FsckFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { Progress, reportingFiles } from "../progress.ts";
-import type { JsonDocument } from "../schemas/schemas.ts";
+import type { JsonDocument } from "../../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 
 type Totals = JsonDocument<"fsck">["totals"];

@@ -24,7 +24,7 @@ import { remoteOf } from "../remote/given_remote.ts";
 import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import type { JsonDocument } from "../schemas/schemas.ts";
+import type { JsonDocument } from "../../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 import { dryRunOf, each, type PlannedChange } from "../dry_run.ts";
 

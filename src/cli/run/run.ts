@@ -21,7 +21,7 @@ import { ALL_TOOLS } from "../../tools/registry.ts";
 import { type Flag, flagArguments } from "../declare.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import type { JsonDocument } from "../schemas/schemas.ts";
+import type { JsonDocument } from "../../schemas/schemas.ts";
 import { readAttachments, requirePromptFor } from "./attach.ts";
 import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";

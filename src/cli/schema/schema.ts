@@ -3,7 +3,7 @@ import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { makeOutput } from "../context.ts";
 import type { CommonFlags } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { type Documented, jsonSchema, type SchemaName, SCHEMAS } from "../schemas/schemas.ts";
+import { type Documented, jsonSchema, type SchemaName, SCHEMAS } from "../../schemas/schemas.ts";
 
 /** Performs `schema`. A schema is JSON: it is printed the same with and without `--json`, but for line ends. */
 export function schemaVerb(ports: ProgramPorts, name: string | undefined, flags: CommonFlags): ExitCode {

@@ -5,7 +5,7 @@ import { writeNewFile } from "../../fixture/seal.ts";
 import { fileError, orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
 import type { Output } from "../output.ts";
-import type { JsonDocument } from "../schemas/schemas.ts";
+import type { JsonDocument } from "../../schemas/schemas.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { absolute } from "../settings.ts";
 import { endOnSignals, signalChild, type StopSignal } from "../signals.ts";

@@ -8,7 +8,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import { isJsonObject, parsedObject, stringMember } from "../../domain/json.ts";
 import { isTestName } from "../../fixture/test_path.ts";
 import type { InputStream } from "../live_ports.ts";
-import type { JsonDocument } from "../schemas/schemas.ts";
+import type { JsonDocument } from "../../schemas/schemas.ts";
 import { nextChunk } from "../stdin.ts";
 
 /** Request to end a test. */

@@ -17,7 +17,7 @@ import { type Context, makeContext } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { omittedNote } from "../omitted.ts";
-import type { JsonDocument } from "../schemas/schemas.ts";
+import type { JsonDocument } from "../../schemas/schemas.ts";
 import { sessionArgument } from "../sessions.ts";
 import type { SyncFlags } from "./command.ts";
 import { givenRemote } from "../remote/given_remote.ts";

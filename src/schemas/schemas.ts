@@ -3,7 +3,7 @@
  * import it; other code imports its types.
  */
 import * as z from "zod";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
 import * as fixtures from "./fixtures.ts";
 import * as inspection from "./inspection.ts";
 import * as maintenance from "./maintenance.ts";

@@ -1,6 +1,6 @@
 /** Members and shapes that several documents share. */
 import * as z from "zod";
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
 
 export const textType = z.string();
 /** A number of things. */

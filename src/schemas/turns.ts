@@ -3,7 +3,7 @@
  * that scripts need, and allow any other.
  */
 import * as z from "zod";
-import type { Manifest } from "../../domain/manifest.ts";
+import type { Manifest } from "../domain/manifest.ts";
 import { copied, objectType, ordinalType, range, textType, time, usageType } from "./parts.ts";
 
 /** An item of the provider; with `--no-blobs`, encrypted content is an object with `bytes` and `sha256`. */
