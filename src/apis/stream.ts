@@ -200,6 +200,8 @@ export interface FaultWriter {
   readonly keepsDone: boolean;
   /** Ids of the response and its items that an event names, and that a server may change from event to event. */
   idsIn(event: JsonObject): readonly string[];
+  /** Returns the visible texts of an answer that is one document. */
+  textsIn(document: JsonObject): Readonly<Record<"text" | "reasoning", readonly string[]>>;
   /** Names of faults that are not common to all APIs: the statuses and events of this one. */
   readonly own: readonly string[];
   /** The error of an answer with this status, from 400 to 599; `about` is the reason of a 400. @default {no reason} */

@@ -53,7 +53,14 @@ const played = [
     hurried: z.literal(true).exactOptional(),
     fault: textType.exactOptional(),
   }),
-  z.object({ type: z.literal("faulted"), ...ABOUT, status, fault: textType }),
+  z.object({
+    type: z.literal("faulted"),
+    ...ABOUT,
+    status,
+    fixture: textType.exactOptional(),
+    number: ordinalType.describe("number of the exchange that would have answered").exactOptional(),
+    fault: textType,
+  }),
   z.object({
     type: z.literal("miss"),
     ...ABOUT,

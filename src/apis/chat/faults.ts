@@ -2,7 +2,7 @@
 import { type JsonObject, objectsIn } from "../../domain/json.ts";
 import { contentErrors, errorOf, refusalOf } from "../responses/faults.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
-import { finishReasonOf } from "./message.ts";
+import { finishReasonOf, messagesIn, piecesIn } from "./message.ts";
 
 export const chatFaults: FaultWriter = {
   ending,
@@ -11,6 +11,11 @@ export const chatFaults: FaultWriter = {
   keepalive: () => null,
   keepsDone: true,
   idsIn: () => [],
+  textsIn: (document) => {
+    const pieces = messagesIn(document).flatMap(piecesIn);
+    const of = (wanted: string) => pieces.filter(({ channel }) => channel === wanted).map(({ text }) => text);
+    return { text: of("text"), reasoning: of("reasoning") };
+  },
   own: [],
   errorOf: (status, about) => errorOf(status, about, CONTENT_ERRORS),
   refusalOf,

@@ -1,6 +1,6 @@
 /** Faulty answers of the Messages API: ends of streams, noise and error bodies (protocol §10, §11). */
 import { refusalOf } from "../responses/faults.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import { type JsonObject, objectsIn } from "../../domain/json.ts";
 import type { EndingContext, FaultWriter, RefusedContent, StreamEnding, StreamEvent } from "../stream.ts";
 
 export const messagesFaults: FaultWriter = {
@@ -10,6 +10,11 @@ export const messagesFaults: FaultWriter = {
   keepsDone: false,
   // An event names no id but that of the whole message.
   idsIn: () => [],
+  textsIn: ({ content }) => {
+    const member = (name: string) =>
+      objectsIn(content).map((block) => block[name]).filter((text) => typeof text === "string");
+    return { text: member("text"), reasoning: member("thinking") };
+  },
   own: ["529"],
   refusalOf,
   errorOf: (status, about) => ({

@@ -2,7 +2,7 @@
  * Faulty answers of the Responses API: ends of streams, noise and error bodies
  * (protocol §3.1, §3.5, §3.6, §6.1, §6.3).
  */
-import { isJsonObject, type JsonObject, objectMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, objectMember, objectsIn } from "../../domain/json.ts";
 import type {
   ApiError,
   EndingContext,
@@ -23,6 +23,14 @@ export const responsesFaults: FaultWriter = {
   },
   keepsDone: false,
   idsIn,
+  textsIn: ({ output }) => {
+    const items = objectsIn(output);
+    const content = (wanted: boolean) =>
+      items.filter(({ type }) => (type === "reasoning") === wanted).flatMap(({ content, summary }) =>
+        [...objectsIn(content), ...objectsIn(summary)].map(({ text, refusal }) => text ?? refusal)
+      ).filter((text) => typeof text === "string");
+    return { text: content(false), reasoning: content(true) };
+  },
   own: ["failed"],
   errorOf,
   refusalOf,

@@ -65,6 +65,8 @@ export async function serveVerb(
   if (isSuite) requireOneFolder(directories, { wraps });
   const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
   requireYoung(fixtures, flags.maxAge, ports);
+  const given = fixtures.flatMap(({ fixture }) => fixture ?? []);
+  if (faults !== null && given.length === fixtures.length) faults.check(given);
   noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
   const commandText = shownCommand(command);
   const suite = await openSuite({
