@@ -1,8 +1,10 @@
 /** The conversation of a session as other agents can hold it: texts, calls and results, without reasoning. */
+import { requestUsageOf } from "../apis/usage.ts";
 import { callArgumentsOf, callIdOf, callNameOf, messageTextOf } from "../domain/item.ts";
 import { checkpointAfter } from "../domain/manifest.ts";
 import type { CheckpointRef } from "../domain/event.ts";
 import type { ModelTurn, Turn } from "../domain/turn.ts";
+import { NO_USAGE, type RequestUsage } from "../domain/usage.ts";
 
 export interface Call {
   readonly kind: "call";
@@ -22,6 +24,8 @@ export type Spoken =
     readonly at: string;
     readonly model: string;
     readonly provider: ModelTurn["fingerprint"]["provider"];
+    /** All counts are 0 if the server sent none. */
+    readonly usage: RequestUsage;
     /** At least one. */
     readonly parts: readonly AnswerPart[];
   }
@@ -135,7 +139,15 @@ class Reading {
     this.#answerOpenCalls();
     for (const [seq, call] of calls) this.#open.set(seq, call);
     const { model, fingerprint: { provider } } = turn;
-    this.#spoken.push({ kind: "answer", at: turn.at, model: model.answered ?? model.asked, provider, parts });
+    const counted = turn.events.find(({ type }) => type === "provider_usage");
+    this.#spoken.push({
+      kind: "answer",
+      at: turn.at,
+      model: model.answered ?? model.asked,
+      provider,
+      usage: counted?.type === "provider_usage" ? requestUsageOf(provider, counted.usage) : NO_USAGE,
+      parts,
+    });
   }
 
   #newId(id: string): string {

@@ -1,9 +1,18 @@
 /** export --to: a new file of another agent, which import reads again. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
-import { assertError, begun, json, ok, readsThenAnswers } from "./harness.ts";
+import type { Json } from "../support/files.ts";
+import { assertError, begun, HELLO, json, ok, READS_A } from "./harness.ts";
 
-const one = begun(readsThenAnswers, (place) => place.session("one"));
+const CACHED = {
+  ...{ input_tokens: 120, input_tokens_details: { cached_tokens: 50 }, output_tokens: 40, total_tokens: 160 },
+};
+const options = { usage: CACHED };
+const one = begun(
+  ({ input }) => ({ ...input.at(-1)?.type === "message" ? READS_A : HELLO, options }),
+  (place) => place.session("one"),
+);
+);
 
 test("export --to writes a private file without reasoning, which import reads again", async () => {
   await using at = await one();
@@ -24,6 +33,14 @@ test("export --to writes a private file without reasoning, which import reads ag
     assert.deepEqual([from.agent, from.lost, reasoning], [to, [], 0]);
     assert.deepEqual([kept.messages, kept.calls, kept.results], [1, 1, 1]);
     assert.match(await ok(at, ["show", session]), /Look at a\.txt[^]*alpha[^]*Hello\./);
+    if (to === "codex") continue;
+    const { sessions } = await json(at, ["ls"]);
+    const counts = ({ reasoning_tokens: _, ...counts }: Json) => counts;
+    const [usage, before] = [session, "one"].map((id) =>
+      counts(sessions.find((one: Json) => one.id === id).usage)
+    );
+    assert.ok(before.input_tokens > before.cached_tokens && before.cached_tokens > 0, JSON.stringify(before));
+    assert.deepEqual(usage, before);
   }
 });
 

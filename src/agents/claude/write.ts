@@ -1,5 +1,6 @@
 /** Writes transcripts of Claude Code. Tested with 2.1.197. */
 import type { JsonObject } from "../../domain/json.ts";
+import type { RequestUsage } from "../../domain/usage.ts";
 import type { AnswerPart, Spoken } from "../conversation.ts";
 import { type AgentFile, argumentsObject, randomUuid, type Written } from "../writing.ts";
 
@@ -37,7 +38,7 @@ function messageOf(spoken: Spoken, uuid: string): JsonObject {
           stop_reason: calls ? "tool_use" : "end_turn",
           stop_sequence: null,
         },
-        usage: { input_tokens: 0, output_tokens: 0 },
+        usage: usageBlock(spoken.usage),
       };
     }
     case "result": {
@@ -51,6 +52,16 @@ function messageOf(spoken: Spoken, uuid: string): JsonObject {
       return { role: "user", content: [block] };
     }
   }
+}
+
+/** Counts that exclude each other, as the Messages API has them. */
+function usageBlock({ input_tokens, cached_tokens, cache_write_tokens = 0, output_tokens }: RequestUsage) {
+  return {
+    input_tokens: Math.max(0, input_tokens - cached_tokens - cache_write_tokens),
+    cache_creation_input_tokens: cache_write_tokens,
+    cache_read_input_tokens: cached_tokens,
+    output_tokens,
+  };
 }
 
 function blockOf(part: AnswerPart): JsonObject {

@@ -1,11 +1,11 @@
 /** Writes sessions of pi, format 3. Tested with 0.73.1. */
 import { namesInPi } from "../../apis/agent_providers.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { RequestUsage } from "../../domain/usage.ts";
 import type { Spoken } from "../conversation.ts";
 import { type AgentFile, argumentsObject, type Written } from "../writing.ts";
 
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: NO_COST };
 
 export function writePi({ conversation, id, at, directory }: Written): AgentFile {
   const messages = conversation.spoken.map((spoken, index): JsonObject => ({
@@ -22,6 +22,18 @@ export function writePi({ conversation, id, at, directory }: Written): AgentFile
     lines: [{ type: "session", version: 3, id, timestamp: at, cwd: directory }, ...messages],
     place,
     command: `pi --session ~/${place}`,
+  };
+}
+
+/** Counts that exclude each other, and their sum; the format has no way to say that the cost is unknown. */
+function usageOf({ input_tokens, cached_tokens, cache_write_tokens = 0, output_tokens }: RequestUsage) {
+  return {
+    input: Math.max(0, input_tokens - cached_tokens - cache_write_tokens),
+    output: output_tokens,
+    cacheRead: cached_tokens,
+    cacheWrite: cache_write_tokens,
+    totalTokens: input_tokens + output_tokens,
+    cost: NO_COST,
   };
 }
 
@@ -42,7 +54,7 @@ function messageOf(spoken: Spoken): JsonObject {
       );
       return {
         ...{ role: "assistant", content, ...namesInPi(spoken.provider), model: spoken.model },
-        ...{ usage: NO_USAGE, stopReason: calls ? "toolUse" : "stop" },
+        ...{ usage: usageOf(spoken.usage), stopReason: calls ? "toolUse" : "stop" },
       };
     }
     case "result": {
