@@ -12,7 +12,6 @@ const one = begun(
   ({ input }) => ({ ...input.at(-1)?.type === "message" ? READS_A : HELLO, options }),
   (place) => place.session("one"),
 );
-);
 
 test("export --to writes a private file without reasoning, which import reads again", async () => {
   await using at = await one();
