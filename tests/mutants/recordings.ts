@@ -111,8 +111,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/match/request_key.ts",
-    text: "const semantic = hash(`${method} ${canonicalPath(request)}\\n${content}`);",
-    replacement: "const semantic = hash(`${method} ${path}\\n${content}`);",
+    text: "const semantic = sha256Hex(`${method} ${canonicalPath(request)}\\n${content}`);",
+    replacement: "const semantic = sha256Hex(`${method} ${path}\\n${content}`);",
     promise: "fixtures.md: parameters of a query match in any order",
     area: ["doors/recordings/matching_test.ts"],
   },
