@@ -8,6 +8,7 @@ import { makeBinaries } from "./binaries.ts";
 import { sendAll } from "./clients.ts";
 import { agentExchange, agentRequest, ELSEWHERE, RULED, SERVED_ELSEWHERE } from "./conversation.ts";
 import { published } from "./record.ts";
+import { MODEL } from "./session.ts";
 import { bench, median, type Pair, sized, timed } from "./report.ts";
 import { startReprise } from "./servers.ts";
 
@@ -18,6 +19,9 @@ export const stall = bench({
   record16: { what: "record keeps an answer of 16 MB", ...row },
   record64: { what: "record keeps an answer of 64 MB", ...row },
   serve: { what: "serve takes a request of 9 MB, by rules", ...row },
+  members: { what: "serve takes a request of 90,000 members", ...row },
+  manyMembers: { what: "serve takes a request of 900,000 members", ...row },
+  first: { what: "serve compares with a recording of 500 MB, first", ...row },
 }, async (context) => {
   const { work } = context;
   const { reprise } = await makeBinaries(context);
@@ -44,16 +48,40 @@ export const stall = bench({
   const fixture = writeFixture(`${work}/fixture`, exchanges, RULED);
   const large = JSON.stringify(agentRequest("large", calls, ELSEWHERE));
   const small = JSON.stringify(brief);
-  const serving = () =>
+  const serving = (fixture: string, large: string, ...flags: readonly string[]) =>
     repeated(async () => {
-      await using server = await startReprise(reprise, "serve", fixture, "--repeat", ...SERVED_ELSEWHERE);
+      await using server = await startReprise(reprise, "serve", fixture, "--repeat", ...flags);
       const post = (body: string) => () => sendAll(server.origin, { bodies: [body], clients: 1 });
       return await stallOf(post(small), post(large));
     });
+  const others = exchanges.slice(1);
+  const withMembers = (count: number) => {
+    const members = Array.from(
+      { length: sized(context, count, 1000) },
+      (_, index) => [`member_${index}`, index],
+    );
+    const body = { model: MODEL, input: "Go", ...Object.fromEntries(members) };
+    const fixture = writeFixture(`${work}/members-${count}`, [...others, {
+      request: { body },
+      body: "data: {}\n\n",
+    }]);
+    return serving(fixture, JSON.stringify({ ...body, user: "another" }), "--rules", "none");
+  };
+  const first = () => {
+    // 1.1 MB each.
+    const each = Array.from(
+      { length: sized(context, 450, 2) },
+      (_, index) => agentExchange(`p${index}`, 1700),
+    );
+    const fixture = writeFixture(`${work}/first`, [...others, ...each]);
+    return serving(fixture, JSON.stringify({ ...agentRequest("p0", 1700), user: "another" }));
+  };
   const upstream = startLongStream(1000);
   try {
     const [record2, record16, record64] = [await recording(2), await recording(16), await recording(64)];
-    return { record2, record16, record64, serve: await serving() };
+    const [members, manyMembers] = [await withMembers(90_000), await withMembers(900_000)];
+    const serve = await serving(fixture, large, ...SERVED_ELSEWHERE);
+    return { record2, record16, record64, serve, members, manyMembers, first: await first() };
   } finally {
     await upstream.stop();
   }
