@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import type { Json } from "../support/files.ts";
 import { assertError, begun, HELLO, json, ok, READS_A } from "./harness.ts";
 
-const CACHED = {
-  ...{ input_tokens: 120, input_tokens_details: { cached_tokens: 50 }, output_tokens: 40, total_tokens: 160 },
-};
-const options = { usage: CACHED };
+const details = { cached_tokens: 50 };
+const usage = { input_tokens: 120, input_tokens_details: details, output_tokens: 40, total_tokens: 160 };
+const options = { usage };
 const one = begun(
   ({ input }) => ({ ...input.at(-1)?.type === "message" ? READS_A : HELLO, options }),
   (place) => place.session("one"),
@@ -35,11 +34,11 @@ test("export --to writes a private file without reasoning, which import reads ag
     if (to === "codex") continue;
     const { sessions } = await json(at, ["ls"]);
     const counts = ({ reasoning_tokens: _, ...counts }: Json) => counts;
-    const [usage, before] = [session, "one"].map((id) =>
+    const [written, before] = [session, "one"].map((id) =>
       counts(sessions.find((one: Json) => one.id === id).usage)
     );
     assert.ok(before.input_tokens > before.cached_tokens && before.cached_tokens > 0, JSON.stringify(before));
-    assert.deepEqual(usage, before);
+    assert.deepEqual(written, before);
   }
 });
 
