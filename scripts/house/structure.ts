@@ -33,7 +33,6 @@ const CIRCLES: ReadonlySet<string> = new Set([
   "src/fixture/match/rules/client_profiles.ts",
   "src/fixture/match/rules/moments.ts",
   "src/fixture/record/pending_exchange.ts",
-  "src/fixture/record/recorder.ts",
   "src/fixture/serve/client_error.ts",
   "src/fixture/serve/suite.ts",
 ]);

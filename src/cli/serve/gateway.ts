@@ -14,8 +14,8 @@ import { readVariable, setVariables } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { refusedLine } from "./serve_view.ts";
-import { gracefulShutdown } from "./server_process.ts";
-import { answerTests } from "./test_process.ts";
+import type { EventFlags } from "./server_process.ts";
+import { type ServerPlan, ServerRun } from "./server_run.ts";
 import { NO_RECORDING, TestEvents, testReport } from "./test_reports.ts";
 import {
   bypassingVariables,
@@ -39,7 +39,14 @@ const RECORDING_MODES = MODES.slice(0, 3);
 const BEFORE_VARIABLE = "REPRISE_BEFORE";
 
 /** Runs the gateway until stdin ends. */
-export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<0> {
+export async function gatewayVerb(
+  ports: ProgramPorts,
+  { plan, output, flags }: {
+    readonly plan: ServerPlan;
+    readonly output: Output;
+    readonly flags: EventFlags;
+  },
+): Promise<number> {
   const mode = ports.env("REPRISE_RECORD") ?? "";
   if (mode !== "" && !MODES.includes(mode)) {
     throw new RepriseError("usage", `Cannot use REPRISE_RECORD=${JSON.stringify(mode)}`, {
@@ -47,7 +54,7 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
     });
   }
   restoreVariables(ports);
-  const shutdown = gracefulShutdown(ports);
+  using run = new ServerRun<"serve-event">(ports, plan, { output, flags });
   const tests = new TestEvents();
   const strays: string[] = [];
   const gateway = new Gateway({
@@ -59,15 +66,10 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
       if (strays.length < MAX_STRAYS) strays.push(requestLine(request));
     },
   });
-  const [{ port, origin, address }] = gateway.servers as [typeof gateway.servers[number]];
-  output.json<"serve-event">({
-    ...{ type: "ready", port, origin, address },
-    environment: environmentOf(ports, gateway, RECORDING_MODES.includes(mode)),
-    upstreams: knownBaseUrls(ports, gateway),
-  });
-  await answerTests({
-    stdin: ports.stdin,
-    stopped: shutdown.requested,
+  const environment = environmentOf(ports, gateway, RECORDING_MODES.includes(mode));
+  return await run.untilEnd(gateway, {
+    onReady: (base) =>
+      output.json<"serve-event">({ ...base, environment, upstreams: knownBaseUrls(ports, gateway) }),
     begin: ({ test, environment }) => gateway.begin(test, environment),
     strays: () => strays.splice(0),
     end(request) {
@@ -77,11 +79,9 @@ export async function gatewayVerb(ports: ProgramPorts, output: Output): Promise<
         testReport({ ...request, allowUnused: true }, counts, NO_RECORDING),
       );
     },
-    print: (line) => output.json<"test-report">(line),
+    environment: {},
+    unset: [],
   });
-  await Promise.all(gateway.servers.map((server) => server.stop()));
-  shutdown[Symbol.dispose]();
-  return 0;
 }
 
 /** Most requests without a test that are listed. */

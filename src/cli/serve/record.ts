@@ -1,14 +1,14 @@
 /** The verb `record`: a proxy in front of an API that keeps the traffic as a fixture. */
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
+import { Recorder } from "../../fixture/record/recorder.ts";
 import type { EndedTest } from "../../fixture/record/test_recordings.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import type { RecordFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
-import { isCi, unsetVariables } from "../environment.ts";
-import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
+import { isCi } from "../environment.ts";
+import { planServer, type ServerActs, type ServerPlan, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { unrecordedApiNote } from "./recording_notes.ts";
 import { beginNote, preview } from "./recording_begin.ts";
@@ -24,15 +24,9 @@ import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { absolute, switchVariable } from "../settings.ts";
 import { fileError } from "../../store/fs_errors.ts";
-import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
+import type { TestReport, TestRequest } from "./test_process.ts";
 import { RECORD_AGAIN, RECORD_IN_CI, TestEvents, testReport } from "./test_reports.ts";
-import {
-  clientEnvironment,
-  missingKeys,
-  runWrapped,
-  type ServedRoute,
-  unsetKeys,
-} from "./wrapped_command.ts";
+import { clientEnvironment, missingKeys, type ServedRoute, unsetKeys } from "./wrapped_command.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
 export async function recordVerb(
@@ -42,105 +36,100 @@ export async function recordVerb(
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  const wraps = command.length > 0;
-  const isSuite = flags.suite === true;
-  // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
-  const leadsClients = wraps || isSuite;
-  const isChatty = !wraps || flags.verbose === true;
-  if (isSuite) {
-    requireOneFolder([flags.out], { wraps });
-    restoreVariables(ports);
-  }
-  const out = absolute(ports, flags.out);
+  const plan = planServer(ports, flags, { command, folders: [flags.out] });
+  const { wraps, isSuite, isChatty } = plan;
+  if (isSuite) restoreVariables(ports);
   const declared = parseFlags(flags);
   await compilePatterns(declared.replace ?? [], refusedFlag);
-  const plays = flags.missing === true;
-  const allowsLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true;
-  const sends = !plays || allowsLive || !isCi(ports);
-  const played = plays ? contentOf(ports.files, out) : null;
-  const routes = await planRoutes(ports, flags, {
-    wraps: leadsClients,
-    ...(played === null ? {} : { recorded: played.baseUrls }),
-    ...(sends ? {} : { lookup: null }),
-  });
+  const recording = await planRecording(ports, plan, flags);
+  const { out, played, routes, sends } = recording;
+  const plays = played !== null;
   const begin = { out, played, upstreams: routes.upstreams, sends };
-  const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   if (flags.dryRun === true) return await preview(context, { ...begin, command, flags });
 
-  // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the recorder.
-  using events = openEventOutput<"record-event">(output, flags, { wraps: leadsClients });
+  using run = new ServerRun<"record-event">(ports, plan, { output, flags });
+  const { events } = run;
   const tests = isSuite ? new TestEvents() : null;
   const view = new RecordingView(output, events, { isChatty, tests });
   const folder = await openFolder(ports, out, {
-    ...{ flags, declared, isSuite },
+    flags,
+    declared,
+    isSuite,
     grows: flags.append === true || plays,
     playing: plays || flags.fault !== undefined
       ? await playOptions(ports, { flags, wraps, sends, view })
       : null,
     onExchange: (event) => view.exchange(event),
   });
-  using shutdown = gracefulShutdown(ports, { wraps });
-  if (!wraps) output.onClosed(() => shutdown.request());
   const recorder = await listening(ports, { flags, folder, routes, view });
-  let code = 0;
-  let thrown: RepriseError | null = null;
-  try {
-    using _file = portFile?.write(recorder.port) ?? null;
-    const served = servedRoutes(recorder);
-    const environment = {
-      ...{ ...clientEnvironment(served), ...representing(ports, served) },
-      // Tests whose requests are recorded need no key, and most clients do not start without one.
-      ...(isSuite ? missingKeys(ports, served) : {}),
-    };
+  const served = servedRoutes(recorder);
+  const environment = {
+    ...clientEnvironment(served),
+    ...representing(ports, served),
+    // Tests whose requests are recorded need no key, and most clients do not start without one.
+    ...(isSuite ? missingKeys(ports, served) : {}),
+  };
+  const onReady: ServerActs["onReady"] = (base) => {
     const ready = {
-      type: "ready" as const,
-      ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
+      ...base,
+      out,
       before: folder.before,
       ...(plays ? { sends } : {}),
       ...(served.length > 0 ? { environment } : {}),
     };
     events.write(ready);
-    if (tests !== null) output.json<"record-event">(ready);
-    else if (!wraps && !events.onStdout) {
-      output.note(beginNote({ ...begin, places: placesOf(recorder) }));
-    }
-    for (const note of routes.notes) output.note(note);
-    if (tests !== null) {
-      await answerTests({
-        stdin: ports.stdin,
-        stopped: shutdown.requested,
+    if (isSuite) output.json<"record-event">(ready);
+    else if (!wraps && !events.onStdout) output.note(beginNote({ ...begin, places: placesOf(recorder) }));
+    const isOneApi = wraps && flags.upstream !== undefined && flags.provider === undefined;
+    const other = isOneApi ? unrecordedApiNote(served.map(({ route }) => route)) : null;
+    for (const note of [...routes.notes, ...(other === null ? [] : [other])]) output.note(note);
+  };
+  let code = 0;
+  let thrown: RepriseError | null = null;
+  try {
+    code = await run.untilEnd(recorder, {
+      onReady,
+      ...(tests === null ? {} : {
         end: (request) =>
           endRecorded(ports, request, { tests, recorder, folder, out, marks: plays && sends }),
-        print: (report) => output.json<"test-report">(report),
-      });
-      shutdown.request();
-    }
-    const unrecorded = wraps && flags.upstream !== undefined && flags.provider === undefined
-      ? unrecordedApiNote(served.map(({ route }) => route))
-      : null;
-    if (unrecorded !== null) output.note(unrecorded);
-    // A recording plays without a key, but most clients do not start without a key.
-    const keys = plays && isCi(ports) ? missingKeys(ports, served) : {};
-    // One of the routes uses this URL, or the user named another upstream.
-    if (!isChatty) output.hold();
-    if (wraps) unsetVariables([OWN_URL_VARIABLE, ...routes.unset]);
-    code = wraps
-      ? await runWrapped(command, { ...environment, ...keys, ...routes.tokenVariables }, shutdown)
-      : await shutdown.requested;
+      }),
+      environment: {
+        ...environment,
+        // A recording plays without a key, but most clients do not start without a key.
+        ...(plays && isCi(ports) ? missingKeys(ports, served) : {}),
+        ...routes.tokenVariables,
+      },
+      // One of the routes uses this URL, or the user named another upstream.
+      unset: [OWN_URL_VARIABLE, ...routes.unset],
+    });
   } catch (error) {
     thrown = asRepriseError(error);
   }
-  await recorder.stop();
-  if (wraps) output.release();
   return reportEnd({ output, events }, await folder.recordings.close(), {
     ...{ out, plays, code, thrown, counts: view.counts },
-    unsetKeys: wraps && sends
-      ? unsetKeys(ports, servedRoutes(recorder), new Set(played?.baseUrls.keys()))
-      : [],
-    variables: wraps ? servedRoutes(recorder).map(({ route }) => route.variable) : null,
+    unsetKeys: wraps && sends ? unsetKeys(ports, served, new Set(played?.baseUrls.keys())) : [],
+    variables: wraps ? served.map(({ route }) => route.variable) : null,
     tooShort: [...folder.tooShort],
     isReported: isSuite,
   });
+}
+
+/** Decides what a recording plays, and where it sends the other requests. */
+async function planRecording(
+  ports: ProgramPorts,
+  { leadsClients }: ServerPlan,
+  flags: RecordFlags,
+) {
+  const out = absolute(ports, flags.out);
+  const played = flags.missing === true ? contentOf(ports.files, out) : null;
+  const allowsLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true;
+  const sends = played === null || allowsLive || !isCi(ports);
+  const routes = await planRoutes(ports, flags, {
+    wraps: leadsClients,
+    ...(played === null ? {} : { recorded: played.baseUrls }),
+    ...(sends ? {} : { lookup: null }),
+  });
+  return { out, played, sends, routes };
 }
 
 /** Ends a test, and writes its report. */
@@ -193,7 +182,7 @@ function servedRoutes({ servers }: Recorder): ServedRoute[] {
 
 function placesOf(recorder: Recorder): string {
   const variables = Object.entries(clientEnvironment(servedRoutes(recorder)));
-  if (variables.length === 0) return recorder.origin;
+  if (variables.length === 0) return recorder.servers[0].origin;
   return variables.map(([name, url]) => `${name}=${url}`).join(" ");
 }
 
@@ -207,8 +196,13 @@ async function listening(
   },
 ): Promise<Recorder> {
   try {
-    return startRecorder({
-      ...{ ports, recordings, routes, port, host, token },
+    return new Recorder({
+      ports,
+      recordings,
+      routes,
+      port,
+      host,
+      token,
       answersChecks: missing === true || fault !== undefined,
       onEvent: (event) => view.refused(event),
     });

@@ -7,7 +7,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
-import type { RecordRoute } from "../../fixture/record/recorder.ts";
+import type { RecordRoute } from "../../fixture/record/route_keys.ts";
 import {
   type Lookup,
   parseUpstream,

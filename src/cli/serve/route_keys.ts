@@ -4,8 +4,7 @@ import type { ProviderKind } from "../../domain/fingerprint.ts";
 import { keysOf, KNOWN_UPSTREAMS, type UpstreamKey, urlInVariable } from "../../apis/known_upstreams.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
 import { DUMMY_KEY } from "./wrapped_command.ts";
-import type { RecordRoute } from "../../fixture/record/recorder.ts";
-import type { ForeignKey, OwnKey, RouteKeys } from "../../fixture/record/route_keys.ts";
+import type { ForeignKey, OwnKey, RecordRoute, RouteKeys } from "../../fixture/record/route_keys.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/shortest_secret.ts";
 
 /** Fewest characters of a token: it protects keys that cost money, and must not occur in a request by chance. */

@@ -3,35 +3,34 @@ import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
-import type { Loopback } from "../../fixture/loopback/server.ts";
+import type { RouteServers } from "../../fixture/loopback/route.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
-import { startReplayServers } from "../../fixture/serve/server.ts";
+import { type ReplayServersOptions, startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
 import type { Output } from "../output.ts";
-import { unsetVariables } from "../environment.ts";
-import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
+import { planServer, type ServerPlan, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
 import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
-import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
+import type { TestReport, TestRequest } from "./test_process.ts";
 import { NO_RECORDING, RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
 import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
-import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
+import { findServed, recordedPlaces, requireYoung, type ServedFixtures } from "./served_fixtures.ts";
 import {
   bypassingVariables,
   clientEnvironment,
   DUMMY_KEY,
   dummyKeys,
   REPLAY_VARIABLE,
-  runWrapped,
+  type ServedRoute,
 } from "./wrapped_command.ts";
 
 /** The most notes about fixtures of one kind. */
@@ -53,38 +52,19 @@ export async function serveVerb(
   const output = makeOutput(ports, flags);
   const pace = paceOf(flags.pace ?? "fast");
   const faults = flags.fault === undefined ? null : new TestFaults(flags.fault);
-  const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   requireRewriting(flags);
-  const isSuite = flags.suite === true;
-  const wraps = command.length > 0;
-  if (isSuite && !wraps && directories.length === 0) return await gatewayVerb(ports, output);
+  const plan = planServer(ports, flags, { command, folders: directories });
+  const { wraps, isSuite, isChatty } = plan;
+  if (isSuite && directories.length === 0) return await gatewayVerb(ports, { plan, output, flags });
   requireFolder(directories);
-  // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
-  const leadsClients = wraps || isSuite;
-  const isChatty = !wraps || flags.verbose === true;
-  if (isSuite) requireOneFolder(directories, { wraps });
-  const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
-  requireYoung(fixtures, flags.maxAge, ports);
-  const given = fixtures.flatMap(({ fixture }) => fixture ?? []);
-  if (faults !== null && given.length === fixtures.length) faults.check(given);
-  noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
-  const commandText = shownCommand(command);
-  const suite = await openSuite({
-    files: ports.files,
-    fixtures,
-    folders,
-    createReplayer: await replayerFactory(ports, {
-      ...{ flags, output: isChatty ? output : null, command: commandText },
-      ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
-    }),
-    ...{ command: commandText, ...(isSuite ? { recordCommand: RECORD_NEW } : {}) },
-  });
+  const played = await openPlayed(ports, { directories, output, plan, flags, faults });
+  const { suite, fixtures } = played;
+  using run = new ServerRun<"serve-event">(ports, plan, { output, flags });
+  const { events } = run;
   const view = new ServeView(output, { isChatty, judgesOutputs: flags.failOn !== undefined });
-  // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the server.
-  using events = openEventOutput<"serve-event">(output, flags, { wraps: leadsClients });
   const tests = new TestEvents();
   const counts = { requests: 0, skipped: 0, turned_away: 0, hurried: 0 };
-  const report = (event: ServeEvent) => {
+  const onEvent = (event: ServeEvent) => {
     if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
     else if (event.type !== "warning") counts.requests += 1;
     if (event.type === "played" && event.hurried === true) counts.hurried += 1;
@@ -92,68 +72,30 @@ export async function serveVerb(
     if (isSuite) tests.add(event);
     else if (!events.onStdout) view.event(event);
   };
-
-  const { port = 0, host, token } = flags;
-  using shutdown = gracefulShutdown(ports, { wraps });
-  const { routes, elsewhere } = recordedRoutes(recordedPlaces(fixtures));
-  const servers = startReplayServers(
-    {
-      replayers: suite,
-      pace,
-      faults,
-      clock: ports.clock,
-      port,
-      host,
-      token,
-      offersSockets: flags.websocket !== false && fixtures.some(mayPlayOverSocket),
-      onEvent: report,
-      numbersEachTest: isSuite,
-    },
-    leadsClients ? routes : [null],
-  );
-  const server = servers[0] as Loopback;
-  const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
+  const { servers, served } = startServers(ports, played, { plan, flags, pace, faults, onEvent });
   const baseUrls = clientEnvironment(served);
   const environment = {
     ...{ ...baseUrls, ...representing(ports, served), [REPLAY_VARIABLE]: "1" },
     ...(isSuite ? dummyKeys(ports, served, DUMMY_KEY) : {}),
   };
-  const missed =
-    "was recorded under another base path: clients that read the base URL variables do not reach it";
-  noteSome(output, elsewhere.map((path) => `"${path}" ${missed}`));
-  let code: number;
-  try {
-    using _file = portFile?.write(server.port) ?? null;
-    const { port, origin, address } = server;
-    const ready = { type: "ready" as const, port, origin, address, environment };
-    events.write(ready);
-    if (!events.onStdout) {
+  const code = await run.untilEnd(servers, {
+    onReady(base) {
+      const ready = { ...base, environment };
+      events.write(ready);
+      if (events.onStdout) return;
       // Scripts wait for this line, with or without the other events.
       if (!wraps) output.json<"serve-event">(ready);
-      if (!isSuite) view.ready(address, baseUrls, fixtures);
-    }
-    if (!isChatty) output.hold();
-    if (wraps) unsetVariables(bypassingVariables(served));
-    if (isSuite) {
-      await answerTests({
-        stdin: ports.stdin,
-        stopped: shutdown.requested,
-        end: (request) => endServed(ports, request, { suite, tests, faults, folder: folders[0] ?? "" }),
-        print: (report) => output.json<"test-report">(report),
-      });
-      shutdown.request();
-    }
-    code = wraps
-      ? await runWrapped(
-        command,
-        { ...environment, ...dummyKeys(ports, served, token ?? DUMMY_KEY) },
-        shutdown,
-      )
-      : await shutdown.requested;
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()));
-    if (wraps) output.release();
-  }
+      if (!isSuite) view.ready(ready.address, baseUrls, fixtures);
+    },
+    ...(isSuite
+      ? {
+        end: (request) =>
+          endServed(ports, request, { suite, tests, faults, folder: played.folders[0] ?? "" }),
+      }
+      : {}),
+    environment: { ...environment, ...dummyKeys(ports, served, flags.token ?? DUMMY_KEY) },
+    unset: bypassingVariables(served),
+  });
 
   const summary: ServeSummary = {
     ...suite.summary,
@@ -180,7 +122,79 @@ export async function serveVerb(
       output.errorLine(verdict.message, verdict.hint);
     }
   }
-  return exitCode;
+  return output.closed ? output.closedExitCode : exitCode;
+}
+
+/** Fixtures that are served, and their replayers. */
+interface PlayedFixtures extends ServedFixtures {
+  readonly suite: ReplaySuite;
+}
+
+/** Finds and opens the fixtures to serve. */
+async function openPlayed(
+  ports: ProgramPorts,
+  { directories, output, plan: { command, isSuite, isChatty }, flags, faults }: {
+    readonly directories: readonly string[];
+    readonly output: Output;
+    readonly plan: ServerPlan;
+    readonly flags: ServeFlags;
+    readonly faults: TestFaults | null;
+  },
+): Promise<PlayedFixtures> {
+  const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
+  requireYoung(fixtures, flags.maxAge, ports);
+  const given = fixtures.flatMap(({ fixture }) => fixture ?? []);
+  if (faults !== null && given.length === fixtures.length) faults.check(given);
+  noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
+  const elsewhere = recordedRoutes(recordedPlaces(fixtures)).elsewhere;
+  const missed =
+    "was recorded under another base path: clients that read the base URL variables do not reach it";
+  noteSome(output, elsewhere.map((path) => `"${path}" ${missed}`));
+  const shown = shownCommand(command);
+  const suite = await openSuite({
+    files: ports.files,
+    fixtures,
+    folders,
+    createReplayer: await replayerFactory(ports, {
+      flags,
+      output: isChatty ? output : null,
+      command: shown,
+      ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
+    }),
+    command: shown,
+    ...(isSuite ? { recordCommand: RECORD_NEW } : {}),
+  });
+  return { fixtures, folders, suite };
+}
+
+/** Starts the servers of the recorded routes, and returns the server of each route. */
+function startServers(
+  ports: ProgramPorts,
+  { fixtures, suite }: PlayedFixtures,
+  { plan: { leadsClients, isSuite }, flags, ...options }:
+    & { readonly plan: ServerPlan; readonly flags: ServeFlags }
+    & Pick<ReplayServersOptions, "pace" | "faults" | "onEvent">,
+): { readonly servers: RouteServers; readonly served: readonly ServedRoute[] } {
+  const { port = 0, host, token } = flags;
+  const { routes } = recordedRoutes(recordedPlaces(fixtures));
+  const servers = startReplayServers(
+    {
+      ...options,
+      replayers: suite,
+      clock: ports.clock,
+      port,
+      host,
+      token,
+      offersSockets: flags.websocket !== false && fixtures.some(mayPlayOverSocket),
+      numbersEachTest: isSuite,
+    },
+    leadsClients ? routes : [null],
+  );
+  const [first] = servers.servers;
+  return {
+    servers,
+    served: routes.map((route, index) => ({ route, origin: (servers.servers[index] ?? first).origin })),
+  };
 }
 
 /** Longest command that a message repeats. */

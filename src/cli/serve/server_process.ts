@@ -19,7 +19,7 @@ export interface EventFlags {
 }
 
 /** Kinds of events that a verb can write to a file. */
-type EventName = "serve-event" | "record-event";
+export type EventName = "serve-event" | "record-event";
 
 /** Takes the events of a verb one by one. */
 export interface EventOutput<Name extends EventName> extends Disposable {

@@ -44,9 +44,9 @@ export interface TestProcess {
   /** Resolves when the server is asked to end in another way. */
   readonly stopped: Promise<unknown>;
   /** Begins a test. @default {a line that begins a test is refused} */
-  readonly begin?: (request: TestBegin) => void;
+  readonly begin?: ((request: TestBegin) => void) | undefined;
   /** Returns the requests without a test, and forgets them. @default {a line that asks for them is refused} */
-  readonly strays?: () => string[];
+  readonly strays?: (() => string[]) | undefined;
   readonly end: (request: TestRequest) => Promise<TestReport>;
   readonly print: (line: TestLine) => void;
 }
@@ -116,21 +116,5 @@ function requestOf(line: string): TestRequest | TestBegin | StrayQuestion {
 function unknownLine(line: string): RepriseError {
   return new RepriseError("usage", `Cannot read this line of stdin: ${JSON.stringify(line.slice(0, 100))}`, {
     hint: 'With --suite, each line ends a test: {"type":"end","test":"NAME"}',
-  });
-}
-
-/**
- * Requires one folder and no command.
- *
- * @throws {RepriseError} `usage` for anything else.
- */
-export function requireOneFolder(
-  directories: readonly string[],
-  { wraps }: { readonly wraps: boolean },
-): void {
-  if (!wraps && directories.length === 1) return;
-  const why = wraps ? "a command is given" : "several folders are given";
-  throw new RepriseError("usage", `Cannot use --suite: ${why}`, {
-    hint: "--suite is for the helpers of test runners, which start reprise themselves (docs/recording.md)",
   });
 }
