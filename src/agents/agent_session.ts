@@ -1,4 +1,5 @@
 /** A session of another agent, as its reader returns it: independent of the agent's file format. */
+import type { LostPart } from "../schemas/maintenance.ts";
 import type { Item } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -63,15 +64,6 @@ export interface AgentBranch {
   readonly entries: readonly AgentEntry[];
   /** Times of its lines, if they are in a file of its own. */
   readonly times?: ReadonlyMap<number, string> | undefined;
-}
-
-/** A part of the source that a session of ours cannot keep. */
-export interface LostPart {
-  readonly line: number;
-  /** Name of the part, such as `session_meta` or `type "queue-operation"`. */
-  readonly what: string;
-  /** Reason, as a clause: `it is of an unknown type`. */
-  readonly why: string;
 }
 
 export interface AgentSession {

@@ -3,7 +3,7 @@ import { readCapped } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { MAX_JSON_DEPTH, parseShallow } from "../domain/json_depth.ts";
-import type { LostPart } from "./agent_session.ts";
+import type { LostPart } from "../schemas/maintenance.ts";
 import { recordsIn } from "./records.ts";
 
 /** Most bytes of a source, and of one of its lines. */

@@ -1,7 +1,7 @@
 /** Helpers of all readers: lost parts, branches, and values of JSON. */
 import type { Item } from "../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue, objectsIn } from "../domain/json.ts";
-import type { LostPart } from "./agent_session.ts";
+import type { LostPart } from "../schemas/maintenance.ts";
 
 /** Collects lost parts; a part that is lost on many lines for one reason is named once. */
 export class LostParts {

@@ -1,14 +1,6 @@
 /** The place of a checkpoint: the end of a turn, never between a call and its result. */
+import type { Cut } from "../schemas/maintenance.ts";
 import type { Turn } from "../domain/turn.ts";
-
-/** A place for a checkpoint. */
-export interface Cut {
-  /** The last turn that the checkpoint replaces, and its last `seq`. */
-  readonly turn: number;
-  readonly seq: number;
-  /** Reason for the place, in a sentence. */
-  readonly why: string;
-}
 
 /** The newest place that keeps the tail and splits no group; `null` when there is none. */
 export function findCut(turns: readonly Turn[], { tailEvents, after }: {

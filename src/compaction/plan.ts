@@ -2,6 +2,7 @@
  * Plans a compaction: which events the checkpoint replaces, what stays, and what that saves. A checkpoint cuts at the
  * end of a turn, never between a call and its result. Pure.
  */
+import type { Cut, HistorySize } from "../schemas/maintenance.ts";
 import { attachmentIn } from "../domain/attachment.ts";
 import type {
   CheckpointRef,
@@ -24,7 +25,7 @@ import { payloadText } from "./reading.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import { refOf } from "../domain/manifest.ts";
-import { type Cut, findCut } from "./cut.ts";
+import { findCut } from "./cut.ts";
 
 /** Default for the number of newest events that stay. */
 export const DEFAULT_TAIL_EVENTS = 80;
@@ -226,15 +227,6 @@ function nothingToCompact(why: string, details: JsonObject): RepriseError {
   return new RepriseError("nothing_to_compact", `Nothing to compact: ${why}`, {
     details,
   });
-}
-
-/** Size of the history in a request. */
-export interface HistorySize {
-  readonly entries: number;
-  /** UTF-8 bytes of the entries as JSON: nearly what the body's history takes. */
-  readonly bytes: number;
-  /** See {@linkcode TOKEN_ESTIMATE}. */
-  readonly tokens: number;
 }
 
 /** Explains the token figures. */

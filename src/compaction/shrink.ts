@@ -11,12 +11,12 @@ import {
   type CheckpointText,
   type CompactionPlan,
   type CompactionScope,
-  type HistorySize,
   historySize,
   planOf,
   scopeOf,
   withPreview,
 } from "./plan.ts";
+import { type HistorySize } from "../schemas/maintenance.ts";
 
 /** A checkpoint that makes the history smaller. */
 export interface MadeCheckpoint {

@@ -1,4 +1,5 @@
 /** Builds recorded requests again: the same fold over the same turns must give the same bytes. */
+import type { VerifiedRequest } from "../schemas/maintenance.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { GrowingSha256 } from "../domain/hash.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
@@ -26,15 +27,6 @@ export type RequestVerdict =
   | "repaired"
   /** Another agent sent the request, which is unknown. */
   | "imported";
-
-/** A model turn and the verdict on its request. */
-export interface VerifiedRequest {
-  readonly turn: number;
-  readonly verdict: RequestVerdict;
-  /** sha256 of the body as it was sent, and as it is built now. */
-  readonly recorded: string;
-  readonly refolded: string | null;
-}
 
 /** Builds the request of every model turn of a session again. */
 export function verifySession(source: VerifiedSession): VerifiedRequest[] {

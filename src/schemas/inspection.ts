@@ -1,12 +1,15 @@
 /** The documents of the verbs that inspect sessions and the environment. */
 import * as z from "zod";
+import type { ErrorCode } from "../domain/errors.ts";
 import {
   anyJson,
   cost,
   countType,
   dryRun,
   exitCode,
+  known,
   ordinalType,
+  type Printed,
   problem,
   sha256Type,
   shownUsageType,
@@ -40,30 +43,40 @@ const listedSession = z.object({
     return z.array(listedSession).describe("with --tree").exactOptional();
   },
 }).meta({ id: "session", description: "members of the manifest are absent if it cannot be read" });
+export type ListedSession = Printed<typeof listedSession> & { readonly forks?: readonly ListedSession[] };
 
 /** The document of `ls`. */
 export const ls = z.object({ sessions: z.array(listedSession) });
 
+const hit = z.object({
+  turn: ordinalType,
+  seq: ordinalType,
+  type: textType.describe("kind of the event"),
+  text: textType.describe("one line around the first place"),
+  at: z.tuple([countType, countType]).describe("begin and end of the found text in text, in UTF-16 units"),
+});
+/** An event in which a text was found. */
+export type SearchHit = Printed<typeof hit>;
+
+const foundSession = z.object({
+  id: textType,
+  path: textType,
+  state: textType,
+  title: textType.exactOptional(),
+  updated_at: time.exactOptional(),
+  hits: z.array(hit),
+});
+export type FoundSession = Printed<typeof foundSession>;
+
+const unsearched = z.object({ path: textType, why: textType });
+/** A file that was not searched. */
+export type Unsearched = Printed<typeof unsearched>;
+
 /** The document of `search`. */
 export const search = z.object({
-  sessions: z.array(z.object({
-    id: textType,
-    path: textType,
-    state: textType,
-    title: textType.exactOptional(),
-    updated_at: time.exactOptional(),
-    hits: z.array(z.object({
-      turn: ordinalType,
-      seq: ordinalType,
-      type: textType.describe("kind of the event"),
-      text: textType.describe("one line around the first place"),
-      at: z.tuple([countType, countType]).describe(
-        "begin and end of the found text in text, in UTF-16 units",
-      ),
-    })),
-  })),
+  sessions: z.array(foundSession),
   hits: countType,
-  skipped: z.array(z.object({ path: textType, why: textType })),
+  skipped: z.array(unsearched),
 });
 
 const spentRequest = z.object({
@@ -76,6 +89,7 @@ const spentRequest = z.object({
   usage: tokenCounts.nullable(),
   cost_usd: cost,
 });
+export type SpentRequest = Printed<typeof spentRequest>;
 
 const byModel = z.array(spending.extend({ model: textType.nullable() }));
 const byDay = z.array(
@@ -91,6 +105,10 @@ const SESSION_SPENDING = {
   requests: z.array(spentRequest),
 };
 
+const sessionSpending = z.object(SESSION_SPENDING);
+/** Spending of one session. Turns before a fork belong to its parent: they count in `shared` only. */
+export type SessionSpending = Printed<typeof sessionSpending>;
+
 const problems = z.array(problem).describe("only for a damaged session").exactOptional();
 
 /** The document of `show`. */
@@ -99,7 +117,7 @@ export const show = z.object({
   path: textType,
   manifest: manifest.nullable(),
   turns: z.array(turn),
-  spending: z.object(SESSION_SPENDING),
+  spending: sessionSpending,
   problems,
 });
 /** The document of `show --turns`. */
@@ -178,17 +196,21 @@ export const explain = z.object({
   prefix: z.union([extending.extend({ with: flags.exactOptional() }), differing]).nullable(),
 });
 
+const check = z.object({
+  name: textType,
+  level: z.enum(["ok", "missing", "unknown", "failed"]).describe("unknown: it could not be checked"),
+  detail: textType,
+  code: known<ErrorCode>().describe("of a failed check: that of the error").exactOptional(),
+  exit_code: exitCode.describe("of a failed check").exactOptional(),
+});
+/** One check of `doctor`. */
+export type Check = Printed<typeof check>;
+
 /** The document of `doctor`. */
 export const doctor = z.object({
   ok: z.boolean().describe("true if a run could start"),
   exit_code: exitCode,
-  checks: z.array(z.object({
-    name: textType,
-    level: z.enum(["ok", "missing", "unknown", "failed"]).describe("unknown: it could not be checked"),
-    detail: textType,
-    code: textType.describe("of a failed check: that of the error").exactOptional(),
-    exit_code: exitCode.describe("of a failed check").exactOptional(),
-  })),
+  checks: z.array(check),
 });
 
 /** The document of `run --dry-run`. */

@@ -1,5 +1,6 @@
 /** The documents of the verbs that change sessions and the configuration. */
 import * as z from "zod";
+import type { ErrorCode } from "../domain/errors.ts";
 import {
   anyJson,
   counts,
@@ -7,8 +8,10 @@ import {
   doneOrDry,
   dryRun,
   exitCode,
+  known,
   objectType,
   ordinalType,
+  type Printed,
   range,
   sha256Type,
   textType,
@@ -26,7 +29,18 @@ export const interrupt = z.union([
   dryRun({ session: textType, pid: z.int().nullable(), plan: textType }),
 ]);
 
-const size = z.object({ entries: countType, bytes: countType, tokens: countType });
+const size = z.object({
+  entries: countType,
+  bytes: countType.describe("UTF-8 of the entries as JSON: nearly what the history takes in the body"),
+  tokens: countType,
+});
+/** The size of the history in a request. */
+export type HistorySize = Printed<typeof size>;
+
+const place = z.object({ turn: ordinalType, seq: ordinalType, why: textType });
+/** A place for a checkpoint: the last turn and event that it replaces. */
+export type Cut = Printed<typeof place>;
+
 const PLAN = {
   session: textType,
   strategy: z.enum(["deterministic", "model"]),
@@ -38,7 +52,7 @@ const PLAN = {
     events: countType,
   }).nullable().describe("events that the checkpoint replaces; null if only results are shortened"),
   tail: z.object({ asked: countType, events: countType, from_seq: ordinalType.nullable() }).nullable(),
-  cut: z.object({ turn: ordinalType, seq: ordinalType, why: textType }).nullable(),
+  cut: place.nullable(),
   previous_checkpoint: ordinalType.nullable(),
   opening_turn: ordinalType.nullable(),
   before: size.describe("the history that is sent"),
@@ -131,6 +145,17 @@ const finding = z.object({
   message: textType,
   turn: ordinalType.exactOptional(),
 });
+/** A finding of a check. A session is damaged only if a finding is an `error`. */
+export type FsckFinding = Printed<typeof finding>;
+
+const verified = z.object({
+  turn: ordinalType,
+  verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired", "imported"]),
+  recorded: sha256Type,
+  refolded: sha256Type.nullable(),
+});
+/** A model turn and the verdict on its request. */
+export type VerifiedRequest = Printed<typeof verified>;
 
 /** The document of `fsck`. */
 export const fsck = z.object({
@@ -141,12 +166,7 @@ export const fsck = z.object({
     findings: z.array(finding),
     turns: countType,
     in_use: z.boolean().describe("the open tail of the session was not checked"),
-    requests: z.array(z.object({
-      turn: ordinalType,
-      verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired", "imported"]),
-      recorded: sha256Type,
-      refolded: sha256Type.nullable(),
-    })).describe("with --requests, if the files are sound").exactOptional(),
+    requests: z.array(verified).describe("with --requests, if the files are sound").exactOptional(),
   })),
   strays: z.array(finding).describe("with --all: names among the sessions that are no ids"),
   skipped: z.array(z.object({ id: textType, why: textType })),
@@ -163,18 +183,22 @@ export const fsck = z.object({
   remote: textType.describe("with --remote: its address").exactOptional(),
 });
 
+const repairAction = z.object({
+  action: z.enum(["replace", "restore", "set_aside", "rebuild_manifest", "fix_mode"]),
+  path: textType.describe("inside the session"),
+  reason: textType.describe("a code of fsck"),
+  message: textType,
+  kept: textType.describe("path that keeps the previous file").exactOptional(),
+  from: textType.describe("path at which a restored turn was found").exactOptional(),
+  turn: ordinalType.exactOptional(),
+  seq: range.describe("events that a replacement represents").exactOptional(),
+});
+/** One change that a repair makes to the files of a session. */
+export type RepairAction = Printed<typeof repairAction>;
+
 const REPAIRED = {
   session: textType,
-  actions: z.array(z.object({
-    action: z.enum(["replace", "restore", "set_aside", "rebuild_manifest", "fix_mode"]),
-    path: textType,
-    reason: textType.describe("a code of fsck"),
-    message: textType,
-    kept: textType.describe("path that keeps the previous file").exactOptional(),
-    from: textType.exactOptional(),
-    turn: ordinalType.exactOptional(),
-    seq: range.exactOptional(),
-  })),
+  actions: z.array(repairAction),
   closed_run: ordinalType.nullable(),
   answered_calls: z.array(ordinalType),
   lost_blobs: z.array(textType),
@@ -204,6 +228,14 @@ export const rename = doneOrDry({
   changed: z.boolean().describe("false if the session had that title already, and in a dry run"),
 });
 
+const redaction = z.object({
+  replaced: countType.describe("a blob counts once, however many turns name it"),
+  kinds: counts,
+  turns: z.array(z.object({ turn: ordinalType, kinds: counts })),
+});
+/** Counts of replaced secrets, for the header of an export and for the user. */
+export type RedactionReport = Printed<typeof redaction>;
+
 /** The document of `export`. */
 export const exported = doneOrDry({
   session: textType,
@@ -211,11 +243,7 @@ export const exported = doneOrDry({
   bytes: countType,
   turns: countType,
   blobs: countType,
-  redacted: z.object({
-    replaced: countType,
-    kinds: counts,
-    turns: z.array(z.object({ turn: ordinalType, kinds: counts })),
-  }).nullable(),
+  redacted: redaction.nullable(),
   omitted: countType.describe("omitted items whose content it holds"),
 });
 
@@ -232,6 +260,10 @@ export const exportedToAgent = doneOrDry({
   results: countType.describe("results of calls"),
   lost: z.array(z.object({ turn: ordinalType, what: textType })),
 });
+
+const lostPart = z.object({ line: ordinalType, what: textType, why: textType });
+/** A part of the source that a session of ours cannot keep; `why` is a clause: `it is of an unknown type`. */
+export type LostPart = Printed<typeof lostPart>;
 
 /** The document of `import`. */
 export const imported = doneOrDry({
@@ -255,7 +287,7 @@ export const imported = doneOrDry({
       uncounted: countType.describe("responses without token counts"),
       copied: countType.describe("responses that the file, a fork, has from its parent"),
     }),
-    lost: z.array(z.object({ line: ordinalType, what: textType, why: textType })),
+    lost: z.array(lostPart),
     torn_line: ordinalType.nullable().describe("an incomplete last line, which is kept in quarantine/"),
     forks: z.array(z.object({ session: textType, path: textType, turns: countType, branch: textType }))
       .describe("sessions of its other branches and sidechains"),
@@ -268,22 +300,33 @@ const removed = z.object({
   updated_at: time.exactOptional(),
   bytes: countType.exactOptional(),
 });
+const skippedSession = z.object({ id: textType, why: textType });
+/** A session that `rm` leaves. */
+export type SkippedSession = Printed<typeof skippedSession>;
+
 /** The document of `rm`. */
 export const rm = doneOrDry({
   removed: z.array(removed),
   would_remove: z.array(removed),
-  skipped: z.array(z.object({ id: textType, why: textType })),
+  skipped: z.array(skippedSession),
 });
 
 const garbage = z.object({
   kind: z.enum(["blob", "temporary", "begun_session", "half_made", "half_removed", "scratch"]),
-  path: textType,
+  path: textType.describe("below the sessions; absolute for a scratch directory of test"),
 });
+/** A file or directory that `rm --unused` removes. */
+export type Garbage = Printed<typeof garbage>;
+
+const skippedDirectory = z.object({ path: textType, code: known<ErrorCode>(), why: textType });
+/** A directory that was not cleaned. */
+export type SkippedDirectory = Printed<typeof skippedDirectory>;
+
 /** The document of `rm --unused`. */
 export const rmUnused = doneOrDry({
   removed: z.array(garbage),
   would_remove: z.array(garbage),
-  skipped: z.array(z.object({ path: textType, code: textType, why: textType })),
+  skipped: z.array(skippedDirectory),
 });
 
 const SET = {

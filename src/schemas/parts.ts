@@ -1,8 +1,23 @@
 /** Members and shapes that several documents share. */
 import * as z from "zod";
+import type { ExitCode } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 
 export const textType = z.string();
+/** `T` with readonly members at every depth: printing changes nothing. */
+type Deep<T> = [JsonValue] extends [T] ? T
+  : T extends readonly unknown[] ? { readonly [Index in keyof T]: Deep<T[Index]> }
+  : T extends object ? { readonly [Name in keyof T]: Deep<T[Name]> }
+  : T;
+
+/** The type of what a schema describes. */
+export type Printed<Schema extends z.ZodType> = Deep<z.output<Schema>>;
+
+/** Text of which code knows the values, and readers need not. */
+export function known<T extends string>(): z.ZodType<T> {
+  return z.string() as unknown as z.ZodType<T>;
+}
+
 /** A number of things. */
 export const countType = z.int().min(0);
 /** A number that counts from 1: of a turn, a run, an event, an exchange. */
@@ -12,7 +27,9 @@ export const time = z.string().describe("ISO 8601, UTC");
 export const cost = z.number().nullable().describe("US dollars; null if unknown");
 /** A hash. */
 export const sha256Type = z.string().describe("SHA-256, as 64 hexadecimal digits");
-export const exitCode = z.int().min(0).describe("exit code of the process");
+/** Exit code of the process, also that of a wrapped command. */
+export const anyExitCode = z.int().min(0).describe("exit code of the process");
+export const exitCode = anyExitCode as z.ZodType<unknown> as z.ZodType<ExitCode>;
 
 export const anyJson = z.unknown() as z.ZodType<JsonValue>;
 /** A JSON object whose members another document describes, or its provider. */
@@ -70,6 +87,7 @@ export const spending = tokenCounts.extend({
   cost_usd: cost,
   unpriced: countType.describe("requests of unknown cost"),
 });
+export type Spending = Printed<typeof spending>;
 
 /** Any error, in every verb. */
 export const error = z.object({
@@ -90,6 +108,7 @@ const change = z.object({
   ]),
   name: textType.nullable().describe("id, path or URL; null if it has none yet"),
 });
+export type PlannedChange = Printed<typeof change>;
 
 const DRY_RUN = {
   type: z.literal("dry_run"),
@@ -97,6 +116,8 @@ const DRY_RUN = {
   verb: textType.describe("such as compact or fixture seal"),
   changes: z.array(change).describe("in the order in which they would happen"),
 };
+const dryRunMembers = z.object(DRY_RUN);
+export type DryRun = Printed<typeof dryRunMembers>;
 
 /** The members of every dry run. */
 export const anyDryRun = z.looseObject(DRY_RUN);
@@ -113,6 +134,7 @@ export function doneOrDry<Facts extends z.core.$ZodLooseShape>(facts: Facts) {
 
 /** A file of a session that cannot be read. */
 export const problem = z.object({ path: textType.describe("inside the session"), message: textType });
+export type ShowProblem = Printed<typeof problem>;
 
 /** First and last number of a range. */
 export const range = z.tuple([ordinalType, ordinalType]);

@@ -3,11 +3,11 @@
  * import it; other code imports its types.
  */
 import * as z from "zod";
-import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { JsonObject } from "../domain/json.ts";
 import * as fixtures from "./fixtures.ts";
 import * as inspection from "./inspection.ts";
 import * as maintenance from "./maintenance.ts";
-import { anyDryRun, anyJson, error, objectType, textType } from "./parts.ts";
+import { anyDryRun, anyJson, error, objectType, type Printed, textType } from "./parts.ts";
 import * as remote from "./remote.ts";
 import { runEvent } from "./run_events.ts";
 import * as server from "./server_events.ts";
@@ -105,14 +105,8 @@ export const SCHEMAS = {
 /** The name of a kind of JSON document. */
 export type SchemaName = keyof typeof SCHEMAS;
 
-/** `T` with readonly members at every depth: printing changes nothing. */
-type Printed<T> = [JsonValue] extends [T] ? T
-  : T extends readonly unknown[] ? { readonly [Index in keyof T]: Printed<T[Index]> }
-  : T extends object ? { readonly [Name in keyof T]: Printed<T[Name]> }
-  : T;
-
 export type JsonDocument<Name extends SchemaName> = {
-  [Each in SchemaName]: Printed<z.output<(typeof SCHEMAS)[Each]["schema"]>>;
+  [Each in SchemaName]: Printed<(typeof SCHEMAS)[Each]["schema"]>;
 }[Name];
 
 /** The JSON Schema (2020-12) of a document. */

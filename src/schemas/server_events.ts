@@ -1,6 +1,16 @@
 /** The lines of `serve`, `record` and `test` with `--json`. */
 import * as z from "zod";
-import { counts, countType, dryRun, error, exitCode, ordinalType, sha256Type, textType } from "./parts.ts";
+import {
+  anyExitCode,
+  counts,
+  countType,
+  dryRun,
+  error,
+  exitCode,
+  ordinalType,
+  sha256Type,
+  textType,
+} from "./parts.ts";
 
 const test = textType.describe("name of the test that the request names").exactOptional();
 const status = z.int().describe("HTTP status");
@@ -126,8 +136,8 @@ export const serveEvent = z.union([
   error,
   z.object({
     type: z.literal("serve.ended"),
-    exit_code: exitCode,
-    command_exit_code: exitCode.describe("of the wrapped command").exactOptional(),
+    exit_code: anyExitCode,
+    command_exit_code: anyExitCode.describe("of the wrapped command").exactOptional(),
     served: countType,
     missed: countType,
     refused: countType,

@@ -1,6 +1,8 @@
 /**
  * Tokens and costs of requests: each one, and sums by run, session, model and day. The shapes are those of `--json`.
  */
+import type { SessionSpending, SpentRequest } from "../../schemas/inspection.ts";
+import type { Spending } from "../../schemas/parts.ts";
 import { addCost, costText, roundedCost } from "../../domain/cost.ts";
 import { addTokenCounts, type AnswerCounts } from "../../domain/usage.ts";
 import { counted } from "../../domain/text.ts";
@@ -15,30 +17,6 @@ import { loadPrices } from "./prices.ts";
  */
 type TokenCounts = AnswerCounts;
 
-/** Tokens and cost of some requests. */
-export interface Spending extends TokenCounts {
-  readonly requests: number;
-  /** Requests whose answers counted no tokens: the sums lack them. */
-  readonly uncounted: number;
-  /** In US dollars; `null` if the cost of one of the requests is unknown. */
-  readonly cost_usd: number | null;
-  /** Requests of unknown cost. */
-  readonly unpriced: number;
-}
-
-/** One request with its cost. Token counts are `null` if the answer had none. */
-export interface SpentRequest {
-  readonly session: string;
-  readonly turn: number;
-  readonly run: number;
-  readonly at: string;
-  readonly provider: string | null;
-  /** The model that answered, or the one that was asked. */
-  readonly model: string | null;
-  readonly usage: TokenCounts | null;
-  readonly cost_usd: number | null;
-}
-
 /** One request with its cost, and whether its answer is a copy in the fork of another agent. */
 interface CountedRequest extends SpentRequest {
   readonly isCopied: boolean;
@@ -48,18 +26,6 @@ interface CountedRequest extends SpentRequest {
 export type GroupSpending<Name extends string, Value = string | null> =
   & Readonly<Record<Name, Value>>
   & Spending;
-
-/** Spending of one session. Turns before a fork belong to its parent: they count in `shared` only. */
-export interface SessionSpending {
-  readonly total: Spending;
-  /** Requests before the fork, if the session is one. */
-  readonly shared: Spending;
-  readonly runs: readonly GroupSpending<"run", number>[];
-  readonly models: readonly GroupSpending<"model">[];
-  /** By day in the time zone. */
-  readonly days: readonly GroupSpending<"day">[];
-  readonly requests: readonly SpentRequest[];
-}
 
 /** Spending of all sessions. Turns that a fork shares with its parent count once, as the parent's. */
 export interface HomeSpending extends Pick<SessionSpending, "total" | "models" | "days"> {

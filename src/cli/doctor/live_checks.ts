@@ -1,5 +1,6 @@
 /** The checks of `doctor --live`: whether the API answers, and accepts a second turn with its reasoning and without. */
-import { asRepriseError, type ErrorCode, type ExitCode, type RepriseError } from "../../domain/errors.ts";
+import type { Check } from "../../schemas/inspection.ts";
+import { asRepriseError, type RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { type AnsweredRequest, checkReplay, type LiveCheck } from "../../run/live_check.ts";
 import { requestsIn } from "../../run/ledger.ts";
@@ -85,15 +86,6 @@ async function costText(ports: ProgramPorts, { first, exact, none }: LiveCheck):
     each !== null && "draft" in each
   );
   return spendingText(sumOf(await spentRequests(ports, answered.flatMap(({ draft }) => requestsIn(draft)))));
-}
-
-export interface Check {
-  readonly name: string;
-  /** `missing`: the setting is not there, and a run needs it. `unknown`: it could not be checked. */
-  readonly level: "ok" | "missing" | "unknown" | "failed";
-  readonly detail: string;
-  readonly code?: ErrorCode;
-  readonly exit_code?: ExitCode;
 }
 
 /** Makes the check that failed with an error. */

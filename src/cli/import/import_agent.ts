@@ -1,7 +1,8 @@
 /** The verb `import` for a session of another agent. */
 import { MAX_SOURCE_BYTES, splitLines } from "../../agents/lines.ts";
 import { answersInBlocks } from "../../apis/agent_providers.ts";
-import type { AgentBranch, AgentSession, LostPart } from "../../agents/agent_session.ts";
+import type { AgentBranch, AgentSession } from "../../agents/agent_session.ts";
+import type { LostPart } from "../../schemas/maintenance.ts";
 import { ownWordsOf } from "../../agents/first_prompt.ts";
 import type { AgentReader } from "../../agents/readers.ts";
 import { importAgentSession } from "../../agents/import.ts";

@@ -1,6 +1,7 @@
 /** The verb `ls`: lists sessions; with `--tree`, forks under their parents. */
+import type { ListedSession } from "../../schemas/inspection.ts";
 import type { ExitCode } from "../../domain/errors.ts";
-import { type ShownUsage, shownUsage } from "../../domain/usage.ts";
+import { shownUsage } from "../../domain/usage.ts";
 import { measureBytes } from "../../store/byte_totals.ts";
 import { type Home, listSessions, openHome, type SessionSummary } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
@@ -14,34 +15,6 @@ import { type Column, tableLines } from "../table.ts";
 import { joinedLines } from "../terminal.ts";
 import { fitting, inStates } from "../session_filter.ts";
 import type { LsFlags } from "./command.ts";
-
-/** A session in the JSON of `ls`. Members from the manifest are absent if that cannot be read. */
-export interface ListedSession {
-  readonly id: string;
-  /** The session's directory. */
-  readonly path: string;
-  readonly parent?: string;
-  readonly title?: string;
-  /** ISO 8601 UTC. */
-  readonly created_at?: string;
-  readonly updated_at?: string;
-  readonly turns?: number;
-  readonly runs?: number;
-  /** One of `SESSION_STATES` of the store. */
-  readonly state: string;
-  readonly model?: string;
-  readonly provider?: string;
-  readonly workspace?: string;
-  /** Tokens of all ended runs. */
-  readonly usage?: ShownUsage;
-  /** Bytes of all turn files and blobs, including those shared with forks. */
-  readonly bytes?: number;
-  /** Finding about the manifest or the newest turn. */
-  readonly problem?: string;
-  /** With `--tree` only. */
-  readonly parent_gone?: true;
-  readonly forks?: readonly ListedSession[];
-}
 
 /** A session to list, with its size in bytes; `null` if it cannot be measured. */
 interface Entry extends JudgedSession {

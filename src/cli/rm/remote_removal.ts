@@ -6,7 +6,8 @@ import { missing, removeRemotely } from "../../remote/remove.ts";
 import { chosen, type ChosenSession } from "../../store/lifecycle/remove.ts";
 import type { Context } from "../context.ts";
 import type { RmFlags } from "./command.ts";
-import type { RemovalPlace, SkippedSession } from "./rm.ts";
+import type { RemovalPlace } from "./rm.ts";
+import type { SkippedSession } from "../../schemas/maintenance.ts";
 import { givenRemote } from "../remote/given_remote.ts";
 import { remoteSessions } from "../remote/remote_sessions.ts";
 

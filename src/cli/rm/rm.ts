@@ -1,4 +1,5 @@
 /** The verb `rm`: removes sessions that are named or chosen by rules, here or on a remote, and with `--unused` leftovers. */
+import type { SkippedSession } from "../../schemas/maintenance.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
@@ -23,12 +24,6 @@ import { collectScratch } from "../test/scratch.ts";
 
 /** A session that `rm` removes: one that was named, or one that a rule chose. */
 export type RemovedSession = ChosenSession | { readonly id: SessionId; readonly why: "named" };
-
-/** A session that `rm` leaves. */
-export interface SkippedSession {
-  readonly id: string;
-  readonly why: string;
-}
 
 /** A place of sessions: this home, or a remote. */
 export interface RemovalPlace {

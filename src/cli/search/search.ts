@@ -1,37 +1,17 @@
 /** The verb `search`: finds a text in sessions. */
+import type { FoundSession, SearchHit, Unsearched } from "../../schemas/inspection.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted, headOf, tailOf } from "../../domain/text.ts";
 import { storageError } from "../../store/fs_errors.ts";
 import { listSessions, openHome } from "../../store/home.ts";
 import type { JudgedSession } from "../../store/read/status.ts";
-import { Needle, type SearchHit, searchSession, type Unsearched } from "../../store/read/search.ts";
+import { Needle, searchSession } from "../../store/read/search.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { TimeZone } from "../local_time.ts";
 import { fitting, inStates } from "../session_filter.ts";
 import type { SearchFlags } from "./command.ts";
-
-/** The JSON of `search`. */
-export interface SearchResult {
-  /** Sessions with the text, newest first. */
-  readonly sessions: readonly FoundSession[];
-  /** Number of hits in all of them. */
-  readonly hits: number;
-  /** Files that could not be searched; `path` begins with the session's id. */
-  readonly skipped: readonly Unsearched[];
-}
-
-/** A session with the text. */
-export interface FoundSession {
-  readonly id: string;
-  readonly path: string;
-  readonly state: string;
-  /** Absent, as `updated_at`, if the manifest cannot be read. */
-  readonly title?: string;
-  readonly updated_at?: string;
-  readonly hits: readonly SearchHit[];
-}
 
 const SHOWN_HITS = 5;
 
@@ -69,7 +49,7 @@ export function searchVerb(ports: ProgramPorts, text: string, flags: SearchFlags
     if (found.length === flags.limit || output.closed) break;
   }
   const hits = found.reduce((sum, each) => sum + each.hits.length, 0);
-  if (output.options.json) output.json<"search">({ sessions: found, hits, skipped } satisfies SearchResult);
+  if (output.options.json) output.json<"search">({ sessions: found, hits, skipped });
   else {
     for (const { path, why } of skipped) output.note(`not searched: ${path} ${why}`);
     const where = `${counted(found.length, "session")} of ${searched.size}`;

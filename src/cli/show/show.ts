@@ -6,7 +6,7 @@ import { readTurnBytes } from "../../store/read/turn_file.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
-import type { SessionSpending } from "../cost/spending.ts";
+import type { SessionSpending } from "../../schemas/inspection.ts";
 import type { ShowFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import { requireHtml } from "../flags.ts";

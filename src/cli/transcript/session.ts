@@ -8,7 +8,8 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
-import type { SessionSpending, Spending } from "../cost/spending.ts";
+import type { SessionSpending } from "../../schemas/inspection.ts";
+import type { Spending } from "../../schemas/parts.ts";
 import { secondsBetween, type TimeZone } from "../local_time.ts";
 import { omittedSeqs } from "../omitted.ts";
 import { type Block, note, OMITTED_MARK, type ResultBlock } from "./blocks.ts";

@@ -1,4 +1,5 @@
 /** Checks all turn files: each by itself, then against the history before it, across gaps and damage. */
+import type { FsckFinding } from "../../schemas/maintenance.ts";
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
@@ -10,19 +11,6 @@ import type { Looked } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
 import { inspectEntry, type SessionEntry } from "./entries.ts";
-
-/** A finding of a check. A session is damaged only if a finding is an `error`. */
-export interface FsckFinding {
-  readonly severity: "error" | "warning" | "info";
-  /** A stable name, such as `bad_sum`; all are listed in docs/format.md. */
-  readonly code: string;
-  /** Inside the session, such as `turns/000003.json`; `.` is its directory. */
-  readonly path: string;
-  /** Finding, to be read after the path. */
-  readonly message: string;
-  /** The number of the turn that it is about. */
-  readonly turn?: number;
-}
 
 /** A check of one session while it runs. */
 export interface FsckCheck {

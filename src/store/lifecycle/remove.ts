@@ -1,7 +1,8 @@
 /** Removes sessions and leftovers. Each directory is removed under its lock. */
+import type { Garbage, SkippedDirectory } from "../../schemas/maintenance.ts";
 import { pendingNumbers } from "../write/pending.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
-import { type ErrorCode, RepriseError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import { encodeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -42,21 +43,6 @@ export async function removeSession(ports: Ports, home: Home, id: SessionId): Pr
   } finally {
     lock.release();
   }
-}
-
-/** A file or directory that `rm --unused` removes. */
-export interface Garbage {
-  readonly kind: "blob" | "temporary" | "begun_session" | "half_made" | "half_removed" | "scratch";
-  /** Relative to the directory of sessions; absolute for a scratch directory of `test`. */
-  readonly path: string;
-}
-
-/** A directory that was not cleaned. */
-export interface SkippedDirectory {
-  readonly path: string;
-  /** `session_locked`, `session_damaged`, … or `storage_*` where the disk refused. */
-  readonly code: ErrorCode;
-  readonly why: string;
 }
 
 /** Result of a collection. */

@@ -2,6 +2,7 @@
  * Finds a text in what people, models and tools said in a session. Reads every turn file, and parses only those whose bytes
  * may hold the text.
  */
+import type { SearchHit, Unsearched } from "../../schemas/inspection.ts";
 import { decodeLatin1, decodeUtf8Leniently } from "../../domain/bytes.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import {
@@ -19,25 +20,6 @@ import type { Home } from "../home.ts";
 import { isBlobName, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
 import { BRIEF_BYTES, chunksOf, lookForDirectory, lookForFile, readSafely } from "./safe_open.ts";
 import { MAX_TURN_BYTES, openEnvelope } from "./turn_file.ts";
-
-/** An event in which a text was found. */
-export interface SearchHit {
-  readonly turn: number;
-  readonly seq: number;
-  /** The kind of the event. */
-  readonly type: string;
-  /** The text around the first place: one line. */
-  readonly text: string;
-  /** Begin and end of the found text in `text`, in UTF-16 units. */
-  readonly at: readonly [number, number];
-}
-
-/** A file that was not searched. */
-export interface Unsearched {
-  /** Inside the session. */
-  readonly path: string;
-  readonly why: string;
-}
 
 /** A text to find, prepared once for all files. Case does not count. */
 export class Needle {

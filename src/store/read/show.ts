@@ -2,6 +2,7 @@
  * Reads a session for people: every turn that fits its checksum, of any version and content, and a list of the other files.
  * Loads no schema, so nothing that is read here may become part of a request.
  */
+import type { ShowProblem } from "../../schemas/parts.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
@@ -26,14 +27,6 @@ export interface ShownTurn {
   readonly events: readonly (JsonObject & { readonly type: string })[];
   /** True if the file names a later turn format than this version writes. */
   readonly newer: boolean;
-}
-
-/** A file that could not be shown. */
-export interface ShowProblem {
-  /** Inside the session, such as `turns/000003.json`. */
-  readonly path: string;
-  /** Finding, to be read after the path. */
-  readonly message: string;
 }
 
 /** A session for people. */

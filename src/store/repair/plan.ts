@@ -1,4 +1,5 @@
 /** Plans a repair without changing anything. */
+import type { RepairAction } from "../../schemas/maintenance.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -13,28 +14,6 @@ import { noTurns, requireSession } from "../read/session.ts";
 import { QuarantineNames } from "../write/publish.ts";
 import { filesInTurns, type Reason, type TurnFile, turnsInQuarantine } from "./turn_files.ts";
 import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
-
-/** One change that a repair makes to the files of a session. */
-export interface RepairAction {
-  /**
-   * `replace`: a lost turn gets a replacement. `restore`: a sound turn returns to its own number. `set_aside`: a file
-   * that does not belong there moves to `quarantine/`. `rebuild_manifest` and `fix_mode`.
-   */
-  readonly action: "replace" | "restore" | "set_aside" | "rebuild_manifest" | "fix_mode";
-  /** Inside the session; `.` is its directory. */
-  readonly path: string;
-  /** A code of `fsck`. */
-  readonly reason: string;
-  /** Finding, to be read after the path. */
-  readonly message: string;
-  /** Path inside the session that keeps the previous file. */
-  readonly kept?: string;
-  /** Path inside the session at which a restored turn was found. */
-  readonly from?: string;
-  readonly turn?: number;
-  /** The events that a replacement represents. */
-  readonly seq?: readonly [number, number];
-}
 
 /** A turn file to write. */
 export interface TurnPlacement {

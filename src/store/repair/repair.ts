@@ -27,7 +27,6 @@ import {
 import { type IntactCopies, planRepair, type RepairPlan, type TurnPlacement } from "./plan.ts";
 
 export type { LostBlob } from "./plan.ts";
-export type { RepairAction } from "./plan.ts";
 export { planRepair, type RepairPlan } from "./plan.ts";
 
 /** A session to repair. */

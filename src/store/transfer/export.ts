@@ -22,7 +22,8 @@ import { readSession } from "../read/session.ts";
 import { readTurnBytes } from "../read/turn_file.ts";
 import type { SessionWriter } from "../write/writer.ts";
 import { contentLines, encodeLine, EXPORT_FORMAT } from "./format.ts";
-import { redactedChunks, type RedactedSession, type RedactionReport, redactSession } from "./redaction.ts";
+import { redactedChunks, type RedactedSession, redactSession } from "./redaction.ts";
+import { type RedactionReport } from "../../schemas/maintenance.ts";
 
 /** An export that is ready to be written. */
 export interface SessionExport {

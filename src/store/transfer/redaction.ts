@@ -2,6 +2,7 @@
  * Redacts a session: replaces secrets in texts of turns and blobs, leaves opaque items untouched, seals every turn again
  * and marks each changed turn.
  */
+import type { RedactionReport } from "../../schemas/maintenance.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { GrowingSha256 } from "../../domain/hash.ts";
 import { objectOf } from "../../domain/exact_json.ts";
@@ -29,15 +30,6 @@ import { ANY_LINEAGE } from "../read/lineage.ts";
 import { HistoryValidator, parseCandidate } from "../read/validate.ts";
 import { chunksOf } from "../read/safe_open.ts";
 import type { SessionPaths } from "../layout.ts";
-
-/** Counts of replaced secrets, for the header of an export and for the user. */
-export interface RedactionReport {
-  /** Number in all texts; a blob counts once, however many turns name it. */
-  readonly replaced: number;
-  readonly kinds: SecretCounts;
-  /** The turns in which, or in whose blobs, something was replaced. */
-  readonly turns: readonly { readonly turn: number; readonly kinds: SecretCounts }[];
-}
 
 /** A blob that replaces another. */
 interface RedactedBlob {
