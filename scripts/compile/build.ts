@@ -6,7 +6,7 @@ import { copyWorkspace } from "../demo/scene.ts";
 import { type Finished, outputOf, run } from "../process.ts";
 import { PRICE_PACKAGE, priceListModule } from "./price_list.ts";
 import { RUNTIME_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
-import { type PartName } from "../../src/cli/start/begin.ts";
+import type { PartName } from "../../src/cli/start/begin.ts";
 import { codeFile, scriptFile, type ScriptName, ZOD_MODULES } from "../../src/cli/start/embedded_script.ts";
 import { withSum } from "../../src/cli/start/executable_sum.ts";
 import { withFiles } from "../../src/cli/start/part_files.ts";

@@ -16,7 +16,7 @@ import {
   scopeOf,
   withPreview,
 } from "./plan.ts";
-import { type HistorySize } from "../schemas/maintenance.ts";
+import type { HistorySize } from "../schemas/maintenance.ts";
 
 /** A checkpoint that makes the history smaller. */
 export interface MadeCheckpoint {

@@ -8,8 +8,8 @@ import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import { Compactions } from "./auto_compact.ts";
-import { type RunEnded, savedEvent } from "./events.ts";
-import type { DeniedCall } from "./permission_gate.ts";
+import { savedEvent } from "./events.ts";
+import type { DeniedCall, PinChange, RunEnded } from "../schemas/run_events.ts";
 import {
   answerText,
   continueCommand,
@@ -26,7 +26,7 @@ import {
   withSpending,
 } from "./outcome.ts";
 import { correctionText } from "./output_schema.ts";
-import { type PinChange, pinChanges, pinnedTexts, pinsOf } from "./pins.ts";
+import { pinChanges, pinnedTexts, pinsOf } from "./pins.ts";
 import {
   answerAtEnd,
   attachedTo,

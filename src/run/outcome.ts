@@ -8,7 +8,7 @@ import { counted } from "../domain/text.ts";
 import type { FinishedResponse } from "../apis/api.ts";
 import { commandLine } from "../tools/permission/shell_words.ts";
 import { failureError } from "../transport/failure.ts";
-import type { DeniedCall } from "./permission_gate.ts";
+import type { DeniedCall } from "../schemas/run_events.ts";
 
 /** A character that is more than white space or a mark without a width. */
 const VISIBLE = /[^\p{Z}\p{Cc}\p{Cf}]/u;

@@ -1,4 +1,5 @@
 /** Decides calls by the permissions of a run, and by the answers of a person. */
+import type { DeniedCall } from "../schemas/run_events.ts";
 import {
   allowingValue,
   judgePermission,
@@ -37,20 +38,6 @@ export interface Decision {
   readonly allowed: boolean;
   readonly reason: PermissionVerdict["reason"];
   readonly rule: string | null;
-}
-
-/** A denied call, and the permission that would allow it. */
-export interface DeniedCall {
-  readonly tool: string;
-  readonly call_id: string;
-  /** Command line, or path in the workspace; `null` for calls of neither. */
-  readonly target: string | null;
-  /** As in the decision on disk, such as `not_allowed`. */
-  readonly reason: string;
-  /** The rule that denied it, as it was written; `null` if none did. */
-  readonly rule: string | null;
-  /** Value of `--allow` that allows the call; `null` if a rule denies it, which no flag overrules. */
-  readonly allow: string | null;
 }
 
 /** Decides calls by the permissions of the run, and by the answers of a person during it. */

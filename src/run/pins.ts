@@ -1,7 +1,7 @@
 /** Pins of a run, and the differences from the previous run's pins. */
+import type { PinChange } from "../schemas/run_events.ts";
 import { mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
-import type { JsonValue } from "../domain/json.ts";
 import type { Pins } from "../domain/turn.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { fingerprintOf, type RequestSettings } from "./next_request.ts";
@@ -35,24 +35,6 @@ export function pinsOf(settings: PinnedSettings, workspace: string): Pins {
     permissions,
     workspace,
   };
-}
-
-/** A pin that differs from the previous run, and the effect of the change. */
-export interface PinChange {
-  readonly pin:
-    | "provider"
-    | "endpoint"
-    | "model"
-    | "effort"
-    | "summary"
-    | "instructions"
-    | "tools"
-    | "permissions"
-    | "workspace";
-  readonly before: JsonValue;
-  readonly now: JsonValue;
-  /** Effect on the replay of reasoning and on the provider's prompt cache. */
-  readonly effect: string;
 }
 
 const CACHE_RESTARTS = "the prompt cache starts over";

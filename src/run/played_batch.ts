@@ -3,7 +3,8 @@ import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/even
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import { type BatchLog, type Job, keepEach, keepTogether } from "./batch_log.ts";
-import type { DeniedCall, PermissionGate } from "./permission_gate.ts";
+import type { PermissionGate } from "./permission_gate.ts";
+import type { DeniedCall } from "../schemas/run_events.ts";
 import { fallbackResult } from "./recover.ts";
 import type { Emit } from "./events.ts";
 

@@ -2,14 +2,8 @@
  * Changes of the history after a refusal of the API: the request is sent again without the refused part, and no later
  * request is refused for the same reason.
  */
-import type {
-  EventDraft,
-  Omission,
-  RefusalScope,
-  ReplayAction,
-  ReplayNoticeEvent,
-  RunError,
-} from "../domain/event.ts";
+import type { ReportedRetry } from "../schemas/run_events.ts";
+import type { EventDraft, Omission, RefusalScope, ReplayAction, RunError } from "../domain/event.ts";
 import {
   type EndpointHashes,
   type Fingerprint,
@@ -298,12 +292,6 @@ export function standingOmissions(
     mayBeSameEndpoint(notice, endpoint) && notice.model === model
   );
   return new Set(here.map(({ without }) => without));
-}
-
-/** A retry as reports name it. */
-export interface ReportedRetry {
-  readonly reason: ReplayNoticeEvent["reason"] | `${Omission}_refused`;
-  readonly items: readonly (ReplayAction | { readonly seq: number; readonly action: "as_text" })[];
 }
 
 /** The reason and the items of a retry. */

@@ -9,14 +9,15 @@ import { fitBytes, type ToolOutput } from "../tools/output.ts";
 import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
 import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
-import type { Decision, DeniedCall, GatedCall, Question } from "./permission_gate.ts";
+import type { Decision, GatedCall, Question } from "./permission_gate.ts";
+import type { DeniedCall, RunEvent } from "../schemas/run_events.ts";
 import { fallbackResult } from "./recover.ts";
 import { type BatchLog, type Job, keepEach, keepTogether } from "./batch_log.ts";
 import { playToolBatch } from "./played_batch.ts";
 import type { RunSetup } from "./setup.ts";
 import { CallKeys } from "./tool_keys.ts";
 import { headOf } from "../domain/text.ts";
-import type { Emit, RunEvent } from "./events.ts";
+import type { Emit } from "./events.ts";
 
 /** Most bytes of all outputs of a batch in their turn; longer outputs are kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;

@@ -1,12 +1,17 @@
 /** The lines of `run --json`. */
 import * as z from "zod";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Omission, ReplayAction, ReplayNoticeEvent, ToolResultStatus } from "../domain/event.ts";
+import type { DropReason } from "../domain/turn.ts";
 import {
   anyJson,
   cost,
   countType,
   error,
   exitCode,
+  known,
   ordinalType,
+  type Printed,
   range,
   requestUsage,
   runUsage,
@@ -28,24 +33,41 @@ const FOLD_REPAIRS = [
   "call_as_text",
 ] as const;
 
+const retried = z.object({
+  reason: known<ReplayNoticeEvent["reason"] | `${Omission}_refused`>(),
+  items: z.array(z.object({
+    seq: ordinalType,
+    action: known<ReplayAction["action"] | "as_text">(),
+    field: textType.exactOptional(),
+  })),
+});
+/** What a retry left out of a refused request. */
+export type ReportedRetry = Printed<typeof retried>;
+
 const notices = [
-  notice("replay_dropped", { items: z.array(z.object({ seq: ordinalType, reason: textType })) }),
+  notice("replay_dropped", {
+    items: z.array(z.object({ seq: ordinalType, reason: known<DropReason>() })),
+  }),
   notice("replay_stripped", {
-    reason: textType,
-    items: z.array(z.object({ seq: ordinalType, action: textType, field: textType.exactOptional() })),
+    ...retried.shape,
     message: textType,
-    hint: textType,
+    hint: textType.describe("command that shows the decision"),
   }),
   notice("orphan_repaired", { call_ids: z.array(textType) }),
   z.object({ type: z.literal("notice"), kind: z.enum(FOLD_REPAIRS), seq: ordinalType, call_id: textType }),
-  notice("schema_mismatch", { errors: z.array(textType), corrected: z.boolean() }),
+  notice("schema_mismatch", {
+    errors: z.array(textType),
+    corrected: z.boolean().describe("true if the model gets another try"),
+  }),
   notice("run_closed", { run: ordinalType }),
   notice("compacted", {
     turn: ordinalType,
-    to_seq: countType,
-    tokens_before: countType,
+    to_seq: countType.describe(
+      "the checkpoint replaces all events up to it; 0 if only results were shortened",
+    ),
+    tokens_before: countType.describe("estimate of the history that is sent"),
     tokens_after: countType,
-    out_of_reach: z.boolean().exactOptional(),
+    out_of_reach: z.boolean().describe("no checkpoint brings the requests under the limit").exactOptional(),
   }),
   notice("retry", { attempt: ordinalType, delay_ms: z.number(), code: textType, message: textType }),
   notice("stream", { message: textType }),
@@ -63,11 +85,12 @@ const notices = [
     exchanges: countType,
     calls: countType,
     secrets: countType,
-    tested: z.boolean(),
-    untested: textType.exactOptional(),
-    left_alone: z.array(z.object({ name: textType, files: z.array(textType) })).exactOptional(),
+    tested: z.boolean().describe("a replay had the same outcome and the same requests"),
+    untested: textType.describe("why it was not tested, such as the first difference").exactOptional(),
+    left_alone: z.array(z.object({ name: textType, files: z.array(textType) }))
+      .describe("secrets that are ordinary words, and the files in which they were left").exactOptional(),
   }),
-  notice("not_recorded", { path: textType, code: textType, message: textType }),
+  notice("not_recorded", { path: textType, code: known<ErrorCode>(), message: textType }),
   notice("keys_replaced", {
     call_id: textType,
     name: textType,
@@ -78,11 +101,28 @@ const notices = [
 
 const call = { seq: ordinalType, call_id: textType, name: textType };
 
+const deniedCall = z.object({
+  tool: textType,
+  call_id: textType,
+  target: textType.nullable().describe("command line, or path in the workspace"),
+  reason: textType.describe("as in the decision on disk, such as not_allowed"),
+  rule: textType.nullable().describe("the rule that denied the call"),
+  allow: textType.nullable().describe("value of --allow that would allow the call"),
+});
+/** A denied call, and the permission that would allow it. */
+export type DeniedCall = Printed<typeof deniedCall>;
+
 const runEnded = z.object({
   type: z.literal("run.ended"),
   state: z.enum([
-    ...["completed", "incomplete", "refused", "failed", "interrupted", "timed_out"] as const,
-    ...["over_budget", "diverged"] as const,
+    "completed",
+    "incomplete",
+    "refused",
+    "failed",
+    "interrupted",
+    "timed_out",
+    "over_budget",
+    "diverged",
   ]),
   exit_code: exitCode,
   session: textType,
@@ -90,19 +130,33 @@ const runEnded = z.object({
   turns: range.describe("first and last turn of this run"),
   text: textType.describe("the answer; empty if there is none"),
   denials: countType,
-  denied: z.array(z.object({
-    tool: textType,
-    call_id: textType,
-    target: textType.nullable().describe("command line, or path in the workspace"),
-    reason: textType,
-    rule: textType.nullable().describe("the rule that denied the call"),
-    allow: textType.nullable().describe("value of --allow that would allow the call"),
-  })),
+  denied: z.array(deniedCall),
   usage: runUsage,
   cost_usd: cost,
   reason: z.literal("schema_mismatch").exactOptional(),
   resume: textType.describe("the command that continues the session"),
 });
+/** The last line of `run --json`, exactly once. */
+export type RunEnded = Printed<typeof runEnded>;
+
+const pinChange = z.object({
+  pin: known<Pin>(),
+  before: anyJson,
+  now: anyJson,
+  effect: textType.describe("on the replay of reasoning and on the prompt cache"),
+});
+/** A pin that differs from the previous run, and the effect of the change. */
+export type PinChange = Printed<typeof pinChange>;
+type Pin =
+  | "provider"
+  | "endpoint"
+  | "model"
+  | "effort"
+  | "summary"
+  | "instructions"
+  | "tools"
+  | "permissions"
+  | "workspace";
 
 /** One line of `run --json`. */
 export const runEvent = z.union([
@@ -114,7 +168,7 @@ export const runEvent = z.union([
     model: textType,
     provider: textType,
     config_rules: z.array(textType).describe("permissions that config.json gives"),
-    drift: z.array(z.object({ pin: textType, before: anyJson, now: anyJson, effect: textType })),
+    drift: z.array(pinChange).describe("pins that differ from the previous run"),
   }),
   z.object({
     type: z.literal("request"),
@@ -147,7 +201,7 @@ export const runEvent = z.union([
   z.object({
     type: z.literal("tool.finished"),
     ...call,
-    status: textType.describe("ok, error, denied, …"),
+    status: known<ToolResultStatus>().describe("ok, error, denied, …"),
     output_chars: countType,
   }),
   requestUsage.extend({ type: z.literal("usage"), step: ordinalType }),
@@ -155,3 +209,8 @@ export const runEvent = z.union([
   error,
   runEnded,
 ]);
+export type RunEvent = Printed<typeof runEvent>;
+
+/** A reported fact that is not a failure. */
+export type Notice = WithoutType<Extract<RunEvent, { type: "notice" }>>;
+type WithoutType<T> = T extends unknown ? Omit<T, "type"> : never;

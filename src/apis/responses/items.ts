@@ -4,7 +4,7 @@ import type { Item } from "../../domain/event.ts";
 import { objectOf, wellFormedValue, withMembers } from "../../domain/exact_json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
-import { type JsonObject, type JsonValue } from "../../domain/json.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { wireToolName } from "../names.ts";
 
 /**

@@ -9,7 +9,7 @@ import { policyText } from "../../tools/permission/policy.ts";
 import { authoritiesText } from "../../transport/authorities.ts";
 import { keySetting, keyVariable } from "../run/api_key.ts";
 import { failed, liveChecks } from "./live_checks.ts";
-import { type Check } from "../../schemas/inspection.ts";
+import type { Check } from "../../schemas/inspection.ts";
 import type { DoctorFlags } from "./command.ts";
 import { type Config, NO_CONFIG, readConfig, readConfigObject, withProfile } from "../config_file.ts";
 import { makeOutput } from "../context.ts";

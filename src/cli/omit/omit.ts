@@ -1,6 +1,6 @@
 /** The verb `omit`: takes items out of later requests, or sends them again. */
 import { historySize, TOKEN_ESTIMATE, withPreview } from "../../compaction/plan.ts";
-import { type HistorySize } from "../../schemas/maintenance.ts";
+import type { HistorySize } from "../../schemas/maintenance.ts";
 import { foldNeedsOf } from "../../apis/apis.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { EventDraft, StandingOmission } from "../../domain/event.ts";

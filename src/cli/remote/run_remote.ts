@@ -12,7 +12,7 @@ import type { Home } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { lastTurnOf } from "../../store/read/session.ts";
 import { readTurn } from "../../store/read/turn.ts";
-import type { Notice } from "../../run/events.ts";
+import type { Notice } from "../../schemas/run_events.ts";
 import { lateTurnName } from "../../store/write/publish.ts";
 import { pendingNumbers, pendingPath } from "../../store/write/pending.ts";
 import { SessionWriter, type WriterOptions } from "../../store/write/writer.ts";

@@ -9,7 +9,7 @@ import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
 import { fsckSession } from "../../store/check/fsck.ts";
 import type { Home } from "../../store/home.ts";
 import { type LostBlob, previewRepair, type RepairPlan, repairSession } from "../../store/repair/repair.ts";
-import { type RepairAction } from "../../schemas/maintenance.ts";
+import type { RepairAction } from "../../schemas/maintenance.ts";
 import { readSession } from "../../store/read/session.ts";
 import { pendingNumbers } from "../../store/write/pending.ts";
 import { sessionPaths } from "../../store/layout.ts";
@@ -22,7 +22,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import type { JsonDocument } from "../../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
-import { type PlannedChange } from "../../schemas/parts.ts";
+import type { PlannedChange } from "../../schemas/parts.ts";
 
 type RepairResult = JsonDocument<"repair-all">["sessions"][number];
 

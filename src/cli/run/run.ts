@@ -5,7 +5,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { requireNewFolder } from "../../fixture/new_folder.ts";
 import type { ReportingSend } from "../../fixture/serve/replay_send.ts";
-import type { RunEnded, RunEvent } from "../../run/events.ts";
+import type { RunEnded, RunEvent } from "../../schemas/run_events.ts";
 import type { AttachedFile } from "../../run/attachments.ts";
 import { executeRun } from "../../run/loop.ts";
 import type { AnswerCheck } from "../../run/output_schema.ts";

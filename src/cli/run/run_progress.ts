@@ -1,6 +1,6 @@
 /** Progress of a run while the model or a tool is silent: elapsed time, and the tokens of the run so far. */
 import { counted } from "../../domain/text.ts";
-import type { RunEvent } from "../../run/events.ts";
+import type { RunEvent } from "../../schemas/run_events.ts";
 import type { Output } from "../output.ts";
 import { Progress, type ProgressPorts } from "../progress.ts";
 

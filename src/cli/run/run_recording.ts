@@ -25,7 +25,7 @@ import {
 } from "../../fixture/session/session_file.ts";
 import { recordedCalls } from "../../fixture/session/tools_file.ts";
 import type { AttachedFile } from "../../run/attachments.ts";
-import type { Notice, RunEnded } from "../../run/events.ts";
+import type { Notice, RunEnded } from "../../schemas/run_events.ts";
 import type { SocketSendOptions } from "../../run/socket_send.ts";
 import type { RunSetup } from "../../run/setup.ts";
 import { fileError } from "../../store/fs_errors.ts";

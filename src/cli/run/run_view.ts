@@ -2,7 +2,7 @@
 import { costText } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted, headOf } from "../../domain/text.ts";
-import { type RunEnded, type RunEvent } from "../../run/events.ts";
+import type { RunEnded, RunEvent } from "../../schemas/run_events.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
 import { callLine } from "../transcript/items.ts";

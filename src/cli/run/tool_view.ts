@@ -1,6 +1,6 @@
 /** Calls of tools for people: their output while they run, and the denied ones at the end. */
 import { counted } from "../../domain/text.ts";
-import type { DeniedCall } from "../../run/permission_gate.ts";
+import type { DeniedCall } from "../../schemas/run_events.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
 
 /** Most lines of a call's output that are shown while it runs. */

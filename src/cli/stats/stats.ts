@@ -6,7 +6,7 @@ import { type LedgerRequest, requestsIn } from "../../run/ledger.ts";
 import { type Home, listSessions, openHome } from "../../store/home.ts";
 import { readForShow, type ShownSession } from "../../store/read/show.ts";
 import { homeSpending, sessionSpending, spendingText, spentRequests } from "../cost/spending.ts";
-import { type Spending } from "../../schemas/parts.ts";
+import type { Spending } from "../../schemas/parts.ts";
 import { type Context, makeContext } from "../context.ts";
 import { TimeZone } from "../local_time.ts";
 import type { ProgramPorts } from "../live_ports.ts";

@@ -13,7 +13,7 @@ import { lookForDirectory } from "../read/safe_open.ts";
 import { inspectLock } from "../write/lock.ts";
 import { sessionEntries, type SessionEntry } from "./entries.ts";
 import { checkEntry, checkTurns, type FsckCheck, turnName, type Walk } from "./turns.ts";
-import { type FsckFinding } from "../../schemas/maintenance.ts";
+import type { FsckFinding } from "../../schemas/maintenance.ts";
 
 /** Result of the check of one session. */
 export interface FsckReport {

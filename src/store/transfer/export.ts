@@ -23,7 +23,7 @@ import { readTurnBytes } from "../read/turn_file.ts";
 import type { SessionWriter } from "../write/writer.ts";
 import { contentLines, encodeLine, EXPORT_FORMAT } from "./format.ts";
 import { redactedChunks, type RedactedSession, redactSession } from "./redaction.ts";
-import { type RedactionReport } from "../../schemas/maintenance.ts";
+import type { RedactionReport } from "../../schemas/maintenance.ts";
 
 /** An export that is ready to be written. */
 export interface SessionExport {

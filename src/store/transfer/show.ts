@@ -5,7 +5,7 @@ import { turnFileName } from "../../domain/turn.ts";
 import { MAX_BLOB_BYTES } from "../blobs.ts";
 import { advanceLoosely } from "../read/manifest.ts";
 import { type ShownSession, type ShownTurn, shownTurn } from "../read/show.ts";
-import { type ShowProblem } from "../../schemas/parts.ts";
+import type { ShowProblem } from "../../schemas/parts.ts";
 import { openEnvelope } from "../read/turn_file.ts";
 import { BadExport } from "./format.ts";
 import {
