@@ -66,7 +66,7 @@ const played = [
   z.object({
     type: z.literal("faulted"),
     ...ABOUT,
-    status,
+    status: status.nullable().describe("null if the connection ends without an answer"),
     fixture: textType.exactOptional(),
     number: ordinalType.describe("number of the exchange that would have answered").exactOptional(),
     fault: textType,

@@ -196,6 +196,14 @@ function shortened(text: string): string {
   return JSON.stringify(line.length > 200 ? `${headOf(line, 200)}…` : line);
 }
 
+/** Error for a server that ended the connection before its answer. */
+export function notAnswered(url: URL): RepriseError {
+  return connectionError(
+    "network_failed",
+    `Cannot reach ${url.host}: the connection ended without an answer`,
+  );
+}
+
 /** Error for a server that never answered. */
 export function unanswered(url: URL, milliseconds: number): RepriseError {
   return connectionError(

@@ -3,7 +3,7 @@ import { RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import type { HttpResponse, Send } from "./http.ts";
-import { brokenOff, fellSilent } from "./failure.ts";
+import { brokenOff, fellSilent, notAnswered, unanswered } from "./failure.ts";
 
 /** An interruption by a fault, between the chunks of a body or after the last one. */
 export type Interruption =
@@ -18,6 +18,8 @@ export interface PlayedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: readonly (Uint8Array | Interruption)[];
+  /** The head comes with the first bytes: interruptions before them leave the request without an answer. */
+  readonly isLate?: true;
   /** The connection broke off after the last chunk. */
   readonly cut?: true;
 }
@@ -56,7 +58,7 @@ export function createPlayer(
       );
     }
     used += 1;
-    return Promise.resolve(playAnswer(exchange, { ...options, url: new URL(request.url), signal }));
+    return playAnswer(exchange, { ...options, url: new URL(request.url), signal });
   };
 }
 
@@ -66,12 +68,30 @@ export interface PlayedRequest extends PlayerOptions {
   readonly signal: AbortSignal;
 }
 
-export function playAnswer(answer: PlayedAnswer, request: PlayedRequest): HttpResponse {
-  return {
-    status: answer.status,
-    headers: new Headers(answer.headers),
-    body: playBody(answer, request),
-  };
+/** @throws {RepriseError} `network_failed` if no answer comes. */
+export async function playAnswer(answer: PlayedAnswer, request: PlayedRequest): Promise<HttpResponse> {
+  const { status, headers, chunks } = answer;
+  if (!answer.isLate) return { status, headers: new Headers(headers), body: playBody(answer, request) };
+  const { url, signal, clock } = request;
+  for (const step of chunks) {
+    if (step instanceof Uint8Array) break;
+    if ("reset" in step) throw notAnswered(url);
+    if ("stall" in step) await aborted(signal);
+    else await silence(step.waitMs, { signal, clock }, () => unanswered(url, IDLE_TIMEOUT_MS));
+  }
+  const body = chunks.filter((step) => step instanceof Uint8Array);
+  return await playAnswer({ status, headers, chunks: body }, request);
+}
+
+/** Waits like a client, which gives up after some time. @throws the error of `tooLong`. */
+async function silence(
+  ms: number,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: PlayerOptions["clock"] | undefined },
+  tooLong: () => RepriseError,
+): Promise<void> {
+  await clock?.sleep(Math.min(ms, IDLE_TIMEOUT_MS), signal);
+  signal.throwIfAborted();
+  if (ms >= IDLE_TIMEOUT_MS) throw tooLong();
 }
 
 async function* playBody(
@@ -83,11 +103,7 @@ async function* playBody(
     if (chunk instanceof Uint8Array) yield chunk;
     else if ("reset" in chunk) throw brokenOff(url);
     else if ("stall" in chunk) await aborted(signal);
-    else {
-      await clock?.sleep(Math.min(chunk.waitMs, IDLE_TIMEOUT_MS), signal);
-      signal.throwIfAborted();
-      if (chunk.waitMs >= IDLE_TIMEOUT_MS) throw fellSilent(url, IDLE_TIMEOUT_MS);
-    }
+    else await silence(chunk.waitMs, { signal, clock }, () => fellSilent(url, IDLE_TIMEOUT_MS));
   }
   if (cut === true) throw brokenOff(url);
 }

@@ -156,7 +156,7 @@ export class ReplayLines {
           (event.rules === undefined ? "" : `, needed ${event.rules.join(", ")}`) +
           (event.fault === undefined ? "" : `, broken: ${event.fault}`);
       case "faulted":
-        return `${asked}: ${event.status}, a fault instead of an answer: ${event.fault}`;
+        return `${asked}: ${event.status ?? "no status"}, a fault instead of an answer: ${event.fault}`;
       case "miss":
         return `${asked}: ${event.status}, miss: ${this.#repeated(event) ?? wholeMiss(event)}`;
       case "refused":

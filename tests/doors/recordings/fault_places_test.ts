@@ -1,7 +1,9 @@
 /** Faults of one exchange, and places in an answer by what is there. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
+import { askRaw, converse, rawBytes } from "./raw_http.ts";
 import { type Answer, exchangeOf, outcomeOf, sent, Served } from "./served.ts";
 import { ask, chat, claude, user } from "./shapes.ts";
 import { answerEvents, chat as chatAnswer, type Event, framed, message } from "./answers.ts";
@@ -153,6 +155,46 @@ withHome("a place in a document is found by what is there", async (home) => {
   }
 });
 
+/** A stream with every part, of each API. */
+const WHOLE: Readonly<Record<Api, string>> = { responses: saying("a", "b"), messages: MESSAGE, chat: CHAT };
+/** Answers without a part or an event that some faults break: text alone, and a call alone. */
+const [TEXT_ONLY, CALL_ONLY] = [
+  { object: "response", output: [{ type: "message", content: [{ type: "output_text", text: TEXT }] }] },
+  { object: "response", output: [{ type: "function_call", arguments: '{"city":"Rome"}' }] },
+];
+withHome(
+  "each named fault of docs/rules.md breaks the answers that it is for, and no others",
+  async (home) => {
+    const docs = Deno.readTextFileSync(new URL("../../../docs/rules.md", import.meta.url));
+    const table = docs.slice(docs.indexOf("| name | what happens |"), docs.indexOf("<!-- faults:end -->"));
+    const named = Array.from(
+      table.matchAll(/^\| `([^`]+)` \| .* \| `[^`]+` \| ([a-z ]+)(?:; only \w+)? \|$/gm),
+      ([, name = "", answers = ""]) => ({ name, answers }),
+    );
+    assert.ok(named.length >= 19);
+    for (const [fixture, answer] of Object.entries({ ...WHOLE, text: TEXT_ONLY, call: CALL_ONLY })) {
+      const api = fixture in PATHS ? fixture as Api : "responses";
+      home.fixture(fixture, [exchangeOf(given(api, answer))]);
+      const isFor: Readonly<Record<string, boolean>> = {
+        ...{ all: true, streams: fixture in PATHS },
+        ...{ "with text": fixture !== "call", "with calls": fixture !== "text" },
+      };
+      for (const { name, answers } of named) {
+        assert.ok(answers in isFor, answers);
+        const flags = ["--fault", `exchange 1: ${name}`];
+        // No chunk says that a response failed.
+        if (isFor[answers] && !(api === "chat" && name === "failed")) {
+          await using _server = await Served.start(home, [fixture], { cwd: home.directory, flags });
+        } else {
+          const { message } = await Served.refusal(home, [fixture], flags);
+          assert.match(message, /no place for it/, `${fixture}: ${name}`);
+        }
+      }
+    }
+  },
+  test.long,
+);
+
 const [A, B] = [ask("Hi"), ask("Yo")];
 const OTHER = ask("Never recorded");
 /** Lines of `--fault`, requests with their outcomes, and the lines that had no effect. Exchanges 1 and 3 are of A. */
@@ -256,3 +298,49 @@ withHome("a fault without a place in any answer is a usage error", async (home) 
     await using _server = await Served.start(home, ["a"], { cwd: home.directory, flags: ["--fault", fault] });
   }
 });
+
+const RAW =
+  `POST /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nContent-Type: application/json\nContent-Length: ${
+    JSON.stringify(A).length
+  }\n\n`;
+withHome(
+  "a dropped connection has no byte of an answer, and a late head comes with the body",
+  async (home) => {
+    const answer = framed(answerEvents("m"));
+    home.fixture("a", [A, A, A, A].map((body) => exchangeOf(sent(body, { answer }))));
+    const faults = [
+      "drop",
+      "reset after 0 bytes",
+      "stall before the head for 150ms",
+      "stall before the head",
+      "ok",
+    ];
+    const flags = ["--fault", faults.join(", ")];
+    await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+    const body = new TextEncoder().encode(JSON.stringify(A));
+    const dropped = await askRaw(server.port, RAW, body);
+    assert.deepEqual([dropped.text, dropped.closed], ["", true]);
+    const [{ type, status, fault, number }] = server.news();
+    assert.deepEqual([type, status, fault, number], ["faulted", null, "drop", 1]);
+    // The head of a connection that breaks later does come.
+    const { statuses, text } = await askRaw(server.port, RAW, body);
+    assert.deepEqual([statuses, text.endsWith("\r\n\r\n")], [[200], true]);
+    const began = performance.now();
+    const late = await converse(server.port, [rawBytes(server.port, RAW), body], (text) => text !== "");
+    assert.ok(performance.now() - began >= 140 && late.text.startsWith("HTTP/1.1 200 OK\r\n"), late.text);
+    // Without a time no byte comes, whatever the client does.
+    const silent = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
+    await silent.write(rawBytes(server.port, RAW));
+    await silent.write(body);
+    const read = silent.read(new Uint8Array(1)).catch(() => null);
+    const timer = Promise.withResolvers<string>();
+    setTimeout(() => timer.resolve("silence"), 100);
+    assert.equal(await Promise.race([read, timer.promise]), "silence");
+    silent.close();
+    await read;
+    // Neither used its exchange up, but the late answer did.
+    server.news();
+    assert.deepEqual(outcomeOf(await server.ask(A)), "2 exact");
+    assert.deepEqual((await server.end()).unmet_faults, []);
+  },
+);

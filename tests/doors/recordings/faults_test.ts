@@ -70,6 +70,7 @@ const FAULTS: Readonly<Record<Api | "every API", Readonly<Record<string, (text: 
           framed([{ type: "error", error, sequence_number: 2 }, failure("insufficient_quota", 3)]);
       },
       "failed slow_down after 1 event": (text) => first(1)(text) + framed([failure("slow_down", 1)]),
+      "duplicate terminal event": (text) => text + blocks(text).at(-1),
       "keepalives": between(keepalive),
       "unknown events": beside(novelty("response.novelty.delta")),
     },
@@ -80,10 +81,12 @@ const FAULTS: Readonly<Record<Api | "every API", Readonly<Record<string, (text: 
       "failed after 3 events": (text) => first(3)(text) + OVERLOADED,
       "incomplete": replaced('"stop_reason":"tool_use"', '"stop_reason":"max_tokens"'),
       "incomplete content_filter": replaced('"stop_reason":"tool_use"', '"stop_reason":"refusal"'),
+      "duplicate terminal event": (text) => text + blocks(text).at(-1),
       "keepalives": between(framed([{ type: "ping" }])),
       "unknown events": beside(novelty("novelty")),
     },
     chat: {
+      "duplicate terminal event": (text) => text.replace(blocks(text)[1] ?? "", (block) => block + block),
       "no terminal event": (text) => text.replace(blocks(text)[1] ?? "", ""),
       "error flat slow_down": (text) =>
         `${first(1)(text)}data: ${JSON.stringify({ error: chatError })}\n\ndata: [DONE]\n\n`,
@@ -271,13 +274,13 @@ withHome("a line names its requests, and of several lines the last one counts", 
 const WRONG: Readonly<Record<string, RegExp>> = {
   "cut after three events": /^Write "cut PLACE", such as "cut after 3 events"/,
   "cutt after 3 events": /^Write "cut PLACE", such as/,
-  "stall after 2 events for 5 minutes": /^Write "stall PLACE \[for TIME\]", such as /,
+  "stall after 2 events for 5 minutes": /^Write .*"stall PLACE \[for TIME\]".*, such as /,
   "drip 0 bytes every 5ms": /^Write "drip N bytes every TIME", such as /,
   "error": /^Write "error flat .*" or "error nested .*", such as /,
   "399": /^Write "STATUS /,
   "600": /^Write "STATUS /,
   "400 context": /^Write .*"400 context length"/,
-  "explode": /^A fault begins with one of these: cut, reset, stall, /,
+  "explode": /^A fault begins with one of these: cut, reset, drop, stall, /,
 };
 withHome("a wrong fault is a usage error that names the forms that come nearest", async (home) => {
   home.fixture("a", [exchangeOf(twice)]);

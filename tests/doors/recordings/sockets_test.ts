@@ -229,6 +229,8 @@ const ENDS: readonly (readonly [fault: string, events: readonly string[], code: 
   ["websocket_connection_limit_reached", ["error"], 1000],
   ["previous_response_not_found", ["error"], null],
   ["429 retry-after 2", ["error"], null],
+  // Without a close frame.
+  ["drop", [], 0],
 ];
 for (const [fault, expected, code] of ENDS) {
   served(`the fault "${fault}" over a WebSocket`, OVER_HTTP, async (_server, baseUrl) => {

@@ -129,6 +129,13 @@ const BREAKING: Readonly<Record<string, readonly [End, Partial<End>?]>> = {
   "close 1011 after 2 events": [cut(null)],
   "previous_response_not_found": [failed(13, "request_refused", null)],
   "stall after 2 events for 400s": [cut(null)],
+  "400": [failed(13, "request_refused", null)],
+  "400 context length": [failed(11, "context_overflow", null)],
+  "400 content policy": [failed(13, "request_refused", null)],
+  "401": [failed(8, "unauthorized", null)],
+  "403": [failed(8, "unauthorized", null)],
+  "404": [failed(13, "request_refused", null)],
+  "413": [failed(13, "request_refused", null)],
   "error flat": [failed(10, "provider_failed", "failed")],
   "error nested insufficient_quota": [failed(9, "quota_exhausted", "failed")],
   "failed": [failed(10, "provider_failed", "failed")],
@@ -145,11 +152,19 @@ const BREAKING: Readonly<Record<string, readonly [End, Partial<End>?]>> = {
 /** Faults that a run retries: a status, or an event before any item. */
 const RETRIED = [
   ...["429 retry-after 1", "500", "503 retry-after-ms 900", "529", "fail", "error flat after 0 events"],
+  ...["drop", "408", "502", "502 html", "504"],
   ...["error nested after 1 events", "error flat rate_limit_exceeded after 1 events"],
 ];
 /** Faults that a run does not notice. */
 const HARMLESS = [
-  ...["stall after 2 events for 20ms", "drip 7 bytes every 1ms", "duplicate events", "unknown events"],
+  ...[
+    "stall before the head for 20ms",
+    "duplicate terminal event",
+    "stall after 2 events for 20ms",
+    "drip 7 bytes every 1ms",
+    "duplicate events",
+    "unknown events",
+  ],
   ...["comments", "keepalives", "rotate ids", "no event lines"],
 ];
 /** Messages blocks have no ids, and Messages events no numbers that would show that a delta came twice. */
