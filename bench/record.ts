@@ -1,6 +1,5 @@
 /** Long streams through `reprise record`: the memory that they add, and the time against the stream without it. */
 import { join } from "node:path";
-import { exchangeFolder } from "../src/fixture/format.ts";
 import { readLongStream, startLongStream } from "../tests/support/long_stream.ts";
 import { makeBinaries } from "./binaries.ts";
 import { bench, sized, timed } from "./report.ts";
@@ -40,13 +39,14 @@ export const record = bench({
 
 /** Waits until a recorder has published an exchange with an answer of at least `bytes` bytes. */
 export async function published(out: string, bytes: number): Promise<void> {
-  for (let number = 1;;) {
+  const folder = join(out, "exchanges");
+  const sizeOf = ({ name }: Deno.DirEntry) => Deno.statSync(join(folder, name, "body")).size;
+  for (;;) {
     try {
-      if (Deno.statSync(join(out, exchangeFolder(number), "body")).size >= bytes) return;
-      number++;
+      if ([...Deno.readDirSync(folder)].some((entry) => sizeOf(entry) >= bytes)) return;
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 10));
     }
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

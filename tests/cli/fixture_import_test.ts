@@ -2,7 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { cassette, STREAM } from "../doors/recordings/importing.ts";
-import { write } from "../doors/recordings/recording_files.ts";
+import { foldersIn, write } from "../doors/recordings/recording_files.ts";
 import type { Json } from "../support/files.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { assertError } from "./harness.ts";
@@ -76,7 +76,8 @@ test("a folder of recordings becomes one fixture each, and those that are refuse
   );
   assert.deepEqual(fixturesIn(`${workspace}/to`), folders.sort());
   for (const folder of folders) {
-    for (const file of ["fixture.json", "exchanges/0001/request.json", "exchanges/0001/body"]) {
+    const [exchange] = foldersIn(`${workspace}/to/${folder}`);
+    for (const file of ["fixture.json", `${exchange}/request.json`, `${exchange}/body`]) {
       assert.ok(!Deno.readTextFileSync(`${workspace}/to/${folder}/${file}`).includes(KEY), folder);
     }
   }

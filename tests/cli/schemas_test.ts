@@ -2,6 +2,7 @@
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
 import { documentFaults, fittingDocuments } from "../support/json_documents.ts";
+import { foldersIn } from "../doors/recordings/recording_files.ts";
 import { S3Server } from "../support/s3_server.ts";
 import { assertError, KEY, ok, Place, readsThenAnswers } from "./harness.ts";
 
@@ -78,7 +79,8 @@ async function prepared(): Promise<Place> {
   await place.session("short");
   const calls = [["run", "--record", "recorded", "Look at a.txt"], ["export", "s", "s.jsonl"], ["fork", "s"]];
   for (const args of calls) await ok(place, args);
-  Deno.copyFileSync(`${workspace}/recorded/exchanges/0001/body`, `${workspace}/answer.sse`);
+  const [exchange] = foldersIn(`${workspace}/recorded`);
+  Deno.copyFileSync(`${workspace}/recorded/${exchange}/body`, `${workspace}/answer.sse`);
   return place;
 }
 
@@ -110,7 +112,8 @@ test.process("the real output of every verb, dry runs and errors included, fits 
       if (value.type === "dry_run") assert.deepEqual(documentFaults("dry-run", value), [], shown);
     }
   };
-  const recorded = `${place.sandbox.workspace}/recorded/exchanges/0001/request.json`;
+  const [exchange] = foldersIn(`${place.sandbox.workspace}/recorded`);
+  const recorded = `${place.sandbox.workspace}/recorded/${exchange}/request.json`;
   const body = JSON.stringify(JSON.parse(Deno.readTextFileSync(recorded)).body);
   const recording = ["record", "--out", "proxied", "--upstream", place.server.baseUrl];
   take("record", await served(place, recording, "/responses", body), "record");

@@ -42,7 +42,9 @@ export function seenFixture(path: string): SeenFixture | null {
     !["fixture.json", ".gitattributes"].includes(name) && !Object.hasOwn(files, name) && !leftovers.test(name)
   );
   assert.deepEqual(unlisted, [], `${path}: files are not listed`);
-  const folders = new Set(Object.keys(files).flatMap((name) => /^exchanges\/\d+/.exec(name)?.[0] ?? []));
+  const folders = new Set(
+    Object.keys(files).flatMap((name) => /^exchanges\/[\da-f-]+/.exec(name)?.[0] ?? []),
+  );
   requireRecordings(path, recordings, folders.size);
   const text = (name: string) => new TextDecoder().decode(found.get(name));
   const exchanges = [...folders].sort().map((folder) => {

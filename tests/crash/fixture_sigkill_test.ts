@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, readdirSync } from "node:fs";
 import { Dice } from "../support/dice.ts";
 import type { Started } from "../support/reprise.ts";
+import { foldersIn } from "../doors/recordings/recording_files.ts";
 import { type SeenFixture, seenFixture } from "./fixture_oracle.ts";
 import { type Inputs, Place, type State, type Step, STEPS } from "./fixture_steps.ts";
 import { acknowledged, answerTo, askAll, assertPlays } from "./fixture_writers.ts";
@@ -204,9 +205,15 @@ for (const step of STEPS) {
 
 /** Damage that the oracle of this harness must notice, and what it says. */
 const DAMAGE: readonly (readonly [says: RegExp, harm: (path: string) => void])[] = [
-  [/0002\/body is torn or missing/, (path) => Deno.truncateSync(`${path}/exchanges/0002/body`, 9)],
-  [/request\.json is torn or missing/, (path) => Deno.removeSync(`${path}/exchanges/0001/request.json`)],
-  [/not listed/, (path) => cpSync(`${path}/exchanges/0001`, `${path}/exchanges/0004`, { recursive: true })],
+  [/0002-\w+\/body is torn or missing/, (path) => Deno.truncateSync(`${path}/${foldersIn(path)[1]}/body`, 9)],
+  [
+    /request\.json is torn or missing/,
+    (path) => Deno.removeSync(`${path}/${foldersIn(path)[0]}/request.json`),
+  ],
+  [
+    /not listed/,
+    (path) => cpSync(`${path}/${foldersIn(path)[0]}`, `${path}/exchanges/0004`, { recursive: true }),
+  ],
   [/without fixture\.json/, (path) => Deno.removeSync(`${path}/fixture.json`)],
 ];
 

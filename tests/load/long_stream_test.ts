@@ -4,6 +4,7 @@ import { lacksBinary, needing } from "../support/needs.ts";
 import { memoryNow, peakMemory } from "../../bench/servers.ts";
 import { readLongStream, startLongStream } from "../support/long_stream.ts";
 import { Sandbox } from "../support/reprise.ts";
+import { foldersIn } from "../doors/recordings/recording_files.ts";
 import { withServer } from "./listening.ts";
 import { scaled } from "../support/scale.ts";
 
@@ -37,7 +38,7 @@ Deno.test({
       const { bytes, before, peak } = value;
       assert.ok(bytes >= BYTES);
       assert.equal(called.code, 0, called.stderr.slice(-2000));
-      assert.equal(Deno.statSync(`${out}/exchanges/0002/body`).size, bytes);
+      assert.equal(Deno.statSync(`${out}/${foldersIn(out)[1]}/body`).size, bytes);
       assert.ok(before !== null && peak !== null);
       const grown = peak - before;
       assert.ok(grown < MEMORY_GROWTH, `memory grew by ${(grown / 1e6).toFixed(0)} MB`);

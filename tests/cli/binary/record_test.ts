@@ -125,7 +125,7 @@ Deno.test("a password that is an ordinary word is replaced in URLs and key-like 
   assert.equal(exchange?.request.path, "/v1/responses?tenant=REDACTED");
   const { input, tools } = exchange?.request.body;
   assert.deepEqual([input, tools], ["Which port has postgres?", [{ password: "REDACTED" }]]);
-  const files = ["exchanges/0001/request.json", "exchanges/0001/body"];
+  const files = [`${exchange?.folder}/request.json`, `${exchange?.folder}/body`];
   assert.deepEqual(suite.ended.left_alone, [{ name: "POSTGRES_PASSWORD", files }]);
   assert.match(called.stderr, /POSTGRES_PASSWORD in exchanges\/0001/);
   assert.equal((await suite.call(["fixture", "lint", suite.out], { env })).code, 0);

@@ -192,7 +192,7 @@ withHome("what the source lacks is named in the report and in the note of the fi
   const { header, exchanges } = await imported(home, parsed);
   assert.deepEqual([header.created, header.models], ["2026-11-21T20:18:00.000Z", ["gpt-5.6"]]);
   // Nothing is claimed about its bytes.
-  assert.deepEqual(Object.keys(exchanges[0]?.request), ["method", "path", "headers", "body"]);
+  assert.deepEqual(Object.keys(exchanges[0]?.request), ["method", "path", "headers", "recording", "body"]);
 });
 
 withHome("keys, cookies and accounts go wherever a source repeats them, as in a recording", async (home) => {

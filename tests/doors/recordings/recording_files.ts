@@ -33,7 +33,17 @@ export function printed(value: Json): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** Path of the folder of an exchange, below that of the fixture. */
+/** Paths of the folders of exchanges that `fixture.json` lists, in order, below that of the fixture. */
+export function foldersIn(path: string): string[] {
+  const { files, order } = headerOf(path);
+  if (order !== undefined) return order.map((name: string) => `exchanges/${name}`);
+  const folders = new Set(
+    Object.keys(files).flatMap((name) => /^exchanges\/[\da-f-]+/.exec(name)?.[0] ?? []),
+  );
+  return [...folders].sort();
+}
+
+/** Path of the folder of an exchange that a test writes, below that of the fixture. */
 export function folderOf(number: number): string {
   return `exchanges/${String(number).padStart(4, "0")}`;
 }
@@ -106,10 +116,9 @@ export function exchangesOf(path: string): ReadExchange[] {
       throw new Error(`${path}/${name} is not sealed`);
     }
   }
-  const folders = new Set(Object.keys(files).flatMap((name) => /^exchanges\/\d+/.exec(name)?.[0] ?? []));
   const decoder = new TextDecoder();
   const text = (name: string) => decoder.decode(found.get(name));
-  return [...folders].sort().map((folder) => {
+  return foldersIn(path).map((folder) => {
     const request = JSON.parse(text(`${folder}/request.json`));
     const raw = found.get(`${folder}/request.body`);
     const sent = raw !== undefined
