@@ -140,6 +140,15 @@ const refitted = z.object({ path: textType, why: textType });
 /** A file that was changed to fit the edited ones. */
 export type Refitted = Printed<typeof refitted>;
 
+const mergeReport = z.object({
+  sides: z.array(z.object({ name: textType, exchanges: countType }))
+    .describe("each with the number of exchanges that only it has; none for a file without markers"),
+  left_out: z.array(textType).describe("folders of exchanges that a side lists, and the merge removed"),
+  notes: z.array(textType).describe("facts about the result, in words"),
+});
+/** What became of a merge. */
+export type MergeReport = Printed<typeof mergeReport>;
+
 /** The document of `fixture seal`. */
 export const fixtureSealDocument = doneOrDry({
   path: textType,
@@ -147,6 +156,7 @@ export const fixtureSealDocument = doneOrDry({
   changed: z.array(textType),
   removed: z.array(textType),
   refitted: z.array(refitted),
+  merged: mergeReport.nullable().describe("null if no merge was unfinished"),
 });
 
 const importedExchange = z.object({

@@ -102,7 +102,7 @@ for (const [name, { given = [ASKED], edits, report, after }] of Object.entries(R
     const path = home.fixture("f", given);
     for (const [file, change] of Object.entries(edits)) edit(`${path}/${file}`, change);
     const before = bytesBelow(path);
-    const wanted = { path: "f", added: [], changed: [], removed: [], refitted: [], ...report };
+    const wanted = { path: "f", added: [], changed: [], removed: [], refitted: [], merged: null, ...report };
     const { refitted, changes } = await home.json(["seal", "f", "--dry-run"]);
     assert.deepEqual(refitted, wanted.refitted);
     assert.equal(changes.length, Object.keys(edits).length === 0 ? 0 : 1);
@@ -172,7 +172,7 @@ withHome(
     Deno.removeSync(`${path}/exchanges/0003`, { recursive: true });
     const header = Deno.readTextFileSync(`${path}/fixture.json`);
     const says = /they end with exchange 3, and the fixture has 2 exchanges/;
-    await home.refused(["seal", "f"], "bad_fixture", says, /Correct the numbers/);
+    await home.refused(["seal", "f"], "bad_fixture", says, /correct the numbers/);
     assert.equal(Deno.readTextFileSync(`${path}/fixture.json`), header);
     // The hint works.
     const corrected = { ...JSON.parse(header), recordings: RECORDINGS.slice(0, 1) };
