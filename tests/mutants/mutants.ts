@@ -2,6 +2,7 @@
  * Mutants: logic errors, each against a written promise, that the tests have to notice. `deno task mutants` tries them
  * one at a time. After a redesign a row is adapted, never dropped.
  */
+import { MERGE_MUTANTS } from "./merges.ts";
 import { RECORDING_EDGES } from "./recording_edges.ts";
 import { RECORDING_PAIRS } from "./recording_pairs.ts";
 import { RECORDING_MUTANTS } from "./recordings.ts";
@@ -33,5 +34,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...RECORDING_MUTANTS,
   ...RECORDING_EDGES,
   ...RECORDING_PAIRS,
+  ...MERGE_MUTANTS,
   ...WIRE_MUTANTS,
 ];

@@ -95,7 +95,7 @@ export const RECORDING_EDGES: readonly Mutant[] = [
     area: ["doors/recordings/prune_test.ts"],
   },
   {
-    file: "src/fixture/seal.ts",
+    file: "src/fixture/reseal.ts",
     text: "offset += encodeUtf8(line).length + 1;",
     replacement: "offset += line.length + 1;",
     promise: "fixtures.md: seal marks the messages of an edited body by bytes",

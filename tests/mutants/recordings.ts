@@ -238,7 +238,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/record_suite_test.ts"],
   },
   {
-    file: "src/fixture/seal.ts",
+    file: "src/fixture/reseal.ts",
     text: "response.chunks.filter(([offset]) => offset < length);",
     replacement: "response.chunks.filter(([offset]) => offset <= length);",
     promise: "fixtures.md: seal updates chunks beyond the end of an edited body",

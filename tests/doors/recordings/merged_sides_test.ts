@@ -1,6 +1,7 @@
 /** Recordings with conflict markers: what `fixture seal` takes from both sides, what it refuses, and what verbs say until then. */
 import assert from "node:assert/strict";
 import { bytesBelow, type Json, sha256 } from "../../support/files.ts";
+import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import { edit, exchangesOf, type GivenExchange, headerOf, printed, seal, write } from "./recording_files.ts";
 
@@ -224,6 +225,7 @@ withHome(
     assert.equal(exchangesOf(path).length, 3);
     assert.deepEqual([...bytesBelow(path).keys()].filter((name) => name.startsWith(".recording")), []);
   },
+  test.long,
 );
 
 withHome("every verb names an exchange in which a merge left markers", async (home) => {
