@@ -38,6 +38,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     ...{ faults: ["2: 429 retry-after 1"], requests: [A, B, B], recorded: 2 },
     outcomes: ["200 whole", "429 other", "200 whole"],
   },
+  "a fault of an exchange, whenever it comes": {
+    ...{ faults: ["exchange 2: 503"], requests: [A, B, B], recorded: 2 },
+    outcomes: ["200 whole", "503 other", "200 whole"],
+  },
   // A client does not send its request again after these, so the next one is a request of its own.
   "a harmless fault": {
     ...{ faults: ["comments"], requests: [A, A], recorded: 2 },
