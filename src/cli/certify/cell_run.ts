@@ -1,0 +1,207 @@
+/** Runs the command once, against a server of its own, and keeps what the server sees. */
+import type { JsonValue } from "../../domain/json.ts";
+import { sha256Hex } from "../../domain/hash.ts";
+import { parseShallow } from "../../domain/json_depth.ts";
+import { TestFaults } from "../../fixture/faults/test_faults.ts";
+import { recordedRoutes } from "../../fixture/recorded_routes.ts";
+import type { ServedRequest } from "../../fixture/serve/replayer.ts";
+import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
+import { startReplayServers } from "../../fixture/serve/server.ts";
+import { openSuite } from "../../fixture/serve/suite.ts";
+import { runCommand } from "../../tools/shell/run_command.ts";
+import { loopbackDirect } from "../../transport/proxy.ts";
+import { allVariables, readVariable } from "../environment.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { representing } from "../run/endpoint.ts";
+import { replayerFactory, type ReplayFlags } from "../serve/replayer_factory.ts";
+import { recordedPlaces, type ServedFixture } from "../serve/served_fixtures.ts";
+import {
+  bypassingVariables,
+  clientEnvironment,
+  DUMMY_KEY,
+  dummyKeys,
+  REPLAY_VARIABLE,
+} from "../serve/wrapped_command.ts";
+import { openPlace, type PlaceFlags } from "./place.ts";
+
+/** A request as the server saw it; times in milliseconds since the command started. */
+export interface ObservedRequest {
+  /** Equal for the tries of one request. */
+  readonly key: string;
+  readonly json: JsonValue | undefined;
+  readonly atMs: number;
+  /** Exchange that it got; `null` for none. */
+  readonly exchange: number | null;
+  /** Fault of its answer, as written in `--fault`; `null` for none. */
+  readonly fault: string | null;
+  /** Why no recording answered it; `null` if one did. */
+  readonly problem: string | null;
+  /** Way in which it continued a broken answer; `null` for none. */
+  readonly after: string | null;
+  /** Last byte of its answer. */
+  lastMs: number;
+  /** End of its answer, by the server or the client. */
+  endMs: number;
+  hungUp: boolean;
+}
+
+/** One run of the command. */
+export interface Run {
+  readonly requests: readonly ObservedRequest[];
+  /** `null` while it runs, and if it was left. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** New content of the answer's file; empty for none. */
+  readonly answer: string;
+  /** Lines that it added to the file of its effects. */
+  readonly effects: number;
+  readonly ms: number;
+}
+
+/** The command, and how it is served. */
+export interface CertifySetup {
+  readonly ports: ProgramPorts;
+  readonly fixture: ServedFixture;
+  readonly command: readonly string[];
+  readonly flags: Omit<ReplayFlags, "repeat"> & PlaceFlags;
+}
+
+export interface RunOptions {
+  /** Line of `--fault`; `null` for none. */
+  readonly fault: string | null;
+  /** Asked at each request and ten times a second: `true` ends the command. */
+  readonly isOver: (run: Run, nowMs: number) => boolean;
+  readonly signal: AbortSignal;
+}
+
+const LOOK_MS = 100;
+/** Kept of each stream, in characters. */
+const KEPT = 4_000_000;
+const LEFT = new Error("The verdict is fixed");
+
+/**
+ * Runs the command to its end, or until `isOver`.
+ *
+ * @throws The reason of `signal`; the system's error if the command cannot be started.
+ */
+export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: RunOptions): Promise<Run> {
+  const { ports, fixture, command, flags } = setup;
+  using place = openPlace(ports, flags);
+  const here: ProgramPorts = {
+    ...ports,
+    env: (name) => name in place.variables ? place.variables[name] : ports.env(name),
+    workingDirectory: () => place.directory,
+  };
+  const suite = await openSuite({
+    files: ports.files,
+    fixtures: [fixture],
+    folders: [],
+    createReplayer: await replayerFactory(here, {
+      flags: fault === null ? flags : { ...flags, repeat: true },
+      output: null,
+    }),
+  });
+  const began = ports.clock.monotonic();
+  const now = () => ports.clock.monotonic() - began;
+  const seen = new Sightings(now);
+  const texts = ["", ""];
+  const left = new AbortController();
+  const run = (code: number | null): Run => ({
+    requests: seen.requests,
+    code,
+    stdout: texts[0] ?? "",
+    stderr: texts[1] ?? "",
+    ...(code === null ? { answer: "", effects: 0 } : place.results()),
+    ms: now(),
+  });
+  const look = () => {
+    if (isOver(run(null), now())) left.abort(LEFT);
+  };
+  const { routes } = recordedRoutes(recordedPlaces([fixture]));
+  const servers = startReplayServers({
+    replayers: suite,
+    pace: Infinity,
+    faults: fault === null ? null : new TestFaults([fault]),
+    clock: ports.clock,
+    port: 0,
+    onRequest: (request) => seen.arrived(request),
+    onEvent(event) {
+      seen.take(event);
+      look();
+    },
+  }, routes);
+  const timer = setInterval(look, LOOK_MS);
+  try {
+    const served = servers.servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
+    const env: Record<string, string> = {
+      ...allVariables(),
+      ...loopbackDirect(readVariable),
+      ...clientEnvironment(served),
+      ...representing(ports, served),
+      ...dummyKeys(ports, served, DUMMY_KEY),
+      ...place.variables,
+      [REPLAY_VARIABLE]: "1",
+    };
+    for (const name of [...bypassingVariables(served), ...place.without]) delete env[name];
+    const decoders = texts.map(() => new TextDecoder());
+    const { end } = await runCommand(command, {
+      directory: place.directory,
+      env,
+      timeoutMs: 2 ** 31 - 1,
+      signal: AbortSignal.any([signal, left.signal]),
+      onOutput(stream, chunk) {
+        const text = decoders[stream]?.decode(chunk, { stream: true }) ?? "";
+        texts[stream] = `${texts[stream]}${text}`.slice(-KEPT);
+      },
+    });
+    return run(end.kind === "exited" ? end.code : 1);
+  } catch (error) {
+    if (error !== LEFT) throw error;
+    return run(null);
+  } finally {
+    clearInterval(timer);
+    await servers.stop();
+  }
+}
+
+/** Collects requests from the events about them. */
+class Sightings {
+  readonly requests: ObservedRequest[] = [];
+  readonly #now: () => number;
+  readonly #arrived = new Map<
+    number,
+    { readonly json: JsonValue | undefined; readonly key: string; readonly atMs: number }
+  >();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  arrived({ number, method, path, body }: ServedRequest): void {
+    const json = parseShallow(body)?.json;
+    this.#arrived.set(number, { json, key: `${method} ${path} ${sha256Hex(body)}`, atMs: this.#now() });
+  }
+
+  take(event: ServeEvent): void {
+    if (
+      event.type !== "played" && event.type !== "faulted" && event.type !== "miss" && event.type !== "refused"
+    ) return;
+    const arrived = this.#arrived.get(event.request);
+    if (arrived === undefined) return;
+    this.#arrived.delete(event.request);
+    const exchange = "number" in event ? event.number ?? null : null;
+    const isMissed = event.type === "miss" || event.type === "refused";
+    this.requests.push({
+      ...arrived,
+      key: exchange === null ? arrived.key : `exchange ${exchange}`,
+      exchange,
+      fault: "fault" in event ? event.fault ?? null : null,
+      problem: isMissed ? event.message : null,
+      after: null,
+      lastMs: this.#now(),
+      endMs: this.#now(),
+      hungUp: false,
+    });
+  }
+}
