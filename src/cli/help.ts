@@ -25,7 +25,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "repair",
     "rm",
   ],
-  "Recordings of API traffic": ["record", "serve", "test", "fixture"],
+  "Recordings of API traffic": ["record", "serve", "certify", "test", "fixture"],
   "This program": ["doctor", "config"],
 };
 

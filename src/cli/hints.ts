@@ -14,6 +14,8 @@ export function hintAtHome(hint: string, home: string | undefined): string {
 /** The value of `--home` among arguments that may be wrong. */
 export function homeIn(args: readonly string[]): string | undefined {
   const at = args.findLastIndex((arg) => arg === "--home" || arg.startsWith("--home="));
+  // Of `certify`, it has no value.
+  if (args[0] === "certify") return undefined;
   const flag = args[at];
   return flag === "--home" ? args[at + 1] : flag?.slice("--home=".length);
 }

@@ -1,5 +1,6 @@
 /** All verbs. The code of each is loaded when it is called. */
 import type { Verb } from "./declare.ts";
+import { CERTIFY_VERB } from "./certify/command.ts";
 import { COMPACT_VERB } from "./compact/command.ts";
 import { COMPLETIONS_VERB } from "./completions/command.ts";
 import { CONFIG_VERB } from "./config/command.ts";
@@ -55,6 +56,7 @@ export const ALL_VERBS: Verbs = {
     CONFIG_VERB,
     SYNC_VERB,
     ...RECORDING_VERBS,
+    CERTIFY_VERB,
     COMPLETIONS_VERB,
     SCHEMA_VERB,
   ],

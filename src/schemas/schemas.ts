@@ -79,6 +79,7 @@ export const SCHEMAS = {
     "serve",
     "record",
   ),
+  "certify": documented(server.certify, "the document of certify", "certify"),
   "test-event": documented(server.testEvent, "a line of test", "test"),
   "fixture-ls": documented(fixtures.fixtureLs, "the document of fixture ls", "fixture ls"),
   "fixture-show": documented(fixtures.fixtureShow, "the document of fixture show", "fixture show"),

@@ -229,6 +229,22 @@ export const recordDryRun = dryRun({
   command: z.array(textType).nullable(),
 });
 
+/** The document of `certify`. */
+export const certify = z.object({
+  cells: z.array(z.object({
+    exchange: ordinalType,
+    kind: z.enum(["call", "answer", "both"]).describe("calls of tools, text, or both"),
+    fault: textType,
+    verdict: textType.describe("lied, recovered, failed, …"),
+    detail: textType.describe("the evidence"),
+    bad: z.boolean().describe("true if the verdict is bad and not accepted"),
+    accepted: textType.nullable().describe("verdict that certify.json accepts"),
+    seconds: z.number(),
+  })),
+  bad: countType,
+  not_run: z.array(textType).describe("cells that were not run"),
+});
+
 /** One line of `test --json`. */
 export const testEvent = z.union([
   z.object({ type: z.literal("test.started"), tests: countType }),

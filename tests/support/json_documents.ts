@@ -58,8 +58,8 @@ export function fittingDocuments(verb: string, value: unknown): string[] {
  * killed. Of deltas, which are alike, only the first is checked.
  */
 export function outputFaults(args: readonly string[], stdout: string): string[] {
-  const verb = verbOf(args);
   const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
+  const verb = verbOf(own);
   const isJson = own.includes("--json") &&
     !own.some((arg) => /^(--raw|--help|--version|--reporter)/.test(arg));
   if (!isJson || verb === null || ["serve", "record"].includes(verb) && own.length < args.length) return [];

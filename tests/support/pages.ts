@@ -31,6 +31,7 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
     "task bench",
     "takes minutes; CI runs bench-smoke, the same benches with small sizes",
   ],
+  ["docs/certify.md", "-- node agent.mjs", "takes minutes; tests/clients/certify_test.ts runs real clients"],
   ["docs/clients.md", "-- sh agent.sh", RECIPE],
   ["docs/clients.md", "docker run", "needs Docker"],
   [

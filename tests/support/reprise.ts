@@ -188,7 +188,7 @@ export class Started {
 }
 
 /** Verbs that end by a signal or that start processes of the program. */
-const OF_A_PROCESS: ReadonlySet<string> = new Set(["serve", "record", "test"]);
+const OF_A_PROCESS: ReadonlySet<string> = new Set(["serve", "record", "test", "certify"]);
 
 /** Returns true if a call tests nothing that only a process has. */
 function runsHere(args: readonly string[], { through = [], env }: CallOptions): boolean {

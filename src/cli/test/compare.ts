@@ -26,7 +26,8 @@ export interface Divergence {
     | "further_turn"
     | "missing_session"
     | "further_session"
-    | "blobs";
+    | "blobs"
+    | "verdict";
   /** The location, such as `step 2, request 3` or `session fix, turn 4`. */
   readonly where: string;
   /** The difference as text for people, which continues `where`. */

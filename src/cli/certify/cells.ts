@@ -1,0 +1,144 @@
+/** The cells of a grid: exchanges of each kind, and the faults that have a place in their answers. */
+import { RepriseError } from "../../domain/errors.ts";
+import { concatBytes } from "../../domain/bytes.ts";
+import { applyFault } from "../../fixture/faults/apply.ts";
+import { parseFault } from "../../fixture/faults/fault.ts";
+import { faultLine, hasPlaceFor, NAMED_FAULTS, type NamedFault } from "../../fixture/faults/named.ts";
+import type { FixtureExchange } from "../../fixture/read.ts";
+import { answerParts, type ToolCall } from "./calls.ts";
+import type { CertifyFlags } from "./command.ts";
+import type { BrokenExchange } from "./verdict.ts";
+
+/** Kind of an answer: calls of tools, text, or text and calls. */
+export type Kind = "call" | "answer" | "both";
+
+export interface Cell {
+  /** As in `--cell`. */
+  readonly name: string;
+  readonly exchange: number;
+  readonly kind: Kind;
+  readonly fault: NamedFault;
+  /** Line of `--fault`. */
+  readonly line: string;
+  readonly broken: BrokenExchange;
+  /** True if good clients wait: such cells cost no processor. */
+  readonly isSlow: boolean;
+}
+
+/** The faults of the flags, in the order of the table. */
+export function chosenFaults(
+  { faults = [], cell }: Pick<CertifyFlags, "faults" | "cell">,
+): readonly NamedFault[] {
+  if (cell !== undefined) return [faultNamed(cellOf(cell).fault)];
+  const given = faults.flatMap((list) => list.split(",")).map((name) => name.trim()).filter((name) =>
+    name !== ""
+  );
+  const added = given.filter((name) => name.startsWith("+")).map((name) => faultNamed(name.slice(1)));
+  const named = given.filter((name) => !name.startsWith("+")).map(faultNamed);
+  const usual = named.length > 0 ? named : NAMED_FAULTS.filter(({ isUsual }) => isUsual);
+  return [...new Set([...usual, ...added])];
+}
+
+/** Returns a fault of the table, or any other in the language of `--fault`. */
+function faultNamed(name: string): NamedFault {
+  const known = NAMED_FAULTS.find((each) => each.name === name);
+  if (known !== undefined) return known;
+  parseFault(name);
+  return { name, fault: name, answers: "all", isCommon: true, lasts: false, isUsual: false, meaning: name };
+}
+
+function cellOf(cell: string): { readonly exchange: number; readonly fault: string } {
+  const [, exchange, fault] = /^(\d+):(.+)$/.exec(cell) ?? [];
+  if (exchange !== undefined && fault !== undefined) return { exchange: Number(exchange), fault };
+  throw new RepriseError("usage", `Cannot read --cell ${JSON.stringify(cell)}`, {
+    hint: "Write the number of an exchange and a fault: 3:cut-text",
+  });
+}
+
+/**
+ * Plans the cells.
+ *
+ * @param played Exchanges that the command plays without a fault, in order.
+ * @throws {RepriseError} `usage` if no cell is left.
+ */
+export function planCells(
+  played: readonly FixtureExchange[],
+  flags: Pick<CertifyFlags, "cell" | "each" | "faults">,
+): readonly Cell[] {
+  const calls = new Map(
+    played.flatMap((exchange) =>
+      answerParts(exchange).calls.map((call) => [call.id, { ...call, exchange: exchange.number }] as const)
+    ),
+  );
+  const all = played.flatMap((exchange) => {
+    const kind = kindOf(exchange);
+    return kind === null ? [] : [{ exchange, kind }];
+  });
+  const only = flags.cell === undefined ? null : cellOf(flags.cell).exchange;
+  const chosen = all.filter(({ exchange, kind }, index) =>
+    only === null
+      ? flags.each === true || all.findLastIndex((other) => other.kind === kind) === index
+      : exchange.number === only
+  );
+  const cells = chosen.flatMap(({ exchange, kind }) =>
+    chosenFaults(flags).flatMap((fault) => cellFor(exchange, kind, { fault, calls }) ?? [])
+  );
+  if (cells.length > 0) return cells;
+  throw new RepriseError("usage", "Cannot certify: no answer has a place for a fault", {
+    hint: all.length === 0
+      ? "The command plays no successful answer of the Responses API, Messages or Chat Completions"
+      : `Exchanges with an answer: ${
+        all.map(({ exchange, kind }) => `${exchange.number} (${kind})`).join(", ")
+      }`,
+  });
+}
+
+/** Returns the kind of a successful answer; `null` for any other, and for an unknown API. */
+function kindOf(exchange: FixtureExchange): Kind | null {
+  const { request: { api }, response: { status } } = exchange;
+  if (api === null || status >= 300) return null;
+  const { calls, text } = answerParts(exchange);
+  if (calls.length > 0) return text.trim() === "" ? "call" : "both";
+  return text.trim() === "" ? null : "answer";
+}
+
+function cellFor(
+  exchange: FixtureExchange,
+  kind: Kind,
+  { fault, calls }: {
+    readonly fault: NamedFault;
+    readonly calls: ReadonlyMap<string, ToolCall & { exchange: number }>;
+  },
+): Cell | null {
+  const { number, request: { api }, response } = exchange;
+  if (api === null || !hasPlaceFor(fault, response, api)) return null;
+  const parsed = parseFault(fault.fault);
+  const { status, headers, steps } = applyFault(response, parsed, api);
+  const body = concatBytes(steps.flatMap((step) => "bytes" in step ? [step.bytes] : []));
+  const sent = answerParts(exchange, status < 300 ? body : new Uint8Array(0));
+  const whole = answerParts(exchange);
+  const retryAfterMs = parsed.kind === "status" ? waitOf(headers) : null;
+  return {
+    name: `${number}:${fault.name}`,
+    exchange: number,
+    kind,
+    fault,
+    line: faultLine(fault, number),
+    broken: {
+      number,
+      sent,
+      retryAfterMs,
+      isWhole: sent.text === whole.text && whole.calls.every(({ id }) => sent.finished.has(id)),
+      calls,
+    },
+    isSlow: /^stall(?!.* for )/.test(fault.fault) || (retryAfterMs ?? 0) > LONG_MS,
+  };
+}
+
+/** A client that waits this long costs no processor. */
+const LONG_MS = 10_000;
+
+function waitOf(headers: Readonly<Record<string, string>>): number | null {
+  const [seconds, ms] = [headers["retry-after"], headers["retry-after-ms"]];
+  return seconds !== undefined ? Number(seconds) * 1000 : ms !== undefined ? Number(ms) : null;
+}
