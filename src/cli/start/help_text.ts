@@ -26,6 +26,7 @@ Sessions of an agent:
 Recordings of API traffic:
   record     record API traffic through a proxy; with -- CMD, while CMD runs
   serve      play fixtures as the API, and check requests by its rules
+  certify    break each kind of answer in each way, and judge how a command ends
   test       play recorded sessions again, and compare requests and files
   fixture    inspect and maintain fixtures
 
