@@ -85,6 +85,7 @@ export const spending = tokenCounts.extend({
   requests: countType,
   uncounted: countType.describe("requests whose answers counted no tokens: the sums lack them"),
   cost_usd: cost,
+  known_cost_usd: z.number().describe("the cost of the requests that have a price, in US dollars"),
   unpriced: countType.describe("requests of unknown cost"),
 });
 export type Spending = Printed<typeof spending>;

@@ -118,8 +118,16 @@ export function sumOf(requests: readonly SpentRequest[]): Spending {
     output_tokens: sum("output_tokens"),
     reasoning_tokens: sum("reasoning_tokens"),
     cost_usd: roundedCost(requests.map(({ cost_usd }) => cost_usd).reduce(addCost, 0)),
+    known_cost_usd: roundedCost(requests.reduce((known, { cost_usd }) => known + (cost_usd ?? 0), 0)) ?? 0,
     unpriced: requests.filter(({ cost_usd }) => cost_usd === null).length,
   };
+}
+
+/** The cost of a sum for people: `$0.0021`, `at least $0.0021` if only some requests have a price, else `unknown`. */
+export function spendingCost({ cost_usd, known_cost_usd }: Spending): string {
+  return cost_usd === null && known_cost_usd > 0
+    ? `at least ${costText(known_cost_usd)}`
+    : costText(cost_usd);
 }
 
 /**
@@ -143,6 +151,6 @@ export function spendingText(spent: Spending): string {
       uncounted === 0 || tokens.length === 0 ? "" : `, ${uncounted} not counted`
     }`,
     ...(tokens.length === 0 ? ["tokens unknown"] : tokens),
-    spent.cost_usd === null ? "cost unknown" : costText(spent.cost_usd),
+    spendingCost(spent) === "unknown" ? "cost unknown" : spendingCost(spent),
   ].join(" · ");
 }

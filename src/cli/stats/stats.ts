@@ -1,11 +1,16 @@
 /** The verb `stats`: tokens and costs of one session or of all, by run, session, model and day. */
-import { costText } from "../../domain/cost.ts";
 import { asRepriseError, type ExitCode } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { type LedgerRequest, requestsIn } from "../../run/ledger.ts";
 import { type Home, listSessions, openHome } from "../../store/home.ts";
 import { readForShow, type ShownSession } from "../../store/read/show.ts";
-import { homeSpending, sessionSpending, spendingText, spentRequests } from "../cost/spending.ts";
+import {
+  homeSpending,
+  sessionSpending,
+  spendingCost,
+  spendingText,
+  spentRequests,
+} from "../cost/spending.ts";
 import type { Spending } from "../../schemas/parts.ts";
 import { type Context, makeContext } from "../context.ts";
 import { TimeZone } from "../local_time.ts";
@@ -135,7 +140,7 @@ const COLUMNS: readonly Column<Labelled>[] = [
   { header: "written", cell: ([, spent]) => countOrUnknown(spent.cache_write_tokens), right: true },
   { header: "output", cell: ([, spent]) => countOrUnknown(spent.output_tokens), right: true },
   { header: "reasoning", cell: ([, spent]) => countOrUnknown(spent.reasoning_tokens), right: true },
-  { header: "cost", cell: ([, spent]) => costText(spent.cost_usd), right: true },
+  { header: "cost", cell: ([, spent]) => spendingCost(spent), right: true },
 ];
 
 function countOrUnknown(count: number | null): string {

@@ -1,5 +1,6 @@
 /** A session as a transcript. Files may come from any version, so their members may be anything. */
 import { costText } from "../../domain/cost.ts";
+import { spendingCost } from "../cost/spending.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -195,9 +196,9 @@ function factsOf(
 }
 
 /** The cost of a session in words; `null` if none of its requests has a price, as in one that was played. */
-function costFact({ cost_usd, requests, unpriced }: Spending): string | null {
-  if (cost_usd !== null) return requests === 0 ? null : costText(cost_usd);
-  return unpriced === requests
-    ? null
-    : `unknown: ${counted(unpriced, "request")} of ${requests} without a price`;
+function costFact(spent: Spending): string | null {
+  const { requests, unpriced } = spent;
+  if (unpriced === requests) return null;
+  const lacking = unpriced === 0 ? "" : `: ${counted(unpriced, "request")} of ${requests} without a price`;
+  return `${spendingCost(spent)}${lacking}`;
 }
