@@ -263,11 +263,16 @@ export interface Verb {
   readonly step: boolean;
   readonly arguments: readonly Positional[];
   readonly flags: FlagTable;
+  /** The flags by the heads of their groups in the help, in its order; other flags come last. @default {no groups} */
+  readonly groups?: FlagGroups;
   /** Command lines for the end of the help. */
   readonly examples: readonly string[];
   /** Imports the verb's code, when the verb is called. */
   load(): Promise<(ports: ProgramPorts, ...call: never) => number | Promise<number>>;
 }
+
+/** Names of flags by the heads of their groups. */
+export type FlagGroups<Name extends string = string> = Readonly<Record<string, readonly Name[]>>;
 
 /** A verb whose function fits its arguments and flags. */
 export function verb<
@@ -275,11 +280,12 @@ export function verb<
   Table extends FlagTable,
 >(
   declaration:
-    & Omit<Verb, "step" | "arguments" | "flags" | "load">
+    & Omit<Verb, "step" | "arguments" | "flags" | "groups" | "load">
     & {
       readonly step?: boolean;
       readonly arguments: Arguments;
       readonly flags: Table;
+      readonly groups?: FlagGroups<keyof Table & string>;
       readonly load: () => Promise<Performed<Arguments, Table>>;
     },
 ): Verb {

@@ -15,7 +15,16 @@ export function declareVerb(command: Command, verb: Verb, called: Called): void 
     const argument = new Argument(spec, about);
     command.addArgument(choices === undefined ? argument : argument.choices(choices));
   }
-  for (const name of Object.keys(verb.flags)) command.addOption(optionOf(verb.flags, name));
+  const heads = new Map(
+    Object.entries(verb.groups ?? {}).flatMap(([head, names]) => names.map((name) => [name, head] as const)),
+  );
+  for (const name of new Set([...heads.keys(), ...Object.keys(verb.flags)])) {
+    // Verbs that the call does not name have one flag only.
+    if (verb.flags[name] === undefined) continue;
+    const option = optionOf(verb.flags, name);
+    const head = heads.get(name);
+    command.addOption(head === undefined ? option : option.helpGroup(`${head}:`));
+  }
   const examples = verb.examples.map((line) => `  ${line}\n`).join("");
   command.addHelpOption(new Option("-h, --help", "show help").hideHelp())
     .addHelpText("after", `\nExample:\n${examples}\nFlags of all verbs, such as --json: reprise --help\n`)

@@ -58,7 +58,7 @@ const HOST = text("--host <addr>", "the address to listen on (default: 127.0.0.1
 const RECORD_FLAGS = {
   ...COMMON_FLAGS,
   out: requiredText(
-    "--out <dir>",
+    "-o, --out <dir>",
     "the folder to write: new or empty; with --append or --missing also a fixture, or a folder with one for each test",
   ),
   append: toggle("--append", "add to an existing fixture", { conflicts: ["missing"] }),
@@ -191,6 +191,13 @@ export const RECORDING_VERBS: readonly Verb[] = [
     usage: "[options] [-- CMD…]",
     arguments: [WRAPPED_COMMAND],
     flags: RECORD_FLAGS,
+    groups: {
+      "What to record, and where": ["out", "missing", "append", "upstream", "env", "provider"],
+      "What may differ later": ["normalize", "ignore", "replace", "context", "notSecret"],
+      "What to keep and send": ["allowLive", "keepErrors", "keepCut", "fault"],
+      "Output": ["verbose", "events", "dryRun"],
+      "Server": ["port", "portFile", "host", "token", "suite"],
+    },
     examples: [
       "reprise record --out fixtures/chat -- npm test",
       "reprise record --upstream https://api.openai.com --out fixtures/chat --port 8080",
@@ -203,6 +210,21 @@ export const RECORDING_VERBS: readonly Verb[] = [
     usage: "[options] <dirs...> [-- CMD…]",
     arguments: [argument("[dirs...]", "fixtures, or folders with fixtures"), WRAPPED_COMMAND],
     flags: SERVE_FLAGS,
+    groups: {
+      "What fails": ["strictUsage", "allowUnused", "maxAge", "rules", "failOn"],
+      "What may differ": [
+        "match",
+        "normalize",
+        "ignore",
+        "replace",
+        "context",
+        "rewriteContext",
+        "strictMatch",
+      ],
+      "How to answer": ["fault", "pace", "repeat", "websocket"],
+      "Output": ["verbose", "events"],
+      "Server": ["port", "portFile", "host", "token", "suite"],
+    },
     examples: [
       "reprise serve fixtures/chat -- npm test",
       "reprise serve fixtures/* --port 8080 --strict-usage",
