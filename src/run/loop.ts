@@ -251,7 +251,7 @@ class Run implements OpenRun {
     let { state } = outcome;
     const { error: failure } = outcome;
     let error = withSessionHint(
-      { state, error: withAllowHint(failure, this.setup, this.#denied) },
+      { ...outcome, error: withAllowHint(failure, this.setup, this.#denied) },
       this.setup,
     );
     const exitCode: ExitCode = error?.exitCode ?? 0;

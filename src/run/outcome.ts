@@ -55,6 +55,8 @@ export const NO_PROGRESS: RunProgress = {
 export interface Outcome {
   readonly state: RunState;
   readonly error: RepriseError | null;
+  /** The flag of a budget that allows no request at all: the command that continues the run leaves it out. */
+  readonly tooSmall?: string;
 }
 
 /** One budget of a run: the output tokens that it still allows. */
@@ -123,7 +125,11 @@ export function outcomeBeforeRequest(limits: RunLimits, progress: RunProgress): 
   const { flag, whole, state, isFresh } = spent;
   if (!isFresh) return overBudget(`Budget exhausted: ${state} (${flag})`);
   const needs = `a response needs at least ${counted(MIN_OUTPUT_TOKENS, "token")}`;
-  return overBudget(`The budget of ${whole} is too small: ${needs} (${flag})`, `Give a larger ${flag}`);
+  const outcome = overBudget(
+    `The budget of ${whole} is too small: ${needs} (${flag})`,
+    `Give a larger ${flag}`,
+  );
+  return { ...outcome, tooSmall: flag };
 }
 
 /** The outcome if a limit ends the run after a batch of calls; `null` if the run continues. */
@@ -208,8 +214,13 @@ export function continueCommand(
 }
 
 /** The error of a run with a command in its hint that names the session: to shorten its history, or to continue it. */
-export function withSessionHint({ state, error }: Outcome, session: ContinuedSession): RepriseError | null {
-  const { id } = session.writer;
+export function withSessionHint(
+  { state, error, tooSmall }: Outcome,
+  { writer, resumeFlags = [] }: ContinuedSession,
+): RepriseError | null {
+  const { id } = writer;
+  const small = tooSmall === undefined ? -1 : resumeFlags.indexOf(tooSmall);
+  const session = { writer, resumeFlags: small === -1 ? resumeFlags : resumeFlags.toSpliced(small, 2) };
   if (error === null || error.details.item !== undefined) return error;
   if (error.code === "context_overflow") {
     return withHint(error, `Shorten the history, then continue the run: reprise compact ${id}`);

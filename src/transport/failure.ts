@@ -21,6 +21,10 @@ const HINTS = {
   request_refused: 'See what was sent with "reprise run -c --dry-run --body"',
 } as const satisfies { readonly [code in ErrorCode]?: string };
 
+/** For a status of 404: of a model, of the path, or of an item that the request names. */
+const NOT_FOUND =
+  'Check the name of the model (-m) and the base URL; see what was sent with "reprise run -c --dry-run --body"';
+
 /**
  * Returns a failure as the error to throw or to report; `details` holds its facts in snake case. `waitMs` are the
  * milliseconds that the API asks to wait; `null` for none.
@@ -32,7 +36,9 @@ export function failureError(
     readonly waitMs?: number | null;
   } = {},
 ): RepriseError {
-  const hint = (HINTS as { readonly [code in ErrorCode]?: string })[failure.code];
+  const hint = failure.code === "request_refused" && failure.status === 404
+    ? NOT_FOUND
+    : (HINTS as { readonly [code in ErrorCode]?: string })[failure.code];
   const wait = waitMs === null || waitMs <= 0 ? null : waitText(waitMs);
   return new RepriseError(
     failure.code,

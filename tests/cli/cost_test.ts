@@ -34,7 +34,8 @@ test("a run, show, stats and ls agree about the cost: by request, run, session, 
     ...{ input_tokens: 8040, cached_tokens: 4012, cache_write_tokens: 4012 },
     ...{ output_tokens: 10, reasoning_tokens: 0 },
   };
-  const sum = { requests: 2, uncounted: 0, ...tokens, cost_usd: BOTH_COST, unpriced: 0 };
+  const cost = { cost_usd: BOTH_COST, known_cost_usd: BOTH_COST, unpriced: 0 };
+  const sum = { requests: 2, uncounted: 0, ...tokens, ...cost };
   const { spending } = await json(place, ["show", "s"]);
   const { session, ...stats } = await json(place, ["stats", "s"]);
   assert.deepEqual([session, stats], ["s", spending]);
@@ -65,7 +66,13 @@ test("tokens that a server does not count are unknown", async () => {
   assert.match(await ok(place, ["stats", "s"]), /^s: 1 request · tokens unknown · cost unknown$/m);
   const second = ending(await place.call(["run", "--json", "-s", "s", "Again"]));
   assert.deepEqual([second.usage.input_tokens, second.usage.uncounted], [4020, undefined]);
-  assert.match(await ok(place, ["stats", "s"]), /^s: 2 requests, 1 not counted · 4020 input \(/m);
+  assert.match(
+    await ok(place, ["stats", "s"]),
+    /^s: 2 requests, 1 not counted · 4020 input \(.* · at least \$0\.0202$/m,
+  );
+  const { total } = await json(place, ["stats", "s"]);
+  assert.deepEqual([total.cost_usd, total.known_cost_usd, total.unpriced], [null, WRITES_COST, 1]);
+  assert.match(await ok(place, ["show", "s"]), /^cost +at least \$0\.0202: 1 request of 2 without a price$/m);
   assert.equal((await place.call(["fsck", "--all"])).code, 0);
 });
 
@@ -131,14 +138,22 @@ test("--max-cost clamps the output of each request to what is left, and ends the
 
 test("--max-tokens ends a run after the request that exceeds it, and is refused if it allows no answer", async () => {
   for (
-    const [tokens, says] of [
-      ["200", /^Budget exhausted: 320 tokens were used, 120 more than 200/],
-      ["14", /at least 16 tokens/],
+    const [tokens, says, hint] of [
+      [
+        "200",
+        /^Budget exhausted: 320 tokens were used, 120 more than 200/,
+        / --max-tokens 200 --timeout 60$/,
+      ],
+      [
+        "15",
+        /at least 16 tokens/,
+        /^Give a larger --max-tokens. Continue with: reprise run -s s --timeout 60$/,
+      ],
     ] as const
   ) {
     await using place = new Place(() => READS_A);
-    const called = await place.call([...RUN, "--max-tokens", tokens, "Look"]);
-    assertError(called, { code: "over_budget", exit: 4, says });
+    const called = await place.call([...RUN, "--max-tokens", tokens, "--timeout", "60", "Look"]);
+    assertError(called, { code: "over_budget", exit: 4, says, hint });
   }
 });
 

@@ -47,6 +47,10 @@ test("rm deletes the named sessions with --yes, and none of them if one does not
   });
   await place.session("four");
   assert.equal(await ok(place, ["rm", "four", "--yes"]), "four: removed\n");
+  for (const rule of [["--keep", "1"], ["--older-than", "1d"], ["--larger-than", "1GB", "--dry-run"]]) {
+    const { code, stderr } = await place.call(["rm", ...rule]);
+    assert.deepEqual([code, stderr.split("\n")[0]], [0, "No session is to be removed by these rules."]);
+  }
 });
 
 test.process("rm on a terminal lists what goes, then asks, and only a yes deletes", async () => {

@@ -45,6 +45,7 @@ test("the hint of every failed run names a command with its session, and the com
   const cases = [
     [httpError(401, { message: "Bad key", code: "invalid_api_key" })],
     [httpError(400, { message: "Wrong", code: "wrong" })],
+    [httpError(404, { message: "The model does not exist", code: "model_not_found" })],
     [httpError(400, { message: "Too long", code: "context_length_exceeded" })],
     [httpError(429, { message: "No credit", code: "insufficient_quota" })],
     [answer([reasoning("Only thinking")])],

@@ -93,6 +93,9 @@ export async function rmVerb(
   }
   for (const doomed of dryRun ? free : []) output.text(`${lineOf(doomed)}: would be removed${place.from}\n`);
   for (const { id, why } of left) output.note(`skipped ${id}: ${why}`);
+  if (free.length + left.length === 0) {
+    output.note(`No session${place.from} is to be removed by these rules.`);
+  }
   if (dryRun) output.note("Nothing was done.");
   return 0;
 }
