@@ -75,7 +75,8 @@ async function shownError(
     error.code.startsWith("commander.");
   if (!isParsers) {
     const known = asRepriseError(error);
-    if (/\breprise [a-z]/.test(known.hint ?? "") && known.code !== "bad_fixture") return known;
+    const isWrongCall = known.exitCode === 2 || known.code === "bad_fixture";
+    if (/\breprise [a-z]/.test(known.hint ?? "") && !isWrongCall) return known;
     return (await import("./usage_error.ts")).withHelp(known, args, verbs);
   }
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";

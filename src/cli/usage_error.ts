@@ -55,6 +55,31 @@ const SLIPS: Readonly<Record<string, string>> = {
   fixtures: "fixture ls DIR",
 };
 
+/** The same for what comes after `fixture`, or before the folder of a recording. */
+const FIXTURE_SLIPS: Readonly<Record<string, string>> = {
+  list: "ls",
+  cat: "show",
+  check: "lint",
+  verify: "lint",
+  validate: "lint",
+  compare: "diff",
+  scrub: "redact",
+  accept: "seal",
+  update: "seal",
+  clean: "prune",
+  remove: "prune",
+  rm: "prune",
+  convert: "import",
+};
+
+/** Verbs for sessions, and those that do the same for recordings. */
+const FOR_RECORDINGS: Readonly<Record<string, string>> = {
+  ls: "ls",
+  show: "show",
+  fsck: "lint",
+  repair: "lint",
+};
+
 /** The error of the parser, as it is shown. */
 export function usageError(error: Error, args: readonly string[], verbs: Verbs): RepriseError {
   const named = namedVerb(args, verbs);
@@ -66,12 +91,42 @@ export function usageError(error: Error, args: readonly string[], verbs: Verbs):
     ? null
     : withDashes(args, named) ?? withQuotes(args, named);
   if (forgotten !== null) return new RepriseError("usage", message, { hint: forgotten });
-  const [first = ""] = args;
-  if (named === null && Object.hasOwn(SLIPS, first)) {
-    return new RepriseError("usage", message, { hint: `Try: reprise ${SLIPS[first]}` });
-  }
-  const suggested = suggestions.map((text) => text.replace(/^\((.*)\)$/, "$1"));
+  const meant = named === null ? slipOf(args, verbs) : recordingsHint(args, named);
+  if (meant !== null) return new RepriseError("usage", message, { hint: meant });
+  const suggested = suggestions.map((text) => text.replace(/^\((.*)\)$/, "$1")).filter((text) =>
+    isNear(text, args)
+  );
   return new RepriseError("usage", message, { hint: [...suggested, helpHint(args, named)].join(" ") });
+}
+
+/** The hint for a word of another program, or a verb of recordings without `fixture`; `null` for any other word. */
+function slipOf(args: readonly string[], { fixture }: Verbs): string | null {
+  const [first = "", ...rest] = args[0] === "fixture" ? args.slice(1) : args;
+  const known = fixture.some(({ name }) => name === first) ? first : FIXTURE_SLIPS[first];
+  const folder = rest.find(holdsRecordings);
+  if (
+    known !== undefined && (args[0] === "fixture" || folder !== undefined || !Object.hasOwn(SLIPS, first))
+  ) {
+    return `Try: ${commandLine(["reprise", "fixture", known, folder ?? "DIR"])}`;
+  }
+  return Object.hasOwn(SLIPS, first) ? `Try: reprise ${SLIPS[first]}` : null;
+}
+
+/** True for a suggested word that begins or ends as the wrong one does: the parser also suggests mere rhymes. */
+function isNear(suggestion: string, args: readonly string[]): boolean {
+  const word = (/ (?:one of )?(\S+?)[,?]/.exec(suggestion)?.[1] ?? "").replace(/^-+/, "");
+  return args.some((arg) => {
+    const own = arg.replace(/^-+/, "");
+    return own !== "" && (own[0] === word[0] || word.endsWith(own) || own.endsWith(word));
+  });
+}
+
+/** The hint for a folder of recordings that a verb for sessions got; `null` for other arguments. */
+function recordingsHint(args: readonly string[], { verb, words }: NamedVerb): string | null {
+  const folder = args.slice(words).find(holdsRecordings);
+  const own = words === 1 ? FOR_RECORDINGS[verb.name] : undefined;
+  if (own === undefined || folder === undefined) return null;
+  return `It holds recordings: ${commandLine(["reprise", "fixture", own, folder])}`;
 }
 
 /** The error of `reprise fixture` alone, and of `reprise help` for something that is no verb. */
@@ -92,7 +147,7 @@ const OF_SURROUNDINGS: ReadonlySet<number> = new Set([8, 10, 14]);
 export function withHelp(error: RepriseError, args: readonly string[], verbs: Verbs): RepriseError {
   const named = namedVerb(args, verbs);
   if (named === null) return error;
-  const forgotten = error.code === "bad_fixture" ? withDashes(args, named) : null;
+  const forgotten = error.code === "bad_fixture" ? withDashes(args, named) : recordingsHint(args, named);
   const { hint = "" } = error;
   if (forgotten === null && /\breprise [a-z]/.test(hint)) return error;
   const next = OF_SURROUNDINGS.has(error.exitCode) ? 'See "reprise doctor"' : helpHint(args, named);
@@ -141,8 +196,14 @@ function isFolder(arg: string): boolean {
   if (otherKind(arg) !== "a directory") return false;
   const isProgram = !arg.includes("/") &&
     (readVariable("PATH") ?? "").split(":").some((directory) => isFile(`${directory}/${arg}`));
-  const names = isProgram ? [...Deno.readDirSync(arg)].map(({ name }) => name) : [];
-  return !isProgram || ["", ...names].some((name) => isFile(`${arg}/${name}/fixture.json`));
+  return !isProgram || holdsRecordings(arg);
+}
+
+/** True for a folder with a recording in it or in a subfolder. */
+function holdsRecordings(arg: string): boolean {
+  if (otherKind(arg) !== "a directory") return false;
+  const names = [...Deno.readDirSync(arg)].map(({ name }) => name);
+  return ["", ...names].some((name) => isFile(`${arg}/${name}/fixture.json`));
 }
 
 /** True unless an argument of `serve` is rather the path of a folder that is not there. */

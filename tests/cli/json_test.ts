@@ -149,10 +149,38 @@ test("reprise --help lists every verb on one screen, help codes every exit code,
   assert.equal((await sandbox.call(["help", "nonsense"])).code, 2);
 });
 
-test("a mistyped verb or flag is exit 2 with a suggestion, and no verb at all prints help", async () => {
+test("the help of verbs with many flags has groups, which leave no flag out", async () => {
   await using sandbox = new Sandbox();
   for (
+    const [verb, first] of [["run", "Session"], ["record", "What to record, and where"], [
+      "serve",
+      "What fails",
+    ]]
+  ) {
+    const { stdout } = await sandbox.call([verb ?? "", "--help"]);
+    const heads = stdout.match(/^\S.*:$/gm) ?? [];
+    assert.ok(heads.length > 5 && !heads.includes("Options:"), heads.join());
+    assert.equal(heads.filter((head) => head !== "Arguments:")[0], `${first}:`);
+  }
+});
+
+test("a mistyped verb or flag is exit 2 with a suggestion, and no verb at all prints help", async () => {
+  await using sandbox = new Sandbox();
+  Deno.mkdirSync(`${sandbox.workspace}/f/a`, { recursive: true });
+  Deno.writeTextFileSync(`${sandbox.workspace}/f/a/fixture.json`, "{}");
+  for (
     const [call, hint] of [
+      ["prune f", /^Try: reprise fixture prune f$/],
+      ["prune", /^Try: reprise rm --older-than 90d$/],
+      ["prune nowhere", /^Try: reprise rm --older-than 90d$/],
+      ["verify f/a", /^Try: reprise fixture lint f\/a$/],
+      ["verify s", /^Try: reprise fsck ID --requests$/],
+      ["lint x", /^Try: reprise fixture lint DIR$/],
+      ["fixture list f", /^Try: reprise fixture ls f$/],
+      ["fixture list", /^Try: reprise fixture ls DIR$/],
+      ["ls f", /^It holds recordings: reprise fixture ls f$/],
+      ["learn x", /^See "reprise --help"$/],
+      ["init", /^See "reprise --help"$/],
       ["version", /^Try: reprise --version$/],
       ["delete s", /^Try: reprise rm ID$/],
       ["log", /^Try: reprise show ID$/],
@@ -162,8 +190,12 @@ test("a mistyped verb or flag is exit 2 with a suggestion, and no verb at all pr
   ) {
     const args = call.split(" ");
     assertError(await sandbox.call([...args, "--json"]), { code: "usage", exit: 2, hint });
-    assert.match((await sandbox.call(args)).stderr, /^error: .*\nhint: .*(Did you mean|Try)/);
+    assert.match((await sandbox.call(args)).stderr, /^error: .*\nhint: .*(Did you mean|Try|See|It holds)/);
   }
+  const fsck = await sandbox.call(["fsck", "f"]);
+  assert.match(fsck.stderr, /\nhint: It holds recordings: reprise fixture lint f\n$/);
+  const shown = await sandbox.call(["show", "f/a"]);
+  assert.match(shown.stderr, /\nhint: It holds recordings: reprise fixture show f\/a\n$/);
   const { code, stdout, stderr } = await sandbox.call([]);
   assert.equal(code, 2);
   assert.match(stdout + stderr, /Usage: reprise/);
