@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -41,7 +42,7 @@ OPTIONS = {
     "block_network": None,
     "allow_network": (),
 }
-#: Seconds that a server has to end.
+#: Seconds that all servers have to end by themselves.
 END_SECONDS = 5
 MARK = '@pytest.mark.reprise("fixtures/chat")'
 
@@ -119,16 +120,14 @@ class _Server:
         except OSError:
             pass  # It has ended.
 
-    def close(self):
-        """Ends the server, and waits until its recordings are complete."""
+    def close(self, deadline):
+        """Waits until the server has ended, and its recordings are complete. After the deadline, a signal ends it."""
         if self._owner != os.getpid():
             return  # A forked process of a test must not end the server of its parent.
-        self.begin_end()
-        for end in (self._process.terminate, self._process.kill):
-            try:
-                self._process.wait(END_SECONDS)
-            except subprocess.TimeoutExpired:
-                end()  # A process that a test left behind may hold stdin open.
+        try:
+            self._process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self._process.terminate()  # A process that a test left behind holds stdin open.
         self._process.wait()
         self._process.stdout.close()
 
@@ -164,8 +163,9 @@ def _gateway():
 def _close_servers():
     for server in _servers.values():
         server.begin_end()
+    deadline = time.monotonic() + END_SECONDS
     while _servers:
-        _servers.popitem()[1].close()
+        _servers.popitem()[1].close(deadline)
 
 
 def pytest_addoption(parser):

@@ -262,3 +262,17 @@ def test_key(): ask("Hi").raise_for_status()
   );
   assert.equal(project.apis.requests.length, 0, "a dummy key was sent");
 });
+
+test("a process that a test leaves behind does not keep the run from its end", {
+  "tests/test_left.py": `import os, time, pytest
+@pytest.mark.reprise("fixtures/left", allow_unused=True)
+def test_left():
+    runner = os.getpid()
+    if os.fork() == 0:
+        while os.getppid() == runner: time.sleep(0.1)
+        os._exit(0)
+`,
+}, async (project) => {
+  assert.match(await project.passes("pytest"), /^1 passed/m);
+  await project.ends();
+});
