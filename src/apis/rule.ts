@@ -91,16 +91,20 @@ export interface CheckedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Items that an API is known to have issued and accepted, and the rules that use them. */
-export interface KnownGood {
-  /** Adds an exchange: the items of its answer, and its request if that was accepted. */
-  add(request: CheckedRequest, answer: IssuingAnswer): void;
-  /** Returns every violation in a request, in the order of the API's validators; names of headers in lower case. */
-  violations(
-    json: JsonValue,
-    headers: Readonly<Record<string, string>>,
-    set: RuleSet,
-  ): readonly RuleViolation[];
+/** Finds every violation in a request, in the order of the API's validators; names of headers in lower case. */
+export type CheckRequest = (
+  json: JsonValue,
+  headers: Readonly<Record<string, string>>,
+  set: RuleSet,
+) => readonly FoundViolation<string>[];
+
+/** Items that an API is known to have issued, for rules that need them. */
+export interface KnownItems {
+  /** Adds the items of an answer. */
+  issue(answer: IssuingAnswer): void;
+  /** Adds the items of an accepted request: a recording may begin in the middle of a conversation. */
+  accept(json: JsonValue | undefined): void;
+  readonly check: CheckRequest;
 }
 
 export interface ApiRules {
@@ -112,8 +116,10 @@ export interface ApiRules {
   ownsPath(pathname: string): boolean;
   /** Headers that the rules read, besides the body. */
   readonly headers: readonly string[];
-  /** Creates a state without exchanges; `nameOf` returns one name for all copies of a blob. */
-  newKnownGood(nameOf: (blob: string) => string): KnownGood;
+  /** Checks a request by the rules that need no known items. */
+  readonly check: CheckRequest;
+  /** Creates a state without items; `nameOf` returns one name for all copies of a blob. Absent without such rules. */
+  newItems?(nameOf: (blob: string) => string): KnownItems;
 }
 
 /**
@@ -168,51 +174,57 @@ export function shapeOf(value: JsonValue | undefined): string {
 }
 
 /**
- * Violations of rules that an API accepted in a recording: it is newer than the rule, or another one. What one request
- * did, all requests may do.
+ * Checks requests by what an API is known to have issued and accepted. Violations that it accepted in a recording are
+ * none: it is newer than the rule, or another one. What one request did, all requests may do.
  */
-export class AcceptedViolations<Found extends FoundViolation<string>> {
-  readonly #rules: readonly ApiRule[];
-  readonly #check: (json: JsonValue, headers: CheckedRequest["headers"], set: RuleSet) => readonly Found[];
+export class KnownGood {
+  readonly #rules: ApiRules;
+  readonly #items: KnownItems | null;
   readonly #isOfHistory: ReadonlySet<string>;
   readonly #requests: CheckedRequest[] = [];
   /** By set of rules; few requests violate any, so nothing is computed before one does. */
   readonly #accepted = new Map<RuleSet, ReadonlySet<string>>();
 
-  constructor(
-    rules: readonly ApiRule[],
-    check: (json: JsonValue, headers: CheckedRequest["headers"], set: RuleSet) => readonly Found[],
-  ) {
+  constructor(rules: ApiRules, nameOf: (blob: string) => string) {
     this.#rules = rules;
-    this.#check = check;
-    this.#isOfHistory = new Set(rules.filter(({ isOfHistory }) => isOfHistory).map(({ name }) => name));
+    this.#items = rules.newItems?.(nameOf) ?? null;
+    this.#isOfHistory = new Set(rules.rules.filter(({ isOfHistory }) => isOfHistory).map(({ name }) => name));
   }
 
-  add(request: CheckedRequest): void {
+  /** Adds an exchange: the items of its answer, and its request if that was accepted. */
+  add(request: CheckedRequest, answer: IssuingAnswer): void {
+    this.#items?.issue(answer);
+    if (!answer.accepted) return;
     this.#requests.push(request);
     this.#accepted.clear();
+    this.#items?.accept(request.json);
   }
 
-  /** Returns the violations as the API reports them, without those that it accepted. */
-  judge(found: readonly Found[], set: RuleSet): readonly RuleViolation[] {
-    return this.#without(found, set).map((violation) => violationOf(this.#rules, violation));
+  /** Returns the violations in a request as the API reports them. */
+  violations(json: JsonValue, headers: CheckedRequest["headers"], set: RuleSet): readonly RuleViolation[] {
+    const found = (this.#items ?? this.#rules).check(json, headers, set);
+    return this.#without(found, set).map((violation) => violationOf(this.#rules.rules, violation));
   }
 
-  #without(found: readonly Found[], set: RuleSet): readonly Found[] {
+  #without(
+    found: readonly FoundViolation<string>[],
+    set: RuleSet,
+  ): readonly FoundViolation<string>[] {
     if (!found.some((violation) => this.#mayBeAccepted(violation))) return found;
     const accepted = this.#accepted.get(set) ?? this.#keysOf(set);
     this.#accepted.set(set, accepted);
     return found.filter((violation) => !this.#mayBeAccepted(violation) || !accepted.has(keyOf(violation)));
   }
 
-  #mayBeAccepted({ rule }: Found): boolean {
+  #mayBeAccepted({ rule }: FoundViolation<string>): boolean {
     return !this.#isOfHistory.has(rule);
   }
 
   #keysOf(set: RuleSet): ReadonlySet<string> {
     return new Set(
-      this.#requests.flatMap(({ json, headers }) => json === undefined ? [] : this.#check(json, headers, set))
-        .filter((violation) => this.#mayBeAccepted(violation)).map(keyOf),
+      this.#requests.flatMap(({ json, headers }) =>
+        json === undefined ? [] : this.#rules.check(json, headers, set)
+      ).filter((violation) => this.#mayBeAccepted(violation)).map(keyOf),
     );
   }
 }

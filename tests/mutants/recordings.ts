@@ -132,8 +132,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/playing_test.ts"],
   },
   {
-    file: "src/apis/responses/rules/known_good.ts",
-    text: "    if (!accepted) return;\n",
+    file: "src/apis/rule.ts",
+    text: "    if (!answer.accepted) return;\n",
     replacement: "",
     promise: "rules.md: what an API refused is no evidence of what it takes",
     area: ["doors/recordings/issued_items_test.ts"],

@@ -7,7 +7,7 @@ import { openaiServers } from "../openai.ts";
 import type { StreamEvent } from "../stream.ts";
 import { chatCanonical } from "./canonical.ts";
 import { chatFaults } from "./faults.ts";
-import { chatRules } from "./rules/known_good.ts";
+import { chatRules } from "./rules/check.ts";
 import { chatStream } from "./stream.ts";
 
 export const chatApi: Api = {

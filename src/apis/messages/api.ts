@@ -9,7 +9,7 @@ import { messagesCanonical } from "./canonical.ts";
 import { messagesFaults } from "./faults.ts";
 import { messagesEntryNamed, messagesRefusalOf } from "./refusal.ts";
 import { buildMessagesRequest, messagesPieces, messagesReasoningOf } from "./request.ts";
-import { messagesRules } from "./rules/known_good.ts";
+import { messagesRules } from "./rules/check.ts";
 import { messagesStream } from "./stream.ts";
 import { messagesUsage } from "./usage.ts";
 

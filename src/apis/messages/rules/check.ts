@@ -1,6 +1,12 @@
 /** Finds the refusals that a Messages request would get, for replay servers. A run sends its requests unchecked. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import { isWellFormedBody } from "../../rule.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn, plainText } from "../../../domain/json.ts";
+import {
+  type ApiRules,
+  type CheckRequest,
+  type IssuingAnswer,
+  isWellFormedBody,
+  type KnownItems,
+} from "../../rule.ts";
 import {
   cacheBreakpoints,
   maxTokens,
@@ -16,14 +22,46 @@ import { blockRoles, blockTypes, emptyContent, firstMessage, roles } from "./con
 import { missingMembers, shapedObjects, unknownMembers, wrongMemberTypes } from "./fields.ts";
 import { serverPairs, toolPairs, toolUseIds } from "./pairing.ts";
 import { messagesRequest, type PlacedBlock } from "./request.ts";
-import type { MessagesViolation } from "./rule.ts";
+import { MESSAGES_RULES, type MessagesViolation } from "./rule.ts";
 import { isThinking } from "./shapes.ts";
+
+export const messagesRules: ApiRules = {
+  rules: MESSAGES_RULES,
+  sets: ["anthropic"],
+  ownsPath: (pathname) => /\/messages\/?$/.test(pathname),
+  headers: ["anthropic-version", "anthropic-beta"],
+  check: (json, headers) => messagesViolations(json, headers),
+  newItems: () => new KnownThinking(),
+};
+
+/** Thinking blocks that the API issued. No recording shows whether an account's blocks are bound to their prefix. */
+class KnownThinking implements KnownItems {
+  readonly #known = new Set<string>();
+
+  issue({ thinking }: IssuingAnswer): void {
+    for (const block of thinking) this.#known.add(thinkingKey(block));
+  }
+
+  accept(json: JsonValue | undefined): void {
+    const messages = objectsIn(isJsonObject(json) ? json.messages : undefined);
+    for (const block of messages.flatMap(({ content }) => objectsIn(content))) {
+      if (isThinking(plainText(block.type))) this.#known.add(thinkingKey(block));
+    }
+  }
+
+  readonly check: CheckRequest = (json, headers) =>
+    messagesViolations(json, headers, (block) => this.#known.has(thinkingKey(block)));
+}
+
+function thinkingKey({ type, thinking, signature, data }: JsonObject): string {
+  return JSON.stringify(type === "thinking" ? [thinking ?? null, signature ?? null] : [data ?? null]);
+}
 
 /**
  * Returns every violation in a request, in the order of the validators; names of `headers` in lower case. Without a
  * `isIssued`, thinking blocks are not checked.
  */
-export function messagesViolations(
+function messagesViolations(
   body: JsonValue,
   headers: Readonly<Record<string, string>>,
   isIssued?: (block: JsonObject) => boolean,

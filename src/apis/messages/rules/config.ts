@@ -4,7 +4,7 @@ import { shapeOf } from "../../rule.ts";
 import { isCustom } from "./fields.ts";
 import { type MessagesRequest, VERSION_2026_10_21 } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
-import { THINKING_SHAPES, TOOL_CHOICE_SHAPES } from "./shapes.ts";
+import { THINKING, TOOL_CHOICES } from "./shapes.ts";
 
 const MIN_BUDGET_TOKENS = 1024;
 const MAX_BREAKPOINTS = 4;
@@ -61,8 +61,8 @@ export function thinkingConfig({ body }: MessagesRequest): MessagesViolation[] {
     shape: `${message} ${shapeOf(value)}`,
   });
   const { type, budget_tokens: budget, display, block_binding: binding } = config;
-  if (typeof type !== "string" || !THINKING_SHAPES.has(type)) {
-    return [refused(`thinking: ${unknownTag(type, [...THINKING_SHAPES.keys()])}`)];
+  if (typeof type !== "string" || !THINKING.has(type)) {
+    return [refused(`thinking: ${unknownTag(type, [...THINKING.keys()])}`)];
   }
   const findings: MessagesViolation[] = [];
   if (type === "enabled" && budget !== undefined) {
@@ -121,10 +121,10 @@ export function toolChoice({ body }: MessagesRequest): MessagesViolation[] {
   const { tool_choice: choice } = body;
   if (!isJsonObject(choice)) return [];
   const { type } = choice;
-  if (typeof type === "string" && TOOL_CHOICE_SHAPES.has(type)) return [];
+  if (typeof type === "string" && TOOL_CHOICES.has(type)) return [];
   return [{
     rule: "tool_choice",
-    message: `tool_choice: ${unknownTag(type, [...TOOL_CHOICE_SHAPES.keys()])}`,
+    message: `tool_choice: ${unknownTag(type, [...TOOL_CHOICES.keys()])}`,
   }];
 }
 

@@ -2,23 +2,23 @@
  * Every object of a request whose members are known, with the place that errors name; and the rules on members: missing,
  * of the wrong type, unknown.
  */
-import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectsIn, plainText } from "../../../domain/json.ts";
+import type { Members } from "../../members.ts";
 import { shapeOf } from "../../rule.ts";
 import { BINDING_BETA, type MessagesRequest } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
 import {
   BETA_FIELDS,
-  blockShape,
-  CACHE_CONTROL_SHAPE,
+  blockMembers,
+  CACHE_CONTROL,
   isThinking,
-  METADATA_SHAPE,
-  type ObjectShape,
-  OUTPUT_CONFIG_SHAPE,
-  REQUEST_SHAPE,
+  METADATA,
+  OUTPUT_CONFIG,
+  REQUEST,
   STRING_MEMBERS,
-  THINKING_SHAPES,
-  TOOL_CHOICE_SHAPES,
-  TOOL_SHAPE,
+  THINKING,
+  TOOL,
+  TOOL_CHOICES,
 } from "./shapes.ts";
 
 /** An object with the members that it may have. */
@@ -26,27 +26,25 @@ export interface ShapedObject {
   /** As errors name it: `messages.1.content.0.thinking`, with the type that decides; empty for the request. */
   readonly path: string;
   readonly object: JsonObject;
-  readonly shape: ObjectShape;
+  readonly shape: Members;
 }
 
 /** The objects of a request, in its own order. */
 export function shapedObjects(request: MessagesRequest): ShapedObject[] {
   const { body, betas, messages } = request;
-  const top = betas.length === 0
-    ? REQUEST_SHAPE
-    : { ...REQUEST_SHAPE, optional: [...REQUEST_SHAPE.optional, ...BETA_FIELDS] };
+  const top = betas.length === 0 ? REQUEST : { ...REQUEST, optional: [...REQUEST.optional, ...BETA_FIELDS] };
   return [
     { path: "", object: body, shape: top },
     ...withCacheControl("", body),
     ...thinking(body.thinking, betas.includes(BINDING_BETA)),
-    ...byType("tool_choice", body.tool_choice, TOOL_CHOICE_SHAPES),
-    ...one("output_config", body.output_config, OUTPUT_CONFIG_SHAPE),
-    ...one("metadata", body.metadata, METADATA_SHAPE),
-    ...list(body.tools).flatMap((tool, index) =>
-      isCustom(tool) ? shaped(`tools.${index}.custom`, tool, TOOL_SHAPE) : []
+    ...byType("tool_choice", body.tool_choice, TOOL_CHOICES),
+    ...one("output_config", body.output_config, OUTPUT_CONFIG),
+    ...one("metadata", body.metadata, METADATA),
+    ...objectsIn(body.tools).flatMap((tool, index) =>
+      isCustom(tool) ? shaped(`tools.${index}.custom`, tool, TOOL) : []
     ),
-    ...list(body.system).flatMap((block, index) => {
-      const shape = blockShape("text");
+    ...objectsIn(body.system).flatMap((block, index) => {
+      const shape = blockMembers("text");
       return shape === undefined ? [] : shaped(`system.${index}`, block, shape);
     }),
     ...messages.flatMap(({ blocks }) => blocks.flatMap(({ path, block }) => blockObjects(path, block))),
@@ -60,25 +58,25 @@ export function isCustom(tool: JsonObject): boolean {
 
 function blockObjects(path: string, block: JsonObject): ShapedObject[] {
   const type = typeof block.type === "string" ? block.type : "";
-  const shape = blockShape(type);
+  const shape = blockMembers(type);
   if (shape === undefined) return [];
-  const inner = type === "tool_result" ? list(block.content) : [];
+  const inner = type === "tool_result" ? objectsIn(block.content) : [];
   return [
     ...shaped(`${path}.${type}`, block, shape),
     ...inner.flatMap((part, index) => blockObjects(`${path}.${type}.content.${index}`, part)),
   ];
 }
 
-function shaped(path: string, object: JsonObject, shape: ObjectShape): ShapedObject[] {
+function shaped(path: string, object: JsonObject, shape: Members): ShapedObject[] {
   return [{ path, object, shape }, ...withCacheControl(`${path}.`, object)];
 }
 
 function withCacheControl(prefix: string, { cache_control: control }: JsonObject): ShapedObject[] {
-  return one(`${prefix}cache_control.ephemeral`, control, CACHE_CONTROL_SHAPE);
+  return one(`${prefix}cache_control.ephemeral`, control, CACHE_CONTROL);
 }
 
 function thinking(config: JsonValue | undefined, binding: boolean): ShapedObject[] {
-  return byType("thinking", config, THINKING_SHAPES).map((found) => {
+  return byType("thinking", config, THINKING).map((found) => {
     const { type } = found.object;
     const bindable = binding && (type === "adaptive" || type === "enabled");
     if (!bindable) return found;
@@ -89,19 +87,15 @@ function thinking(config: JsonValue | undefined, binding: boolean): ShapedObject
 function byType(
   path: string,
   value: JsonValue | undefined,
-  shapes: ReadonlyMap<string, ObjectShape>,
+  shapes: ReadonlyMap<string, Members>,
 ): ShapedObject[] {
   if (!isJsonObject(value) || typeof value.type !== "string") return [];
   const shape = shapes.get(value.type);
   return shape === undefined ? [] : [{ path: `${path}.${value.type}`, object: value, shape }];
 }
 
-function one(path: string, value: JsonValue | undefined, shape: ObjectShape): ShapedObject[] {
+function one(path: string, value: JsonValue | undefined, shape: Members): ShapedObject[] {
   return isJsonObject(value) ? [{ path, object: value, shape }] : [];
-}
-
-function list(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 export function missingMembers(

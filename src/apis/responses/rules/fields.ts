@@ -1,7 +1,8 @@
 /** Rules on the fields of input items: unknown, missing, of the wrong type. */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
+import { words } from "../../../domain/text.ts";
 import type { RuleSet } from "../../rule.ts";
-import { isKnownItemType, ITEM_SHAPES, type PlacedItem } from "./items.ts";
+import { isKnownItemType, itemMembers, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
 
 /** Fields of outputs only; the official client always removes them before sending (protocol §2.2). */
@@ -11,15 +12,7 @@ const OUTPUT_ONLY = new Set(["created_by", "parsed", "parsed_arguments"]);
 const TAKEN_BY_OPENAI = new Set(["internal_chat_message_metadata_passthrough"]);
 
 /** Fields that are always strings or `null`. */
-const STRING_FIELDS = [
-  "id",
-  "call_id",
-  "name",
-  "arguments",
-  "input",
-  "encrypted_content",
-  "namespace",
-] as const;
+const STRING_FIELDS = words("id call_id name arguments input encrypted_content namespace");
 
 export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.filter(({ type }) => !isKnownItemType(type)).map(({ index, type }) => ({
@@ -34,7 +27,7 @@ export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolati
 /** Unknown fields of an item's input type; on Azure, unlike OpenAI itself, also an optional `status`. */
 export function unknownItemFields(items: readonly PlacedItem[], set: RuleSet): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
-    const shape = ITEM_SHAPES.get(type);
+    const shape = itemMembers(type);
     const known = shape && new Set(["type", ...shape.required, ...shape.optional]);
     return Object.keys(item).flatMap((name): ResponsesViolation[] => {
       const strict = set === "azure" && name === "status" && shape !== undefined &&
@@ -57,7 +50,7 @@ export function unknownItemFields(items: readonly PlacedItem[], set: RuleSet): R
 
 export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
-    const missing = (ITEM_SHAPES.get(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
+    const missing = (itemMembers(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
     const unpaired = type === "function_call_output" && !Object.hasOwn(item, "call_id") ? ["call_id"] : [];
     return [...missing, ...unpaired].map((name): ResponsesViolation => {
       const param = `input[${index}].${name}`;
@@ -105,7 +98,7 @@ export function wrongItemTypes(
     const at = (name: string) => `input[${index}].${name}`;
     for (const name of STRING_FIELDS) {
       const value = item[name];
-      if (value === undefined || value === null && !(ITEM_SHAPES.get(type)?.required ?? []).includes(name)) {
+      if (value === undefined || value === null && !(itemMembers(type)?.required ?? []).includes(name)) {
         continue;
       }
       expect(typeof value === "string", at(name), "a string", value);

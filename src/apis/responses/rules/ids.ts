@@ -1,6 +1,6 @@
 /** Rules on ids (protocol §2.3), stored items and encrypted content. The judge knows which blobs the server issued. */
 import type { JsonObject } from "../../../domain/json.ts";
-import { ITEM_SHAPES, type PlacedItem } from "./items.ts";
+import { ID_PREFIXES, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
 
 /** The longest id and call id, in characters. */
@@ -41,7 +41,7 @@ function lengthText(param: string, id: string) {
 
 export function idPrefixes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }): ResponsesViolation[] => {
-    const prefix = ITEM_SHAPES.get(type)?.prefix;
+    const prefix = ID_PREFIXES.get(type);
     const { id } = item;
     if (prefix === undefined || typeof id !== "string" || id.startsWith(prefix)) return [];
     const param = `input[${index}].id`;

@@ -1,12 +1,7 @@
 /** The input items of the Responses API, and the fields of each (protocol §2.1, §2.3). */
+import { words } from "../../../domain/text.ts";
+import { type Members, membersByType } from "../../members.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-
-export interface ItemShape {
-  readonly required: readonly string[];
-  readonly optional: readonly string[];
-  /** The start of ids of this type; absent if no rule is known. */
-  readonly prefix?: string;
-}
 
 /** An input item with its place and its type; a message may leave `type` out. */
 export interface PlacedItem {
@@ -15,73 +10,50 @@ export interface PlacedItem {
   readonly item: JsonObject;
 }
 
-const CALL_EXTRAS = ["id", "status", "caller"] as const;
+/** Members of items by type; `type` is always known. */
+const ITEMS = membersByType({
+  message: "role content id? status? phase?",
+  reasoning: "id summary encrypted_content? content? status?",
+  function_call: "call_id name arguments id? status? caller? namespace? async?",
+  function_call_output: "output call_id? id? status? caller? name? namespace?",
+  custom_tool_call: "call_id name input id? namespace? caller? async?",
+  custom_tool_call_output: "call_id output id? caller?",
+  compaction: "encrypted_content id?",
+  compaction_trigger: "id?",
+  configuration_update: "reasoning? text? id?",
+  item_reference: "id",
+  shell_call: "call_id action id? status? caller? environment?",
+  shell_call_output: "call_id output id? status? caller? max_output_length?",
+  local_shell_call: "id call_id status action",
+  local_shell_call_output: "id output status?",
+  apply_patch_call: "call_id status operation id? caller?",
+  apply_patch_call_output: "call_id status id? output? caller?",
+});
 
-/** Item types by name. For items of hosted tools, which have many fields, only required fields are listed. */
-export const ITEM_SHAPES: ReadonlyMap<string, ItemShape> = new Map(Object.entries(
-  {
-    message: { required: ["role", "content"], optional: ["type", "id", "status", "phase"], prefix: "msg" },
-    reasoning: {
-      required: ["id", "summary"],
-      optional: ["encrypted_content", "content", "status"],
-      prefix: "rs",
-    },
-    function_call: {
-      required: ["call_id", "name", "arguments"],
-      optional: [...CALL_EXTRAS, "namespace", "async"],
-      prefix: "fc",
-    },
-    function_call_output: {
-      required: ["output"],
-      optional: ["call_id", ...CALL_EXTRAS, "name", "namespace"],
-    },
-    custom_tool_call: {
-      required: ["call_id", "name", "input"],
-      optional: ["id", "namespace", "caller", "async"],
-      prefix: "ctc",
-    },
-    custom_tool_call_output: { required: ["call_id", "output"], optional: ["id", "caller"] },
-    compaction: { required: ["encrypted_content"], optional: ["id"], prefix: "cmp" },
-    compaction_trigger: { required: [], optional: ["id"] },
-    configuration_update: { required: [], optional: ["reasoning", "text", "id"] },
-    item_reference: { required: ["id"], optional: [] },
-    shell_call: { required: ["call_id", "action"], optional: [...CALL_EXTRAS, "environment"] },
-    shell_call_output: { required: ["call_id", "output"], optional: [...CALL_EXTRAS, "max_output_length"] },
-    local_shell_call: { required: ["id", "call_id", "status", "action"], optional: [] },
-    local_shell_call_output: { required: ["id", "output"], optional: ["status"] },
-    apply_patch_call: {
-      required: ["call_id", "status", "operation"],
-      optional: ["id", "caller"],
-      prefix: "apc",
-    },
-    apply_patch_call_output: { required: ["call_id", "status"], optional: ["id", "output", "caller"] },
-  } satisfies Record<string, ItemShape>,
-));
+/** The starts of ids of types for which a rule is known. */
+export const ID_PREFIXES: ReadonlyMap<string, string> = new Map(Object.entries({
+  message: "msg",
+  reasoning: "rs",
+  function_call: "fc",
+  custom_tool_call: "ctc",
+  compaction: "cmp",
+  apply_patch_call: "apc",
+}));
 
 /** Types whose fields are not listed here: hosted tools replay verbatim. */
-const OPAQUE_TYPES = new Set([
-  ...[
-    "computer_call",
-    "computer_call_output",
-    "web_search_call",
-    "file_search_call",
-    "code_interpreter_call",
-  ],
-  "image_generation_call",
-  "mcp_list_tools",
-  "mcp_call",
-  "mcp_approval_request",
-  "mcp_approval_response",
-  "tool_search_call",
-  "tool_search_output",
-  "tool_search_call_output",
-  "additional_tools",
-  "program",
-  "program_output",
-]);
+const OPAQUE_TYPES: ReadonlySet<string> = new Set(words(`
+  computer_call computer_call_output web_search_call file_search_call code_interpreter_call
+  image_generation_call mcp_list_tools mcp_call mcp_approval_request mcp_approval_response tool_search_call
+  tool_search_output tool_search_call_output additional_tools program program_output
+`));
+
+/** The members of an item type; `undefined` if they are not listed. */
+export function itemMembers(type: string): Members | undefined {
+  return ITEMS.get(type);
+}
 
 export function isKnownItemType(type: string): boolean {
-  return ITEM_SHAPES.has(type) || OPAQUE_TYPES.has(type);
+  return ITEMS.has(type) || OPAQUE_TYPES.has(type);
 }
 
 /** The objects of `input` with their places; empty for a string. */
@@ -99,13 +71,9 @@ export function canFollowReasoning({ type, item }: PlacedItem): boolean {
   return OUTPUT_TYPES.has(type) || type.endsWith("_call");
 }
 
-const OUTPUT_TYPES = new Set([
-  "reasoning",
-  "compaction",
-  "mcp_list_tools",
-  "mcp_approval_request",
-  "program",
-]);
+const OUTPUT_TYPES: ReadonlySet<string> = new Set(
+  words("reasoning compaction mcp_list_tools mcp_approval_request program"),
+);
 
 function typeOf(item: JsonObject): string {
   if (typeof item.type === "string") return item.type;

@@ -6,27 +6,21 @@ import {
   objectsIn,
   stringMember,
 } from "../../../domain/json.ts";
-import {
-  AcceptedViolations,
-  type ApiRules,
-  type CheckedRequest,
-  type IssuingAnswer,
-  type KnownGood,
-  type RuleSet,
-  type RuleViolation,
-} from "../../rule.ts";
+import type { ApiRules, CheckRequest, IssuingAnswer, KnownItems } from "../../rule.ts";
 import { responsesViolations } from "./check.ts";
-import { RESPONSES_RULES, type ResponsesViolation } from "./rule.ts";
+import { RESPONSES_RULES } from "./rule.ts";
 
 export const responsesRules: ApiRules = {
   rules: RESPONSES_RULES,
   sets: ["openai", "azure"],
   ownsPath: (pathname) => /\/responses\/?$/.test(pathname),
   headers: [],
-  newKnownGood: (nameOf) => new KnownGoodItems(nameOf),
+  check: (json, _headers, set) => responsesViolations(json, set),
+  newItems: (nameOf) => new KnownBlobs(nameOf),
 };
 
-class KnownGoodItems implements KnownGood {
+/** Encrypted content that the API issued, and the order in which it issued items. */
+class KnownBlobs implements KnownItems {
   readonly #nameOf: (blob: string) => string;
   /** The ids with which a blob was issued or accepted, by the blob's name. */
   readonly #blobs = new Map<string, Set<string>>();
@@ -34,31 +28,22 @@ class KnownGoodItems implements KnownGood {
   readonly #reasoning = new Links();
   /** The item right after a reasoning item in its response. */
   readonly #following = new Links();
-  readonly #accepted = new AcceptedViolations<ResponsesViolation>(
-    RESPONSES_RULES,
-    (json, _headers, set) => responsesViolations(json, set),
-  );
 
   constructor(nameOf: (blob: string) => string) {
     this.#nameOf = nameOf;
   }
 
-  add(request: CheckedRequest, { accepted, items }: IssuingAnswer): void {
+  issue({ items }: IssuingAnswer): void {
     for (const copies of items) for (const copy of copies) this.#addBlob(copy);
     this.#addLinks(items);
-    if (!accepted) return;
-    this.#accepted.add(request);
-    const { json } = request;
-    // A recording may begin in the middle of a conversation: items that the API accepted are good.
+  }
+
+  accept(json: JsonValue | undefined): void {
     for (const item of objectsIn(isJsonObject(json) ? json.input : undefined)) this.#addBlob(item);
   }
 
-  violations(
-    json: JsonValue,
-    _headers: CheckedRequest["headers"],
-    set: RuleSet,
-  ): readonly RuleViolation[] {
-    const found = responsesViolations(json, set, {
+  readonly check: CheckRequest = (json, _headers, set) =>
+    responsesViolations(json, set, {
       decode: ({ id, encrypted_content }) => {
         const ids = this.#blobs.get(this.#nameOf(encrypted_content));
         return ids !== undefined && (id === undefined || ids.has(id)) ? "ok" : "undecodable";
@@ -66,8 +51,6 @@ class KnownGoodItems implements KnownGood {
       reasoningOf: (id) => this.#reasoning.of(id),
       followingOf: (id) => this.#following.of(id),
     });
-    return this.#accepted.judge(found, set);
-  }
 
   #addBlob(item: JsonObject): void {
     const blob = stringMember(item, "encrypted_content");

@@ -1,15 +1,6 @@
-/** The rules of Chat Completions, checked by what its models are known to have accepted. */
+/** Finds the refusals that a request of Chat Completions would get, for replay servers. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import {
-  AcceptedViolations,
-  type ApiRules,
-  type CheckedRequest,
-  type IssuingAnswer,
-  isWellFormedBody,
-  type KnownGood,
-  type RuleSet,
-  type RuleViolation,
-} from "../../rule.ts";
+import { type ApiRules, isWellFormedBody, type RuleSet } from "../../rule.ts";
 import { calls, missingFields, nullContent, unknownFields, unknownRoles, wrongTypes } from "./fields.ts";
 import { modelRules } from "./models.ts";
 import { toolMessages } from "./pairing.ts";
@@ -20,7 +11,7 @@ export const chatRules: ApiRules = {
   sets: ["openai", "azure"],
   ownsPath: (pathname) => /\/chat\/completions\/?$/.test(pathname),
   headers: [],
-  newKnownGood: () => new KnownGoodModels(),
+  check: (json, _headers, set) => chatViolations(json, set),
 };
 
 /**
@@ -57,23 +48,4 @@ const malformed: ChatViolation = {
 function placedMessages({ messages }: JsonObject): PlacedChatMessage[] {
   if (!Array.isArray(messages)) return [];
   return messages.flatMap((message, index) => isJsonObject(message) ? [{ index, message }] : []);
-}
-
-class KnownGoodModels implements KnownGood {
-  readonly #accepted = new AcceptedViolations<ChatViolation>(
-    CHAT_RULES,
-    (json, _headers, set) => chatViolations(json, set),
-  );
-
-  add(request: CheckedRequest, { accepted }: IssuingAnswer): void {
-    if (accepted) this.#accepted.add(request);
-  }
-
-  violations(
-    json: JsonValue,
-    _headers: CheckedRequest["headers"],
-    set: RuleSet,
-  ): readonly RuleViolation[] {
-    return this.#accepted.judge(chatViolations(json, set), set);
-  }
 }
