@@ -27,14 +27,11 @@ const TWO_HOMES: ReadonlySet<string> = new Set(
 
 /** Circles that are not undone yet, each by its first file. */
 const CIRCLES: ReadonlySet<string> = new Set([
-  "src/cli/serve/recording_view.ts",
   "src/fixture/file_schemas.ts",
   "src/fixture/match/exchange_index.ts",
   "src/fixture/match/rules/client_profiles.ts",
   "src/fixture/match/rules/moments.ts",
   "src/fixture/record/pending_exchange.ts",
-  "src/fixture/serve/client_error.ts",
-  "src/fixture/serve/suite.ts",
 ]);
 
 /** An exported name, also of a type, has one home: a reader who looks for it finds one. */

@@ -157,6 +157,27 @@ export const serveEvent = z.union([
   }),
 ]);
 
+/** Reasons for an exchange to be missing from the fixture. */
+const droppedFor = z.enum([
+  // The upstream gave no answer.
+  "no_answer",
+  // The client hung up; the body broke off; the terminal event did not come. --keep-cut keeps all three.
+  "closed",
+  "cut",
+  "no_terminal_event",
+  // The API answered with an error, which --missing does not keep.
+  "error_answer",
+  // No fixture can hold the answer.
+  "encoding",
+  "invalid",
+  "too_large",
+  "unreadable",
+  // It was still running when the recording ended; it still held a secret; the file system refused it.
+  "stopped",
+  "secret_left",
+  "storage",
+]);
+
 const SUMMARY = {
   before: countType.describe("exchanges that the fixture had before"),
   published: countType,
@@ -194,10 +215,12 @@ export const recordEvent = z.union([
     bytes: countType,
     chunks: countType,
     ms: z.number(),
-    ended: textType.nullable().describe("complete, cut or closed; null without an answer"),
+    ended: z.enum(["complete", "cut", "closed"]).nullable().describe(
+      "broken off by the server, or closed by the client; null without an answer",
+    ),
     terminal: z.boolean(),
     lacks_usage: z.literal(true).describe("the usage that the request asks for did not come").exactOptional(),
-    reason: textType.nullable().describe("reason for dropping the exchange"),
+    reason: droppedFor.nullable().describe("reason for dropping the exchange"),
     secrets: z.array(textType).exactOptional(),
     file: textType.exactOptional(),
   }),

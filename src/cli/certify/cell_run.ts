@@ -4,8 +4,8 @@ import { sha256Hex } from "../../domain/hash.ts";
 import { parseShallow } from "../../domain/json_depth.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
-import type { ServedRequest } from "../../fixture/serve/replayer.ts";
-import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
+import type { ServedRequest } from "../../fixture/serve/answer.ts";
+import type { ServeEvent } from "../../fixture/event.ts";
 import { startReplayServers } from "../../fixture/serve/server.ts";
 import { openSuite } from "../../fixture/serve/suite.ts";
 import { runCommand } from "../../tools/shell/run_command.ts";
@@ -120,7 +120,7 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
   };
   const { routes } = recordedRoutes(recordedPlaces([fixture]));
   const servers = startReplayServers({
-    replayers: suite,
+    suite,
     pace: Infinity,
     faults: fault === null ? null : new TestFaults([fault]),
     clock: ports.clock,

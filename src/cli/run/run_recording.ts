@@ -11,7 +11,8 @@ import type { SocketApi } from "../../apis/socket.ts";
 import { readable } from "../../fixture/format.ts";
 import { type DiscardReason, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
 import { secretLeft } from "../../fixture/record/secret_left.ts";
-import { type ExchangeEvent, FixtureWriter } from "../../fixture/record/writer.ts";
+import type { ExchangeEvent } from "../../fixture/event.ts";
+import { FixtureWriter } from "../../fixture/record/writer.ts";
 import { scanForValues } from "../../fixture/secrets/scan.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
@@ -146,7 +147,8 @@ export class RunRecording {
     } catch (error) {
       failure = fileError(error, "complete the recording", path);
     }
-    const { published, redactions, leftAlone, failure: failed } = await this.#fixture.close();
+    const { tally, redactions, leftAlone, failure: failed } = await this.#fixture.close();
+    const { published } = tally.exchanges;
     if (failed !== null) failure ??= fileError(failed.error, "complete the recording", path);
     failure ??= this.#lossOf(published);
     if (failure === null) {

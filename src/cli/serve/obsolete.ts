@@ -6,7 +6,7 @@ import { readFixture, readHeader } from "../../fixture/read.ts";
 import { promptOf } from "../../fixture/inspect/timeline.ts";
 import { planFixture } from "../../fixture/prune/plan.ts";
 import { replaceByPruned } from "../../fixture/prune/pruned_fixture.ts";
-import type { FixtureUse } from "../../fixture/serve/replayer.ts";
+import type { FixtureUse } from "../../fixture/serve/usage.ts";
 import { sealAs } from "../../fixture/seal.ts";
 import { changeFixture } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";

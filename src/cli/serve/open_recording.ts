@@ -19,11 +19,10 @@ import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import type * as fixture from "../../fixture/record/recordings.ts";
 import { openPatiently } from "../../fixture/record/temp_file.ts";
-import { type ExchangeEvent, FixtureWriter } from "../../fixture/record/writer.ts";
+import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
+import { FixtureWriter } from "../../fixture/record/writer.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
-import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
-import type { ReplaySuiteOptions } from "../../fixture/serve/suite.ts";
-import { unrecordedReplayer } from "../../fixture/serve/unrecorded.ts";
+import type { CreateReplayer } from "../../fixture/serve/suite.ts";
 import { cleanUpFolder } from "../../fixture/clean_up.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { secretEnvironment } from "../secret_environment.ts";
@@ -52,7 +51,7 @@ export interface PlayOptions {
   readonly plays: boolean;
   /** False to send nothing: the recording then keeps nothing, and its folder is only read. */
   readonly sends: boolean;
-  readonly createReplayer: ReplaySuiteOptions["createReplayer"];
+  readonly createReplayer: CreateReplayer;
   readonly onPlayed: (event: ServeEvent) => void;
   /** As {@linkcode ReplaySuiteOptions.recordCommand}. */
   readonly recordCommand?: string;
@@ -125,6 +124,7 @@ async function begun(
   // Players keep the values of both lists, so the new exchanges must have them too.
   const { values, tooShort } = secretEnvironment([...open, ...flags.notSecret ?? []]);
   const writer = FixtureWriter.append(files, path, before, {
+    ...(test === null ? {} : { test }),
     created: clock.now(),
     producer: `reprise ${VERSION}`,
     provider: flags.provider,
@@ -184,13 +184,14 @@ async function playerOf(
     readonly fault: RecordFlags["fault"];
   },
 ): Promise<EarlierPlayer> {
-  const replayer = await createReplayer(before === null || !plays ? [] : [before]);
-  const isUnrecorded = before === null && test !== null;
+  const unrecorded = before === null && test !== null
+    ? { test, folders: [dirname(path)], recordCommand }
+    : null;
   return new EarlierPlayer({
-    replayer: isUnrecorded
-      ? unrecordedReplayer(replayer, { test, folders: [dirname(path)], recordCommand })
-      : replayer,
-    ...{ sends, test, createReplayer },
+    replayer: await createReplayer(before === null || !plays ? [] : [before], unrecorded),
+    sends,
+    test,
+    createReplayer,
     faults: fault === undefined ? null : new TestFaults(fault),
     onEvent: onPlayed,
   });

@@ -59,7 +59,7 @@ export async function recordVerb(
     playing: plays || flags.fault !== undefined
       ? await playOptions(ports, { flags, wraps, sends, view })
       : null,
-    onExchange: (event) => view.exchange(event),
+    onExchange: (event) => view.add(event),
   });
   const recorder = await listening(ports, { flags, folder, routes, view });
   const served = servedRoutes(recorder);
@@ -106,7 +106,7 @@ export async function recordVerb(
     thrown = asRepriseError(error);
   }
   return reportEnd({ output, events }, await folder.recordings.close(), {
-    ...{ out, plays, code, thrown, counts: view.counts },
+    ...{ out, plays, code, thrown, tally: view.tally },
     unsetKeys: wraps && sends ? unsetKeys(ports, served, new Set(played?.baseUrls.keys())) : [],
     variables: wraps ? served.map(({ route }) => route.variable) : null,
     tooShort: [...folder.tooShort],
@@ -154,22 +154,17 @@ async function endRecorded(
   } catch (error) {
     refused = asRepriseError(error);
   }
-  const counts = tests.take(test);
-  const { skipped, turned_away } = counts;
-  const facts = {
-    code: 0,
-    counts: { skipped, turned_away, played: counts.served, missed: counts.missed },
-    variables: null,
-  };
+  const requests = tests.take(test);
+  const { tally } = requests;
   const { summary = null, unused = [], unmetFaults = [] } = ended ?? {};
   const error = summary === null
     ? refused
     : summary.failure !== null
     ? fileError(summary.failure.error, "record", path)
-    : lossOf(summary, facts);
-  const report = testReport(request, counts, {
+    : lossOf(tally, { code: 0, variables: null, before: summary.before });
+  const report = testReport(request, requests, {
     ...{ path, unused: marks ? [] : unused, unmetFaults, error },
-    usesRecording: counts.served > 0,
+    usesRecording: tally.answers.served + tally.faulted > 0,
   });
   if (!marks || request.allowUnused || report.exit_code !== 0) return report;
   await markObsolete(ports, path, unused);
@@ -204,7 +199,7 @@ async function listening(
       host,
       token,
       answersChecks: missing === true || fault !== undefined,
-      onEvent: (event) => view.refused(event),
+      onEvent: (event) => view.add(event),
     });
   } catch (error) {
     await recordings.close();
@@ -231,7 +226,7 @@ async function playOptions(
     recordCommand: isSuite ? advice : missingCommand(flags, { wraps }),
   });
   return {
-    ...{ plays: flags.missing === true, sends, createReplayer, onPlayed: (event) => view.played(event) },
+    ...{ plays: flags.missing === true, sends, createReplayer, onPlayed: (event) => view.add(event) },
     ...(isSuite ? { recordCommand: advice } : {}),
   };
 }

@@ -4,6 +4,7 @@ import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
 import type { RecordingSummary } from "../../fixture/record/summaries.ts";
+import type { Tally } from "../../fixture/tally.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
 import {
@@ -31,20 +32,11 @@ export interface EndFacts {
   readonly thrown: RepriseError | null;
   /** Variables with values that are too short to look for. */
   readonly tooShort: readonly string[];
-  readonly counts: RequestCounts;
+  readonly tally: Tally;
   /** Key variables that are not set and that requests need. @default {none} */
   readonly unsetKeys?: readonly string[];
   /** True if the loss of each test was reported at its end. @default {false} */
   readonly isReported?: boolean;
-}
-
-/** Numbers of requests that are not exchanges. */
-export interface RequestCounts {
-  readonly skipped: number;
-  readonly turned_away: number;
-  readonly played: number;
-  /** Requests that `--missing` may not send. */
-  readonly missed: number;
 }
 
 /** Reports the end of a recording. @returns the exit code: that of the command first, then of the recording. */
@@ -53,11 +45,10 @@ export function reportEnd(
   { total: sums, tests, failedIn, unmetFaults }: FolderSummary,
   facts: EndFacts,
 ): ExitCode {
-  const { out, plays, code, thrown, tooShort, counts } = facts;
-  const { played, missed, turned_away } = counts;
+  const { out, plays, code, thrown, tooShort, tally, isReported = false } = facts;
+  const { served: played, missed, turned_away } = tally.answers;
   const failed = sums.failure === null ? null : fileError(sums.failure.error, "record", failedIn);
-  const error = thrown ?? failed ??
-    (facts.isReported === true ? null : lossOf(sums, facts));
+  const error = thrown ?? failed ?? (isReported ? null : lossOf(tally, { ...facts, before: sums.before }));
   const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
   if (error !== null) {
     events.write({ ...error.toJSON(), type: "error" });
@@ -66,9 +57,9 @@ export function reportEnd(
   events.write({
     type: "record.ended",
     out,
-    ...membersOf(sums),
+    ...membersOf({ ...sums, tally }),
     turned_away,
-    ...(plays ? { played, missed, error_answers: sums.errorAnswers } : {}),
+    ...(plays ? { played, missed, error_answers: tally.errorAnswers } : {}),
     ...(tests === null
       ? {}
       : { tests: tests.map(({ test, ...summary }) => ({ test, ...membersOf(summary) })) }),
@@ -83,21 +74,24 @@ export function reportEnd(
     leftAloneNote(sums.leftAlone),
   ];
   for (const note of notes) if (note !== null) output.note(note);
-  // Each test has reported its own.
-  if (facts.isReported !== true) { for (const fault of unmetFaults) output.note(unmetFaultNote(fault)); }
-  if (facts.isReported === true) {
-    output.note(`${counted(tests?.length ?? 0, "test")}: ${played} played, ${sums.published} recorded`);
+  if (isReported) {
+    // Each test has reported its own faults.
+    const { published } = tally.exchanges;
+    output.note(`${counted(tests?.length ?? 0, "test")}: ${played} played, ${published} recorded`);
     return output.closed ? output.closedExitCode : exitCode;
   }
-  const kept = endLine(sums, { out, tests: tests === null ? "" : ` of ${counted(tests.length, "test")}` });
+  for (const fault of unmetFaults) output.note(unmetFaultNote(fault));
+  const kept = endLine({ ...sums, tally }, {
+    out,
+    tests: tests === null ? "" : ` of ${counted(tests.length, "test")}`,
+  });
   output.note((plays ? `${played} played, ` : "") + (missed === 0 ? "" : `${missed} missed, `) + kept);
   return output.closed ? output.closedExitCode : exitCode;
 }
 
-function membersOf(summary: RecordingSummary) {
-  const { before, published, overSocket, dropped, refused, unkept, redactions, altered } = summary;
+function membersOf({ before, tally, redactions, altered, ...summary }: RecordingSummary) {
   return {
-    ...{ before, published, over_socket: overSocket, dropped, refused, unkept, redactions, altered },
+    ...{ before, ...tally.exchanges, redactions, altered },
     left_alone: summary.leftAlone,
     match_rules: summary.matchRules,
     withheld_rules: summary.withheldRules,
@@ -105,12 +99,12 @@ function membersOf(summary: RecordingSummary) {
 }
 
 function endLine(
-  { before, published, overSocket, dropped, redactions }: RecordingSummary,
+  { before, tally: { exchanges: { published, over_socket, dropped } }, redactions }: RecordingSummary,
   { out, tests }: { readonly out: string; readonly tests: string },
 ): string {
   const replaced = total(redactions);
   const exchanges = counted(published, "exchange") +
-    (overSocket === 0 ? "" : ` (${overSocket} over WebSocket)`);
+    (over_socket === 0 ? "" : ` (${over_socket} over WebSocket)`);
   return (before === 0
     ? `recorded ${exchanges}${tests} into "${out}"`
     : `added ${exchanges} to the ${before}${tests} in "${out}"`) +
@@ -120,18 +114,19 @@ function endLine(
 
 /** Returns the error about requests that the fixture lacks; `null` if it lacks none. */
 export function lossOf(
-  { before, published, dropped, refused, unkept, errorAnswers }: RecordingSummary,
-  { code, counts, variables }: Pick<EndFacts, "code" | "counts" | "variables">,
+  { answers: { served, missed, turned_away, skipped }, exchanges, errorAnswers }: Tally,
+  { code, variables, before }: Pick<EndFacts, "code" | "variables"> & { readonly before: number },
 ): RepriseError | null {
+  const { published, dropped, refused, unkept } = exchanges;
   if (refused > 0) return leftOver(refused);
   if (unkept > 0) return notKept(unkept);
-  if (counts.turned_away > 0) return notServed(counts.turned_away);
-  if (counts.missed > 0) return stillMissing(counts.missed);
+  if (turned_away > 0) return notServed(turned_away);
+  if (missed > 0) return stillMissing(missed);
   if (errorAnswers > 0) return errorsAnswered(errorAnswers);
   if (code !== 0 || variables === null || published > 0) return null;
-  if (counts.played > 0 && dropped === 0) return null;
+  if (served > 0 && dropped === 0) return null;
   const hint = dropped === 0
-    ? nothingSentNote("recorder", { skipped: counts.skipped, variables })
+    ? nothingSentNote("recorder", { skipped, variables })
     : "The notes above say why each exchange was left out";
   return nothingRecorded(before, hint);
 }

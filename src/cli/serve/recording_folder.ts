@@ -3,7 +3,6 @@ import type { Files } from "../../domain/ports.ts";
 import { STAGING_FOLDER } from "../../fixture/format.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import { TestRecordings } from "../../fixture/record/test_recordings.ts";
-import type { ExchangeEvent } from "../../fixture/record/writer.ts";
 import { upstreamsOf } from "../../fixture/upstreams.ts";
 import { isTestName } from "../../fixture/test_path.ts";
 import { fileError, orFileError } from "../../store/fs_errors.ts";
@@ -12,14 +11,10 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { type OpenOptions, openRecording } from "./open_recording.ts";
 import { readListed } from "./served_fixtures.ts";
 
-/** Event of an exchange, with the test that its request names. */
-export type RecordedEvent = ExchangeEvent & { readonly test?: string };
-
 /** Options of {@linkcode openFolder}. */
-export interface FolderOptions extends Omit<OpenOptions, "test" | "onExchange"> {
+export interface FolderOptions extends Omit<OpenOptions, "test"> {
   /** True for a folder that holds the fixtures of tests, even if none is there yet. @default {false} */
   readonly isSuite?: boolean;
-  readonly onExchange: (event: RecordedEvent) => void;
 }
 
 /** Folder that is being recorded into. */
@@ -54,10 +49,7 @@ export async function openFolder(
   const { files } = ports;
   const tooShort = new Set<string>();
   const opened = async (at: string, test: string | null) => {
-    const onExchange: OpenOptions["onExchange"] = test === null
-      ? options.onExchange
-      : ({ type, ...event }) => options.onExchange({ type, test, ...event });
-    const recording = await openRecording(ports, at, { ...options, test, onExchange });
+    const recording = await openRecording(ports, at, { ...options, test });
     for (const name of recording.tooShort) tooShort.add(name);
     return recording;
   };

@@ -7,7 +7,7 @@ import { createCures } from "../../fixture/match/cure.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplayer } from "../../fixture/serve/replayer.ts";
 import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
-import type { ReplaySuiteOptions } from "../../fixture/serve/suite.ts";
+import type { CreateReplayer } from "../../fixture/serve/suite.ts";
 import { withOpen } from "../../fixture/secrets/secret_values.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { Output } from "../output.ts";
@@ -49,7 +49,7 @@ export interface FactoryOptions {
 export async function replayerFactory(
   ports: Pick<Ports, "clock" | "env" | "files" | "process" | "workingDirectory">,
   { flags, output, recordCommand, command, notSecret = [] }: FactoryOptions,
-): Promise<ReplaySuiteOptions["createReplayer"]> {
+): Promise<CreateReplayer> {
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
   const flagRules = parseFlags(flags);
@@ -67,7 +67,7 @@ export async function replayerFactory(
   };
   const scrubberOf = scrubbers();
   let isNoted = rewriteContext || output === null;
-  return async (fixtures) => {
+  return async (fixtures, unrecorded = null) => {
     const declared = await normalizersOf(fixtures, flagRules);
     const normalizerOf = withoutRules ? NO_RULES : declared;
     requireUnambiguous(fixtures, normalizerOf);
@@ -77,7 +77,7 @@ export async function replayerFactory(
       isNoted = note !== null;
     }
     const scrubber = scrubberOf([...notSecret, ...fixtures.flatMap(({ header }) => header.not_secret ?? [])]);
-    return createReplayer(fixtures, { ...options, normalizerOf, scrubber });
+    return createReplayer(fixtures, { ...options, normalizerOf, scrubber, unrecorded });
   };
 }
 

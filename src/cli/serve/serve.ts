@@ -7,8 +7,9 @@ import type { RouteServers } from "../../fixture/loopback/route.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
-import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
-import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
+import type { ServeEvent } from "../../fixture/event.ts";
+import type { NumberedExchange } from "../../fixture/exchange.ts";
+import { Tally } from "../../fixture/tally.ts";
 import { type ReplayServersOptions, startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
@@ -63,11 +64,9 @@ export async function serveVerb(
   const { events } = run;
   const view = new ServeView(output, { isChatty, judgesOutputs: flags.failOn !== undefined });
   const tests = new TestEvents();
-  const counts = { requests: 0, skipped: 0, turned_away: 0, hurried: 0 };
+  const tally = new Tally();
   const onEvent = (event: ServeEvent) => {
-    if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
-    else if (event.type !== "warning") counts.requests += 1;
-    if (event.type === "played" && event.hurried === true) counts.hurried += 1;
+    tally.add(event);
     events.write(event);
     if (isSuite) tests.add(event);
     else if (!events.onStdout) view.event(event);
@@ -97,15 +96,9 @@ export async function serveVerb(
     unset: bypassingVariables(served),
   });
 
-  const summary: ServeSummary = {
-    ...suite.summary,
-    turned_away: counts.turned_away,
-    skipped: counts.skipped,
-    hurried: counts.hurried,
-    unmet_faults: faults?.unmet() ?? [],
-  };
-  const unusedCommand = wraps && counts.requests === 0 && flags.allowUnused !== true
-    ? unusedVerdict({ skipped: counts.skipped, variables: Object.keys(baseUrls) })
+  const summary: ServeSummary = { ...tally.answers, ...suite.usage, unmet_faults: faults?.unmet() ?? [] };
+  const unusedCommand = wraps && tally.requests === 0 && flags.allowUnused !== true
+    ? unusedVerdict({ skipped: summary.skipped, variables: Object.keys(baseUrls) })
     : null;
   // Each test has its own report.
   const verdict = isSuite ? null : verdictOf(summary, flags) ?? unusedCommand;
@@ -161,7 +154,6 @@ async function openPlayed(
       command: shown,
       ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
     }),
-    command: shown,
     ...(isSuite ? { recordCommand: RECORD_NEW } : {}),
   });
   return { fixtures, folders, suite };
@@ -180,7 +172,7 @@ function startServers(
   const servers = startReplayServers(
     {
       ...options,
-      replayers: suite,
+      suite,
       clock: ports.clock,
       port,
       host,
@@ -222,7 +214,7 @@ async function endServed(
   const unmetFaults = faults?.end(test) ?? [];
   try {
     const summary = await suite.end(test);
-    const numbersOf = (listed: ReplaySummary["unused"] = []) => listed.map(({ number }) => number);
+    const numbersOf = (listed: readonly NumberedExchange[] = []) => listed.map(({ number }) => number);
     const [use, ...others] = summary?.fixtures ?? [];
     const usesRecording = use !== undefined && use.used.length > 0;
     // Without any exchange nothing could be played, so a recording that the test does not use is reported instead.

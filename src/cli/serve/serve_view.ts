@@ -1,29 +1,18 @@
 /** Output of `serve` for people: a line for each request, and a summary. */
 import { counted } from "../../domain/text.ts";
-import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
-import { MAX_DIFFERENCES } from "../../fixture/match/difference.ts";
+import type { EventOf, ServeEvent } from "../../fixture/event.ts";
 import { TIERS } from "../../fixture/match/tiers.ts";
 import type { RecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { SuiteFixture } from "../../fixture/serve/suite.ts";
-import type { SuiteSummary } from "../../fixture/serve/suite_summary.ts";
-import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { Output } from "../output.ts";
+import { ReplayLines } from "./event_lines.ts";
 import { unmetFaultNote } from "./recording_notes.ts";
 
 /** The most exchanges, or tests, that the summary lists. */
 const LISTED_UNUSED = 10;
 
-/** The counts of all requests. */
-export interface ServeSummary extends SuiteSummary {
-  /** Requests that no fixture may answer: without the token, from a web page, over a cap. */
-  readonly turned_away: number;
-  /** Connection checks and WebSocket upgrades, which are neither exchanges nor misses. */
-  readonly skipped: number;
-  /** Answers that ask for no wait, although the recorded ones do. */
-  readonly hurried: number;
-  /** Faults without effect: too few requests came, or the faults did not apply to the answers. */
-  readonly unmet_faults: readonly string[];
-}
+/** Members of the last event of `serve` besides its exit codes. */
+export type ServeSummary = Omit<EventOf<"serve.ended">, "type" | "exit_code" | "command_exit_code">;
 
 /** Writes to stderr. */
 export class ServeView {
@@ -113,22 +102,6 @@ export function recordedPathsNote(found: readonly RecordedPaths[]): string | nul
     "elsewhere, --rewrite-context replaces them with the client's own";
 }
 
-const SKIPPED = {
-  connection_check: "a connection check, neither an exchange nor a miss",
-  websocket_upgrade: "a WebSocket upgrade, refused so that the client uses HTTP",
-  unsolicited_message:
-    "a WebSocket message that answers no message of the client, passed on and not recorded",
-  warm_up: "a warm-up without a recording, answered with an empty response",
-  previous_response_not_found: "continues a response that this WebSocket does not have",
-} as const;
-
-/** A request that is not an exchange, as a line. */
-export function refusedLine(event: SkippedEvent | TurnedAwayEvent): string {
-  const of = event.test === undefined ? "" : `${event.test}: `;
-  if (event.type === "turned_away") return `${of}turned away with ${event.status}: ${event.message}`;
-  return `${of}${event.method} ${event.path}: ${event.status}, ${SKIPPED[event.reason]}`;
-}
-
 /** Returns the tiers of the played requests and the rules that they needed; `null` if all had the recorded bytes. */
 function matchedLine({ tiers, rules }: ServeSummary): string | null {
   const needed = Object.entries(rules).map(([rule, count]) => `${rule} ${count}`).join(", ");
@@ -137,77 +110,4 @@ function matchedLine({ tiers, rules }: ServeSummary): string | null {
   );
   const matched = TIERS.reduce((sum, tier) => sum + tiers[tier], 0);
   return matched === tiers.exact ? null : `${matched} matched: ${parts.join(", ")}`;
-}
-
-/** Lines about the requests of a replay. A cause of misses is described once: clients send a request again, or vary it. */
-export class ReplayLines {
-  /** Number of the first request that missed for a cause. */
-  readonly #first = new Map<string, number>();
-
-  /** Returns the line about a request; the first miss for its cause has more. */
-  of(event: ServeEvent): string {
-    if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
-    const of = event.test === undefined ? "" : `${event.test}: `;
-    const asked = `${of}${event.request} ${event.method} ${event.path}`;
-    switch (event.type) {
-      case "played":
-        return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
-          (event.repeat === undefined ? "" : `, repeated (${event.repeat})`) +
-          (event.rules === undefined ? "" : `, needed ${event.rules.join(", ")}`) +
-          (event.fault === undefined ? "" : `, broken: ${event.fault}`);
-      case "faulted":
-        return `${asked}: ${event.status ?? "no status"}, a fault instead of an answer: ${event.fault}`;
-      case "miss":
-        return `${asked}: ${event.status}, miss: ${this.#repeated(event) ?? wholeMiss(event)}`;
-      case "refused":
-        return `${asked}: ${event.status}, rule ${event.rule} (${event.grade}): ${event.message}`;
-      case "warning":
-        return `${asked}: warning, ${event.rule}${
-          event.grade === null ? "" : ` (${event.grade})`
-        }: ${event.message}`;
-    }
-  }
-
-  /** Returns the message of a miss for the report of a test. */
-  ofMiss(event: Miss): string {
-    const { request, method, path } = event;
-    const repeated = this.#repeated(event);
-    return repeated === null
-      ? wholeMiss(event)
-      : `Request ${request} (${method} ${path}) is a miss ${repeated}`;
-  }
-
-  /** Names the earlier request with the cause of this miss; `null` if this is the first. */
-  #repeated({ request, method, path, nearest, differences, cure }: Miss): string | null {
-    const cause = JSON.stringify([method, path, nearest, cure]);
-    const first = this.#first.get(cause);
-    if (first === undefined) {
-      this.#first.set(cause, request);
-      return null;
-    }
-    const [difference, ...others] = differences;
-    const atLeast = differences.length < MAX_DIFFERENCES ? "" : "at least ";
-    return `as request ${first}` + (difference === undefined ? "" : `, at ${difference.path}`) +
-      (others.length === 0 ? "" : `, and in ${atLeast}${counted(others.length, "other place")}`);
-  }
-}
-
-type Miss = Extract<ServeEvent, { type: "miss" }>;
-
-/** Returns the message of a miss and a line for each further difference. */
-function wholeMiss(event: Miss): string {
-  return [event.message, ...moreOf(event)].join("\n  ");
-}
-
-/** Returns the lines about a miss after the first, which names the first difference. */
-function moreOf({ differences }: Miss): string[] {
-  const others = differences.slice(1).map(({ path, recorded, received }) =>
-    `also differs at ${path}: recorded ${recorded}, received ${received}`
-  );
-  return [
-    ...others,
-    ...(differences.length < MAX_DIFFERENCES
-      ? []
-      : [`only the first ${MAX_DIFFERENCES} differences are listed`]),
-  ];
 }

@@ -3,11 +3,9 @@
  * ends.
  */
 import type { RepriseError } from "../../domain/errors.ts";
-import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
-import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
-import { dropLine } from "./recording_view.ts";
-import type { RecordedEvent } from "./recording_folder.ts";
-import { ReplayLines } from "./serve_view.ts";
+import type { RequestEvent } from "../../fixture/event.ts";
+import { Tally } from "../../fixture/tally.ts";
+import { ReplayLines } from "./event_lines.ts";
 import type { TestReport, TestRequest } from "./test_process.ts";
 
 /** Advice in messages about a request without a recording: the command of the tests is known to the user only. */
@@ -18,64 +16,40 @@ export const RECORD_NEW = "run the test with REPRISE_RECORD=new";
 /** Advice for a process of tests that records nothing, because a CI system runs it. */
 export const RECORD_IN_CI = "CI is set, so nothing is sent. REPRISE_ALLOW_LIVE=1 allows it";
 
-/** Counts of the requests of a test, and messages about those that went wrong. */
-export interface TestCounts {
-  served: number;
-  recorded: number;
-  missed: number;
-  refused: number;
-  turned_away: number;
-  skipped: number;
-  /** Exchanges that were not recorded. */
-  dropped: number;
+/** Requests of a test, and messages about those that went wrong. */
+export interface TestRequests {
+  readonly tally: Tally;
   readonly messages: string[];
   readonly lines: ReplayLines;
 }
 
-type RequestEvent = ServeEvent | RecordedEvent | SkippedEvent | TurnedAwayEvent;
-
-/** Counts of tests that have not ended. */
+/** Requests of tests that have not ended. */
 export class TestEvents {
-  readonly #tests = new Map<string, TestCounts>();
+  readonly #tests = new Map<string, TestRequests>();
 
-  /** Counts a request; one without a test counts for none. */
+  /** Adds an event of a request; one without a test belongs to none. */
   add({ test, ...event }: RequestEvent): void {
     if (test === undefined) return;
-    const counts = this.#tests.get(test) ?? noRequests();
-    this.#tests.set(test, counts);
-    switch (event.type) {
-      case "played":
-      case "faulted":
-        counts.served += 1;
-        return;
-      case "exchange":
-        if (event.state === "published") counts.recorded += 1;
-        else {
-          counts.dropped += 1;
-          counts.messages.push(dropLine(event));
-        }
-        return;
-      case "skipped":
-        counts.skipped += 1;
-        return;
-      case "warning":
-        return;
-      case "miss":
-        counts.missed += 1;
-        counts.messages.push(counts.lines.ofMiss(event));
-        return;
-      case "refused":
-      case "turned_away":
-        counts[event.type] += 1;
-        counts.messages.push(counts.lines.of(event));
+    const { tally, messages, lines } = this.#tests.get(test) ?? this.#begin(test);
+    tally.add(event);
+    const isDropped = event.type === "exchange" && event.state === "dropped";
+    if (event.type === "miss") messages.push(lines.ofMiss(event));
+    else if (isDropped || event.type === "refused" || event.type === "turned_away") {
+      messages.push(lines.of(event));
     }
   }
 
-  /** Returns the counts of a test, and forgets them. */
-  take(test: string): TestCounts {
-    const counts = this.#tests.get(test) ?? noRequests();
+  /** Returns the requests of a test, and forgets them. */
+  take(test: string): TestRequests {
+    const requests = this.#tests.get(test) ?? this.#begin(test);
     this.#tests.delete(test);
-    return counts;
+    return requests;
+  }
+
+  #begin(test: string): TestRequests {
+    const requests = { tally: new Tally(), messages: [], lines: new ReplayLines() };
+    this.#tests.set(test, requests);
+    return requests;
   }
 }
 
@@ -105,10 +79,12 @@ export const NO_RECORDING: TestOutcome = {
 /** Writes the report of an ended test. */
 export function testReport(
   { test, allowUnused }: TestRequest,
-  { messages: found, lines: _, skipped, dropped, ...counts }: TestCounts,
+  { messages: found, tally: { answers, exchanges, faulted } }: TestRequests,
   { path, unused, usesRecording, unmetFaults, error }: TestOutcome,
 ): TestReport {
-  const { served, recorded, missed } = counts;
+  const { missed, refused, turned_away, skipped } = answers;
+  const { published: recorded, dropped } = exchanges;
+  const served = answers.served + faulted;
   const messages = [...found];
   // A message about a request says more than the error about all of them.
   if (error !== null && (found.length === 0 || error.code.startsWith("storage_"))) {
@@ -125,7 +101,7 @@ export function testReport(
     type: "test.ended",
     test,
     exit_code: messages.length === 0 ? 0 : error?.exitCode ?? 7,
-    ...counts,
+    ...{ served, recorded, missed, refused, turned_away },
     unused: [...unused],
     messages,
     notes: [],
@@ -151,18 +127,4 @@ function silentMessage(skipped: number): string {
     ? "The test sent only connection checks (HEAD) or WebSocket upgrades, which are no exchanges"
     : "No request of the test reached reprise: give its client the base URL of this test, " +
       "or allow a test without requests";
-}
-
-function noRequests(): TestCounts {
-  return {
-    served: 0,
-    recorded: 0,
-    missed: 0,
-    refused: 0,
-    turned_away: 0,
-    skipped: 0,
-    dropped: 0,
-    messages: [],
-    lines: new ReplayLines(),
-  };
 }

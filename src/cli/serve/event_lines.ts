@@ -1,0 +1,140 @@
+/** Events about requests as lines for people. */
+import { counted } from "../../domain/text.ts";
+import type {
+  EventOf,
+  ExchangeEvent,
+  RequestEvent,
+  SkippedEvent,
+  TurnedAwayEvent,
+} from "../../fixture/event.ts";
+import { MAX_DIFFERENCES } from "../../fixture/match/difference.ts";
+import type { DiscardReason } from "../../fixture/record/exchange_outcome.ts";
+import { secretLeft } from "../../fixture/record/secret_left.ts";
+
+/** Lines about the requests of a replay. A cause of misses is described once: clients send a request again, or vary it. */
+export class ReplayLines {
+  /** Number of the first request that missed for a cause. */
+  readonly #first = new Map<string, number>();
+
+  /** Returns the line about a request; the first miss for its cause has more. */
+  of(event: RequestEvent): string {
+    if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
+    if (event.type === "exchange") return event.state === "dropped" ? dropLine(event) : exchangeLine(event);
+    const of = event.test === undefined ? "" : `${event.test}: `;
+    const asked = `${of}${event.request} ${event.method} ${event.path}`;
+    switch (event.type) {
+      case "played":
+        return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
+          (event.repeat === undefined ? "" : `, repeated (${event.repeat})`) +
+          (event.rules === undefined ? "" : `, needed ${event.rules.join(", ")}`) +
+          (event.fault === undefined ? "" : `, broken: ${event.fault}`);
+      case "faulted":
+        return `${asked}: ${event.status ?? "no status"}, a fault instead of an answer: ${event.fault}`;
+      case "miss":
+        return `${asked}: ${event.status}, miss: ${this.#repeated(event) ?? wholeMiss(event)}`;
+      case "refused":
+        return `${asked}: ${event.status}, rule ${event.rule} (${event.grade}): ${event.message}`;
+      case "warning":
+        return `${asked}: warning, ${event.rule}${
+          event.grade === null ? "" : ` (${event.grade})`
+        }: ${event.message}`;
+    }
+  }
+
+  /** Returns the message of a miss for the report of a test. */
+  ofMiss(event: Miss): string {
+    const { request, method, path } = event;
+    const repeated = this.#repeated(event);
+    return repeated === null
+      ? wholeMiss(event)
+      : `Request ${request} (${method} ${path}) is a miss ${repeated}`;
+  }
+
+  /** Names the earlier request with the cause of this miss; `null` if this is the first. */
+  #repeated({ request, method, path, nearest, differences, cure }: Miss): string | null {
+    const cause = JSON.stringify([method, path, nearest, cure]);
+    const first = this.#first.get(cause);
+    if (first === undefined) {
+      this.#first.set(cause, request);
+      return null;
+    }
+    const [difference, ...others] = differences;
+    const atLeast = differences.length < MAX_DIFFERENCES ? "" : "at least ";
+    return `as request ${first}` + (difference === undefined ? "" : `, at ${difference.path}`) +
+      (others.length === 0 ? "" : `, and in ${atLeast}${counted(others.length, "other place")}`);
+  }
+}
+
+type Miss = EventOf<"miss">;
+
+/** Returns the message of a miss and a line for each further difference. */
+function wholeMiss(event: Miss): string {
+  return [event.message, ...moreOf(event)].join("\n  ");
+}
+
+/** Returns the lines about a miss after the first, which names the first difference. */
+function moreOf({ differences }: Miss): string[] {
+  const others = differences.slice(1).map(({ path, recorded, received }) =>
+    `also differs at ${path}: recorded ${recorded}, received ${received}`
+  );
+  return [
+    ...others,
+    ...(differences.length < MAX_DIFFERENCES
+      ? []
+      : [`only the first ${MAX_DIFFERENCES} differences are listed`]),
+  ];
+}
+
+const SKIPPED = {
+  connection_check: "a connection check, neither an exchange nor a miss",
+  websocket_upgrade: "a WebSocket upgrade, refused so that the client uses HTTP",
+  unsolicited_message:
+    "a WebSocket message that answers no message of the client, passed on and not recorded",
+  warm_up: "a warm-up without a recording, answered with an empty response",
+  previous_response_not_found: "continues a response that this WebSocket does not have",
+} as const;
+
+/** A request that is not an exchange, as a line. */
+export function refusedLine(event: SkippedEvent | TurnedAwayEvent): string {
+  const of = event.test === undefined ? "" : `${event.test}: `;
+  if (event.type === "turned_away") return `${of}turned away with ${event.status}: ${event.message}`;
+  return `${of}${event.method} ${event.path}: ${event.status}, ${SKIPPED[event.reason]}`;
+}
+
+function exchangeLine({ test, number, connection, method, path, status, bytes, ms }: ExchangeEvent): string {
+  const over = connection === undefined ? "" : ` (WebSocket ${connection})`;
+  return `${test === undefined ? "" : `${test}: `}exchange ${number}: ${method} ${path} ${status}${over}, ${
+    counted(bytes, "byte")
+  } in ${Math.round(ms)} ms`;
+}
+
+/** Reasons to leave an exchange out, as text for people. */
+const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
+  no_answer: "the upstream could not be reached",
+  closed: "the client hung up (--keep-cut keeps the exchange)",
+  cut: "its body broke off (--keep-cut keeps the exchange)",
+  no_terminal_event: "its stream has no terminal event (--keep-cut keeps the exchange)",
+  error_answer: "the API answered with an error, which --missing does not keep (--keep-errors keeps it)",
+  encoding: "its content encoding cannot be decoded",
+  invalid: "a fixture cannot hold its method, status or headers",
+  too_large: "its body is larger than a fixture can hold",
+  unreadable:
+    "its headers are not valid HTTP, or its compressed body is damaged or too large once decompressed",
+  stopped: "it was still running when the recording ended",
+  secret_left: "it still held a secret",
+  storage: "it could not be written",
+};
+
+/** Returns the line about an exchange that was not recorded. */
+function dropLine(event: Omit<ExchangeEvent, "type">): string {
+  const { test, request, method, path, reason, secrets = [], file } = event;
+  const isKeyRefused = reason === "error_answer" && (event.status === 401 || event.status === 403);
+  const why = file !== undefined
+    ? secretLeft(file, secrets).message
+    : isKeyRefused
+    ? "the API did not accept its key, and --missing keeps no error"
+    : DROP_REASONS[reason ?? "storage"];
+  const status = reason === "error_answer" ? ` ${event.status}` : "";
+  const of = test === undefined ? "" : ` of ${test}`;
+  return `not recorded: request ${request}${of}, ${method} ${path}${status}: ${why}`;
+}
