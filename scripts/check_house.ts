@@ -95,6 +95,11 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
         return `Names an API or provider: ${what}: take it from the Api value or a row of src/apis`;
       },
     },
+    spreads: never(
+      /^src\/.*\.ts$/,
+      /\.\.\.\{ |\.\.\.\[[^\]]*\](?: as const)?,$/gm,
+      "write the members themselves, on as many lines as the formatter takes",
+    ),
     length: {
       files: /^(?:main\.ts|(?:src|tests|scripts|bench|npm)\/.*\.(?:ts|js|mjs|cjs))$/,
       find: /^(?:.*\n){400}(?=[^])/g,

@@ -129,7 +129,9 @@ class Reading {
       if (event.type !== "tool_call") return [];
       const { item } = event;
       const call: Call = {
-        ...{ kind: "call", id: this.#newId(callIdOf(item)), name: callNameOf(item) },
+        kind: "call",
+        id: this.#newId(callIdOf(item)),
+        name: callNameOf(item),
         arguments: callArgumentsOf(item),
       };
       calls.push([event.seq, call]);

@@ -65,7 +65,10 @@ export async function importAgentSession(
   const [instructions, tools] = [texts.instructions, texts.tools].map(sha256Hex) as [string, string];
   const at = new Date(ports.clock.now()).toISOString();
   const callOf = (own: SessionId, branch?: Pick<AgentBranch, "times">): ImportCall => ({
-    ...{ id: own, trusted, at, times: branch?.times ?? times },
+    id: own,
+    trusted,
+    at,
+    times: branch?.times ?? times,
     pins: { ...options.pins, instructions, tools },
   });
   const [first, ...others] = branchesIn(session);
@@ -199,7 +202,9 @@ async function importFork(
   const { last, before, checkpoint } = sharedHistory(main, branch.runs);
   const plan = planFork(ports, home, { parent, toSeq: last?.seq[1] });
   await forkSession(ports, home, plan, {
-    ...{ id: call.id, summary: null, usage: NO_USAGE },
+    id: call.id,
+    summary: null,
+    usage: NO_USAGE,
     more: (turn) => buildTurns(branch, call, { checkpoint, before: [...before, { turn, line: null }] }),
   });
 }

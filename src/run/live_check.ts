@@ -88,7 +88,9 @@ class Check {
   readonly #asking: Asking;
   readonly #settings: PinnedSettings;
   readonly #session = new MemorySession({
-    ...{ id: "doctor", manifest: null, turns: [] },
+    id: "doctor",
+    manifest: null,
+    turns: [],
     allTurns: () => [],
     readBlob: () => null,
   }, []);

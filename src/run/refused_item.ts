@@ -251,7 +251,10 @@ const MUCH = 4 / 5;
 export function shrinksMuch(turns: readonly Turn[], target: FoldTarget): boolean {
   try {
     const { before, after } = shrink(turns, {
-      ...{ most: DEFAULT_TAIL_EVENTS, least: unseenEvents(turns), target, elides: true },
+      most: DEFAULT_TAIL_EVENTS,
+      least: unseenEvents(turns),
+      target,
+      elides: true,
     });
     return after.bytes <= before.bytes * MUCH;
   } catch (error) {

@@ -129,7 +129,11 @@ export class Retries {
     const { shrinksMuch, withRefusedItem } = await import("./refused_item.ts");
     const turns = setup.writer.allTurns();
     return withRefusedItem(error, {
-      ...{ failure, folded, turns, session: setup, mayBeReasoning },
+      failure,
+      folded,
+      turns,
+      session: setup,
+      mayBeReasoning,
       named: setup.api.entryNamed(failure, folded.entries),
       shrinks: () => shrinksMuch(turns, targetOf(setup, { account, run })),
     });

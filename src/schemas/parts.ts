@@ -104,8 +104,16 @@ export const error = z.object({
 const change = z.object({
   action: z.enum(["append", "create", "end", "listen", "remove", "replace", "run", "send", "stop"]),
   what: z.enum([
-    ...["blob", "command", "exchange", "file", "fixture", "process", "request", "run"] as const,
-    ...["session", "turn"] as const,
+    "blob",
+    "command",
+    "exchange",
+    "file",
+    "fixture",
+    "process",
+    "request",
+    "run",
+    "session",
+    "turn",
   ]),
   name: textType.nullable().describe("id, path or URL; null if it has none yet"),
 });

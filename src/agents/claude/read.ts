@@ -33,8 +33,10 @@ export function isClaudeLine(json: JsonObject): boolean {
   // Some exporters leave the id of the session out; printed events have another one.
   const isMessage = MESSAGES.has(type) && isJsonObject(json.message) && json.session_id === undefined;
   return [
-    ...[sessionId, isMessage && uuid],
-    ...[type === "summary" && leafUuid, type === "file-history-snapshot" && messageId],
+    sessionId,
+    isMessage && uuid,
+    type === "summary" && leafUuid,
+    type === "file-history-snapshot" && messageId,
   ].some((id) => typeof id === "string");
 }
 

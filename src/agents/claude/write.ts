@@ -11,9 +11,16 @@ export function writeClaude({ conversation, id, directory, random }: Written): A
   const lines = conversation.spoken.map((spoken): JsonObject => {
     const uuid = randomUuid(random);
     const line = {
-      ...{ parentUuid, isSidechain: false, userType: "external", cwd: directory, sessionId: id },
-      ...{ version: VERSION, type: spoken.kind === "answer" ? "assistant" : "user" },
-      ...{ message: messageOf(spoken, uuid), uuid, timestamp: spoken.at },
+      parentUuid,
+      isSidechain: false,
+      userType: "external",
+      cwd: directory,
+      sessionId: id,
+      version: VERSION,
+      type: spoken.kind === "answer" ? "assistant" : "user",
+      message: messageOf(spoken, uuid),
+      uuid,
+      timestamp: spoken.at,
     };
     parentUuid = uuid;
     return line;
@@ -32,12 +39,13 @@ function messageOf(spoken: Spoken, uuid: string): JsonObject {
     case "answer": {
       const calls = spoken.parts.some(({ kind }) => kind === "call");
       return {
-        ...{ id: `msg_${uuid.replaceAll("-", "")}`, type: "message", role: "assistant", model: spoken.model },
-        ...{
-          content: spoken.parts.map(blockOf),
-          stop_reason: calls ? "tool_use" : "end_turn",
-          stop_sequence: null,
-        },
+        id: `msg_${uuid.replaceAll("-", "")}`,
+        type: "message",
+        role: "assistant",
+        model: spoken.model,
+        content: spoken.parts.map(blockOf),
+        stop_reason: calls ? "tool_use" : "end_turn",
+        stop_sequence: null,
         usage: usageBlock(spoken.usage),
       };
     }

@@ -17,14 +17,12 @@ const TYPES: ReadonlySet<JsonValue> = new Set([...SILENT, "session_meta", "turn_
 
 /** Types of items that an answer of the API has, and that need no result or get one of the kept kind. */
 const ITEMS: ReadonlySet<string> = new Set([
-  ...[
-    "message",
-    "reasoning",
-    "function_call",
-    "custom_tool_call",
-    "web_search_call",
-    "image_generation_call",
-  ],
+  "message",
+  "reasoning",
+  "function_call",
+  "custom_tool_call",
+  "web_search_call",
+  "image_generation_call",
   "compaction",
 ]);
 

@@ -8,8 +8,13 @@ const VERSION = "0.169.0";
 export function writeCodex({ conversation, id, at, directory }: Written): AgentFile {
   const [day = "", time = ""] = at.slice(0, 19).split("T");
   const meta = {
-    ...{ id, timestamp: at, cwd: directory, originator: "reprise", cli_version: VERSION },
-    ...{ source: "exec", model_provider: null },
+    id,
+    timestamp: at,
+    cwd: directory,
+    originator: "reprise",
+    cli_version: VERSION,
+    source: "exec",
+    model_provider: null,
   };
   return {
     lines: [

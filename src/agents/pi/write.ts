@@ -53,15 +53,22 @@ function messageOf(spoken: Spoken): JsonObject {
           : { type: "toolCall", id: part.id, name: part.name, arguments: argumentsObject(part.arguments) }
       );
       return {
-        ...{ role: "assistant", content, ...namesInPi(spoken.provider), model: spoken.model },
-        ...{ usage: usageOf(spoken.usage), stopReason: calls ? "toolUse" : "stop" },
+        role: "assistant",
+        content,
+        ...namesInPi(spoken.provider),
+        model: spoken.model,
+        usage: usageOf(spoken.usage),
+        stopReason: calls ? "toolUse" : "stop",
       };
     }
     case "result": {
       const { callId, tool, output, isError } = spoken;
       return {
-        ...{ role: "toolResult", toolCallId: callId, toolName: tool },
-        ...{ content: [{ type: "text", text: output }], isError },
+        role: "toolResult",
+        toolCallId: callId,
+        toolName: tool,
+        content: [{ type: "text", text: output }],
+        isError,
       };
     }
   }

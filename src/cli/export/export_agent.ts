@@ -62,8 +62,16 @@ export function exportToAgent(
   const count = (kind: string) => spoken.filter((each) => each.kind === kind).length;
   const { place, command } = written;
   const facts = {
-    ...{ session: id, to, file: path, bytes: bytes.length, place: `~/${place}`, command },
-    ...{ messages: count("user"), answers: count("answer"), results: count("result"), lost },
+    session: id,
+    to,
+    file: path,
+    bytes: bytes.length,
+    place: `~/${place}`,
+    command,
+    messages: count("user"),
+    answers: count("answer"),
+    results: count("result"),
+    lost,
   };
   if (output.options.json) {
     output.json<"export-agent">(

@@ -73,7 +73,12 @@ export async function fsckVerb(
   if (output.options.json) {
     output.json<"fsck">(
       {
-        ...{ ok: exitCode === 0, exit_code: exitCode, sessions: reports, strays, skipped, totals },
+        ok: exitCode === 0,
+        exit_code: exitCode,
+        sessions: reports,
+        strays,
+        skipped,
+        totals,
         ...(remote === undefined ? {} : { remote }),
       },
     );
@@ -89,7 +94,10 @@ function placeOfHome(context: Context, selector: string | undefined): CheckedPla
   const { home, ids } = chosenSessions(context, selector);
   const strays = selector === undefined
     ? strayNames(context.ports, home).map(({ name, message }): FsckFinding => ({
-      ...{ severity: "warning", code: "foreign_file", path: name, message },
+      severity: "warning",
+      code: "foreign_file",
+      path: name,
+      message,
     }))
     : [];
   return { ids, strays, check: (_, check) => check(home) };

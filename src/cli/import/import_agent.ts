@@ -15,6 +15,7 @@ import { type Home, sessionNames } from "../../store/home.ts";
 import { NO_CONFIG } from "../config_file.ts";
 import type { Context } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
+import type { Output } from "../output.ts";
 import { permissionsOf, policySetting } from "../run/permissions.ts";
 import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
 import { namingText } from "../run/session_name.ts";
@@ -67,9 +68,15 @@ export async function importAgent(
     branch: branch ?? "",
   }));
   const facts = {
-    ...{ session: id, path, turns: turns.length, blobs: 2, redacted: null },
+    session: id,
+    path,
+    turns: turns.length,
+    blobs: 2,
+    redacted: null,
     from: {
-      ...{ agent: session.agent, version: session.version, id: session.id },
+      agent: session.agent,
+      version: session.version,
+      id: session.id,
       kept,
       lost: session.lost,
       torn_line: torn?.line ?? null,
@@ -87,23 +94,27 @@ export async function importAgent(
   output.text(
     dryRun ? `Would import ${id}: ${counted(turns.length, "turn")}. Nothing was done.\n` : `${id}\n`,
   );
+  reportKept(output, kept);
+  for (const [why, count] of unsentIn(turns, trusted !== null)) {
+    output.note(`${counted(count, "reasoning item")} will not be sent: ${why}`);
+  }
+  for (const { session, branch } of forks) output.note(`${branch} is session ${session}`);
+  for (const { line, what, why } of session.lost) output.note(`lost line ${line}, ${what}: ${why}`);
+  if (torn !== null) output.note(`line ${torn.line} is incomplete; it is kept in quarantine/`);
+}
+
+function reportKept(output: Output, kept: ReturnType<typeof keptIn>): void {
   output.note(
     `kept ${counted(kept.messages, "message")}, ${counted(kept.responses, "response")}, ` +
       `${counted(kept.calls, "call")}, ${counted(kept.results, "result")}, ` +
       counted(kept.reasoning, "reasoning item") +
       (kept.compactions === 0 ? "" : `, ${counted(kept.compactions, "compaction")}`),
   );
-  for (const [why, count] of unsentIn(turns, trusted !== null)) {
-    output.note(`${counted(count, "reasoning item")} will not be sent: ${why}`);
-  }
   const { uncounted, copied } = kept;
   if (uncounted > 0) output.note(`${counted(uncounted, "response")} without token counts`);
   if (copied > 0) {
     output.note(`${counted(copied, "response")} copied from the parent session, which count there`);
   }
-  for (const { session, branch } of forks) output.note(`${branch} is session ${session}`);
-  for (const { line, what, why } of session.lost) output.note(`lost line ${line}, ${what}: ${why}`);
-  if (torn !== null) output.note(`line ${torn.line} is incomplete; it is kept in quarantine/`);
 }
 
 /** Counts of what a session keeps. `sendable`: reasoning items with a trusted origin. */

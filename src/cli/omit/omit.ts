@@ -40,7 +40,12 @@ export async function omitVerb(ports: ProgramPorts, selector: string, flags: Omi
       return plan;
     });
   const facts = {
-    ...{ session: id, undo, seqs, part, before, after },
+    session: id,
+    undo,
+    seqs,
+    part,
+    before,
+    after,
     token_estimate: TOKEN_ESTIMATE,
   };
   if (output.options.json) {

@@ -159,7 +159,7 @@ async function openSession(
   remote: RunRemote | null,
 ): Promise<SessionWriter> {
   try {
-    return await lockSession(home, called, remote);
+    return await openOrCreate(home, called, remote);
   } catch (error) {
     const stopped = called.stop.error;
     throw stopped === null
@@ -168,7 +168,7 @@ async function openSession(
   }
 }
 
-async function lockSession(
+async function openOrCreate(
   home: Home,
   { call: { ports, flags, selector, choice }, fresh, prompt, stop: { signal } }: CalledRun,
   remote: RunRemote | null,

@@ -37,8 +37,12 @@ function askGit(files: Pick<Files, "facts">, cwd: string): string {
   ]);
   const [, branch = "", changes = ""] = /^## ([^\n]*)\n([^]*)$/.exec(succeeded(status)) ?? [];
   const log = git(cwd, [
-    ...["log", `--max-count=${COMMITS}`, "--format=%h %s"],
-    ...["--no-show-signature", "--no-color", "--encoding=UTF-8"],
+    "log",
+    `--max-count=${COMMITS}`,
+    "--format=%h %s",
+    "--no-show-signature",
+    "--no-color",
+    "--encoding=UTF-8",
   ]);
   return gitValue({
     branch: /^(?:No commits yet on )?(\S+?)(?:\.{3}\S+)?(?: \[\w+\])?$/.exec(branch)?.[1] ?? "",
@@ -64,7 +68,10 @@ function git(cwd: string, args: readonly string[]): Answer {
   try {
     const { code, stdout } = new Deno.Command("git", {
       args: ["--no-optional-locks", "--no-pager", ...args],
-      ...{ cwd, stdin: "null", stderr: "null", env: { LC_ALL: "C" } },
+      cwd,
+      stdin: "null",
+      stderr: "null",
+      env: { LC_ALL: "C" },
     }).outputSync();
     return { code, output: new TextDecoder().decode(stdout) };
   } catch {

@@ -106,7 +106,11 @@ export async function recordVerb(
     thrown = asRepriseError(error);
   }
   return reportEnd({ output, events }, await folder.recordings.close(), {
-    ...{ out, plays, code, thrown, tally: view.tally },
+    out,
+    plays,
+    code,
+    thrown,
+    tally: view.tally,
     unsetKeys: wraps && sends ? unsetKeys(ports, served, new Set(played?.baseUrls.keys())) : [],
     variables: wraps ? served.map(({ route }) => route.variable) : null,
     tooShort: [...folder.tooShort],
@@ -163,7 +167,10 @@ async function endRecorded(
     ? fileError(summary.failure.error, "record", path)
     : lossOf(tally, { code: 0, variables: null, before: summary.before });
   const report = testReport(request, requests, {
-    ...{ path, unused: marks ? [] : unused, unmetFaults, error },
+    path,
+    unused: marks ? [] : unused,
+    unmetFaults,
+    error,
     usesRecording: tally.answers.served + tally.faulted > 0,
   });
   if (!marks || request.allowUnused || report.exit_code !== 0) return report;
@@ -222,11 +229,15 @@ async function playOptions(
   const createReplayer = await replayerFactory(ports, {
     // The API itself judges the requests that it gets.
     flags: { ...flags, rules: "none" },
-    ...{ output: null, notSecret: flags.notSecret },
+    output: null,
+    notSecret: flags.notSecret,
     recordCommand: isSuite ? advice : missingCommand(flags, { wraps }),
   });
   return {
-    ...{ plays: flags.missing === true, sends, createReplayer, onPlayed: (event) => view.add(event) },
+    plays: flags.missing === true,
+    sends,
+    createReplayer,
+    onPlayed: (event) => view.add(event),
     ...(isSuite ? { recordCommand: advice } : {}),
   };
 }

@@ -91,7 +91,10 @@ export function reportEnd(
 
 function membersOf({ before, tally, redactions, altered, ...summary }: RecordingSummary) {
   return {
-    ...{ before, ...tally.exchanges, redactions, altered },
+    before,
+    ...tally.exchanges,
+    redactions,
+    altered,
     left_alone: summary.leftAlone,
     match_rules: summary.matchRules,
     withheld_rules: summary.withheldRules,

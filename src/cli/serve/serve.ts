@@ -74,7 +74,9 @@ export async function serveVerb(
   const { servers, served } = startServers(ports, played, { plan, flags, pace, faults, onEvent });
   const baseUrls = clientEnvironment(served);
   const environment = {
-    ...{ ...baseUrls, ...representing(ports, served), [REPLAY_VARIABLE]: "1" },
+    ...baseUrls,
+    ...representing(ports, served),
+    [REPLAY_VARIABLE]: "1",
     ...(isSuite ? dummyKeys(ports, served, DUMMY_KEY) : {}),
   };
   const code = await run.untilEnd(servers, {
@@ -221,7 +223,11 @@ async function endServed(
     const prunes = request.prunes && usesRecording && others.length === 0;
     const unused = prunes ? [] : numbersOf(summary?.unused);
     const report = testReport(request, tests.take(test), {
-      ...{ path, unused, usesRecording, unmetFaults, error: null },
+      path,
+      unused,
+      usesRecording,
+      unmetFaults,
+      error: null,
     });
     const notes = prunes && report.exit_code === 0
       ? await pruneUnused(ports, use)

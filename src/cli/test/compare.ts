@@ -189,7 +189,9 @@ function documentsDiffer(
   how?: { readonly orNull: true },
 ): DocumentDifference | null {
   const comparable = (body: Uint8Array) => ({
-    ...{ method: "", path: "", api: null },
+    method: "",
+    path: "",
+    api: null,
     body,
     json: jsonOf(body) as JsonValue | undefined,
   });

@@ -78,7 +78,9 @@ export async function playStep(
       main(
         [
           verb,
-          ...["--json", "--home", scratch.home],
+          "--json",
+          "--home",
+          scratch.home,
           ...(verb === "run" ? ["-w", scratch.workspace] : []),
           // All requests are sent whatever they are, and compared afterwards.
           ...(fixture === null

@@ -152,7 +152,9 @@ export const TURN_SHAPES: Readonly<Record<Turn["kind"], Shape>> = {
       guard: object({ sent: count, dropped: listOf(object({ seq: ordinal, reason: filledString })) }),
       imported: optional(
         object({
-          ...{ agent: filledString, version: nullable(string), line: ordinal },
+          agent: filledString,
+          version: nullable(string),
+          line: ordinal,
           copied: optional(literal(true)),
         }),
       ),

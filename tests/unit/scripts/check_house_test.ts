@@ -67,6 +67,10 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
     },
     "src/fixture/a.ts:1 src/fixture/a.ts:2 src/fixture/a.ts:3 src/run/a.ts:1 src/run/a.ts:2 src/run/a.ts:3 src/run/a.ts:4",
   ],
+  spreads: [{
+    "src/run/a.ts":
+      'const a = {\n  .\x2e.{ b, c },\n  ...d,\n};\nconst e = [\n  .\x2e.["f", "g"],\n  ...["f"].map(h),\n];\n',
+  }, "src/run/a.ts:2 src/run/a.ts:6"],
   length: [{
     "docs/README.md": "\n".repeat(500),
     "src/run/a.ts": "a;\n".repeat(400),

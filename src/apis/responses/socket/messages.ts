@@ -132,11 +132,16 @@ export function emptyResponse({ body, lane, previous }: CreateMessage, id: strin
     created_at: 0,
     model: body.model ?? null,
     output: [],
-    ...{ error: null, incomplete_details: null, previous_response_id: previous },
+    error: null,
+    incomplete_details: null,
+    previous_response_id: previous,
   };
   const usage = {
-    ...{ input_tokens: 0, input_tokens_details: { cached_tokens: 0 } },
-    ...{ output_tokens: 0, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 0 },
+    input_tokens: 0,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 0,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 0,
   };
   const named = lane === null ? {} : { stream_id: lane };
   return [
