@@ -242,3 +242,34 @@ withHome("a sound body with a line like a marker is no conflict", async (home) =
   assert.equal((await home.json(["show", "f"])).exchanges.length, 1);
   assert.equal((await home.json(["seal", "f"])).merged, null);
 });
+
+withHome("an exchange that a side lists and that the merge removed is left out, and named", async (home) => {
+  const path = unmerged(home);
+  Deno.removeSync(`${path}/exchanges/0002-bbbbbbbb`, { recursive: true });
+  const { merged, removed } = await home.json(["seal", "f"]);
+  assert.deepEqual([merged.left_out, removed], [["exchanges/0002-bbbbbbbb"], []]);
+  assert.deepEqual(exchangesOf(path).map(({ request }) => request.body.input), ["a", "other"]);
+});
+
+/** Exchanges whose recording is not known: their own is missing, or is that of two. */
+const UNKNOWN: Readonly<
+  Record<string, readonly [starts: readonly (string | undefined)[], recordings: Json]>
+> = {
+  "one names no recording": [[FIRST, undefined], [
+    { created: FIRST, exchanges: [1, 1] },
+    { created: SECOND, exchanges: [3, 3] },
+  ]],
+  "two recordings began at its time": [[FIRST, SECOND], [
+    { created: FIRST, exchanges: [1, 1] },
+    { created: SECOND, exchanges: [3, 3] },
+    { created: SECOND, exchanges: [4, 4], context: { cwd: "/b" } },
+  ]],
+};
+for (const [what, [starts, recordings]] of Object.entries(UNKNOWN)) {
+  withHome(`seal guesses the recording of no exchange: ${what}`, async (home) => {
+    const path = home.fixture("f", starts.map((start, index) => asking(`${index}`, start)), { recordings });
+    const before = bytesBelow(path);
+    await home.refused(["seal", "f"], "bad_fixture", /not known to which of them exchanges\/0002 belongs/);
+    assert.deepEqual(bytesBelow(path), before);
+  });
+}
