@@ -70,11 +70,6 @@ export const V8_FLAGS: readonly string[] = [
   "--min-semi-space-size=16",
   // By itself V8 lets the young generation grow to 96 MB, mostly garbage in a long session. In MB.
   "--max-semi-space-size=16",
-  // Most functions and regular expressions of a short call run a few times only. By default V8 compiles an expression at
-  // its second use, and begins to collect types at the eighth call of a function. Loops and long subjects are compiled
-  // soon all the same. 0.93 to 0.96 times the time of ls and show.
-  "--regexp-tier-up-ticks=20",
-  "--invocation-count-for-feedback-allocation=30",
 ];
 
 /** Message of a binary whose runtime reads another format than its compiler wrote. */
@@ -155,12 +150,34 @@ async function bundle(options: BuildOptions, directory: string, parts: string): 
     const script = Deno.readTextFileSync(path);
     const unknown = LEFT_OUT[name]?.find((module) => !script.includes(module));
     if (unknown !== undefined) throw new TypeError(`The part ${name} imports no ${unknown} to leave out`);
+    requireLeftOut(name, Deno.readTextFileSync(path));
     // Notices of licences at the end must not take the bracket with them.
     Deno.writeTextFileSync(path, `(function (require, module) {${script}\n})`);
     // The file is there even without code: the name of a missing file could be taken by another one.
     Deno.writeFileSync(join(parts, codeFile(name)), new Uint8Array());
   }
   options.say(`Bundled the program with Deno ${RUNTIME_VERSION}`);
+}
+
+/**
+ * Requires a part to import each module that it lacks: a module that was moved would be in it, unnoticed.
+ *
+ * @throws {RepriseError} `unexpected` for a module that the part does not import by this name.
+ */
+export function requireLeftOut(
+  name: ScriptName,
+  bundled: string,
+  modules: readonly string[] = LEFT_OUT[name] ?? [],
+): void {
+  const stale = modules.find((module) => !bundled.includes(JSON.stringify(module)));
+  if (stale === undefined) return;
+  throw new RepriseError(
+    "unexpected",
+    `Cannot leave ${stale} out of the part "${name}": it imports no such module`,
+    {
+      hint: "Correct LEFT_OUT in scripts/compile/build.ts",
+    },
+  );
 }
 
 /** Puts the price list beside `directory`, and returns the path of the import map that leads to it. */

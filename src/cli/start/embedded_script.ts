@@ -86,7 +86,5 @@ function loadScript(read: ReadFiles, name: ScriptName): LoadedScript & { readonl
 function builtinModule(name: string): unknown {
   const found: unknown = globalThis.process.getBuiltinModule(name);
   if (found === undefined) throw new Error(`Cannot find module '${name}'`);
-  // Bundles copy a module's own members wherever they import it, but not those of its prototype: 0.4 ms less. A module
-  // that is a class itself, such as node:stream, may be a base class.
-  return typeof found === "function" ? found : Object.create(found as object);
+  return found;
 }

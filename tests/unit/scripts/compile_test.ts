@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { cutRuntime, verifyTarball } from "../../../scripts/compile/runtime_from_npm.ts";
-import { putInPlace } from "../../../scripts/compile/build.ts";
+import { putInPlace, requireLeftOut } from "../../../scripts/compile/build.ts";
 import { whyUnreachable } from "../../../scripts/compile/official_runtime.ts";
 import { test } from "../../support/test.ts";
 import { inFolder } from "../../support/files.ts";
@@ -42,6 +42,14 @@ Deno.test("--out may name a folder that does not exist yet, and replaces an exec
       assert.equal(Deno.readTextFileSync(out), text);
     }
   }));
+
+Deno.test("a part that does not import what it leaves out is refused: the file has moved", () => {
+  requireLeftOut("running", 'import("./far.ts")', ["./far.ts"]);
+  assert.throws(
+    () => requireLeftOut("running", 'import("./elsewhere/far.ts")', ["./far.ts"]),
+    failsWith("unexpected", /\.\/far\.ts out of the part "running"/),
+  );
+});
 
 /** Servers of the runtime, with the reason why nothing can be downloaded there. */
 const SERVERS: Readonly<
