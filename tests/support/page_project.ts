@@ -34,7 +34,9 @@ export interface PageOptions {
   /** Called after a block that is a file was written. */
   readonly file?: (block: Block) => Promise<void>;
   /** Returns variables of one script. */
-  readonly env?: (script: string) => Readonly<Record<string, string>>;
+  readonly env?: (
+    script: string,
+  ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** False if blocks of text are no output. @default {true} */
   readonly shows?: boolean;
 }
@@ -126,7 +128,7 @@ export class PageProject extends Sandbox {
       } else if (language === "sh") {
         printed = null;
         if (reasonNotToRun(name, text) !== null) continue;
-        const { code, output } = await this.shell(text, options.env?.(text));
+        const { code, output } = await this.shell(text, await options.env?.(text));
         const expected = Number(/# exit code (\d+)/.exec(text)?.[1] ?? 0);
         assert.equal(code, expected, `${where}: ${text}${output}`);
         printed = output;

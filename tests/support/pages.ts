@@ -26,6 +26,7 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   ["CONTRIBUTING.md", "deno test -A", "is a test of the gate"],
   ["CONTRIBUTING.md", "git tag", "pushes to GitHub"],
   ["CONTRIBUTING.md", "npm publish", "needs a release"],
+  ["CONTRIBUTING.md", "npm pack", "downloads from GitHub"],
   [
     "docs/performance.md",
     "task bench",

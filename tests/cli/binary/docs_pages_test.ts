@@ -113,7 +113,10 @@ interface Plan {
   readonly files?: Readonly<Record<string, string>>;
   readonly prepare?: (project: ApiProject) => void | Promise<void>;
   /** Called before each block of commands; returns variables of it. */
-  readonly before?: (project: ApiProject, script: string) => Record<string, string> | void;
+  readonly before?: (
+    project: ApiProject,
+    script: string,
+  ) => Record<string, string> | void | Promise<void>;
   /** Called after a block that is a file was written. */
   readonly file?: (project: ApiProject, block: Block) => Promise<void>;
   /** False if blocks of text are no output. @default {true} */
@@ -272,11 +275,33 @@ const PLANS: readonly Plan[] = [
       }
       await succeeds(project, "git init -q && reprise record --out fixtures/suite -- pytest");
     },
+    async before(project, script) {
+      if (!script.startsWith("git merge")) return;
+      const branch = async (name: string) => {
+        project.write(
+          `tests/test_${name}.py`,
+          CHAT.split("\n\ndef test_river")[0]?.replace("What is the", `Name ${name}`) ?? "",
+        );
+        const flags = "--missing --out fixtures/suite";
+        await succeeds(
+          project,
+          `reprise record ${flags} -- pytest && git add -A && git commit -q -m ${name}`,
+        );
+      };
+      await succeeds(project, "git checkout -q -b more-tests");
+      await branch("more");
+      await succeeds(project, "git checkout -q -");
+      await branch("own");
+    },
     async file(project, { language, text }) {
       if (language === "yaml") await runJob(project, parse(text).jobs.replay.steps);
     },
     async then(project) {
-      assert.equal(project.server.requests.length, 4, "two recordings; nothing else reached the API");
+      assert.equal(
+        project.server.requests.length,
+        8,
+        "two recordings, two branches; nothing else reached the API",
+      );
       // A checkout that changes line ends.
       await succeeds(project, "git clone --quiet -c core.autocrlf=true . clone");
       await succeeds(project, "reprise serve clone/fixtures/suite --allow-unused -- true");
@@ -301,7 +326,7 @@ for (const { page, lacks = null, script = model, files = {}, prepare, before, fi
       await prepare?.(project);
       const printed = await project.runPage(page, {
         shows: shows ?? true,
-        env: (script) => before?.(project, script) ?? {},
+        env: async (script) => await before?.(project, script) ?? {},
         file: (block) => file?.(project, block) ?? Promise.resolve(),
       });
       await then?.(project, printed);
