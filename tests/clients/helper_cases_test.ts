@@ -110,7 +110,7 @@ test("new records a test without a recording, and plays one with a recording", a
   const { requests } = place.upstream;
   assert.equal(requests.length, 2);
   const error = await place.run("a", [1, 2]);
-  assert.match(error?.message ?? "", /input: recorded 1, received 2/);
+  assert.match(error?.message ?? "", /input:\n *recorded 1\n *received 2\n/);
   assert.equal(requests.length, 2);
 });
 

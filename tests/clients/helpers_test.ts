@@ -104,7 +104,7 @@ for (const suite of SUITES) {
       assert.notEqual(missed.code, 0, missed.output);
       assert.match(
         missed.output,
-        /the nearest is exchange 1 of .*differs at input: recorded ".*", received "/,
+        /the nearest is exchange 1 of .*differs at input:\n *recorded ".*"\n *received "/,
       );
       assert.match(missed.output, /run the test with REPRISE_RECORD=all/);
       assert(!missed.output.includes("failed with: undefined"), missed.output);

@@ -62,7 +62,11 @@ Deno.test("record --missing passes errors of the API on byte for byte, keeps non
     statuses.map((status) => ["dropped", "error_answer", status]),
   );
   assert.deepEqual([suite.ended.error_answers, suite.ended.dropped], [3, 3]);
-  assert.match(called.stderr, /not recorded: request 3, POST \/v1\/responses 401: the API answered with an/);
+  assert.match(
+    called.stderr,
+    /not recorded: request 3, POST \/v1\/responses 401: the API did not accept its key/,
+  );
+  assert.match(called.stderr, /not recorded: request 4, POST \/v1\/responses 500: the API answered with an/);
   assert.match(called.stderr, /error: Cannot keep 3 exchanges: the API answered with an error/);
 });
 
@@ -127,7 +131,10 @@ Deno.test("under CI record --missing answers what is missing with a miss, and co
   assert.match(error.message, /differs from the nearest, exchange 1, at input/);
   const miss = suite.events.find(({ type }) => type === "miss");
   assert.deepEqual([miss.request, miss.nearest.number, miss.differences.length], [2, 1, 1]);
-  assert.match(miss.message, /recorded ".*France\?", received ".*Spain\?".*record --missing --allow-live/);
+  assert.match(
+    miss.message,
+    /recorded ".*France\?"\n *received ".*Spain\?"\n *\^+\n.*record --missing --allow-live/,
+  );
   assert.deepEqual([suite.ended.played, suite.ended.missed, suite.ended.published], [1, 1, 0]);
   assert.match(
     called.stderr,

@@ -275,7 +275,8 @@ withHome(
     assert.equal(
       message,
       'No recorded exchange matches request 1 (POST /v1/responses): the nearest is exchange 1 of "a", which differs at ' +
-        `input[0].content: recorded "Fix the failing test", received "Fix the failing tests". To record it: ${record}`,
+        'input[0].content:\n  recorded "Fix the failing test"\n  received "Fix the failing tests"\n' +
+        `${" ".repeat(32)}^\n  To record it: ${record}`,
     );
     const values = { recorded: '"Fix the failing test"', received: '"Fix the failing tests"' };
     assert.deepEqual(nearest, { fixture: "a", number: 1, path: "input[0].content", ...values });
