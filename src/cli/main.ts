@@ -2,7 +2,7 @@ import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { collectOrphans } from "../tools/shell/children.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import { errorAtHome, homeIn } from "./hints.ts";
-import type { ProgramPorts } from "./live_ports.ts";
+import { livePorts, type LoadPriceTable, type ProgramPorts } from "./live_ports.ts";
 import { withVerbFirst } from "./leading_flags.ts";
 import type { Verbs } from "./verbs.ts";
 import { makeOutput } from "./context.ts";
@@ -51,7 +51,7 @@ async function topicHelp(topic: string | undefined): Promise<string | null> {
 const NO_FLAGS = { json: undefined, quiet: undefined, color: true } as const;
 
 /** Prepares this process first of all: hides variables from libraries, and handles the file size limit. */
-export function prepareProcess(): void {
+function prepareProcess(): void {
   narrowProcessEnvironment();
   outliveFileSizeLimit();
   collectOrphans();
@@ -98,4 +98,14 @@ function report(error: RepriseError, args: readonly string[], ports: ProgramPort
     const cause = error.cause instanceof Error ? error.cause : error;
     output.note(cause.stack ?? String(cause));
   }
+}
+
+/** Runs a command line with these verbs; resolves to its exit code. */
+export function startProcess(
+  args: readonly string[],
+  loadPriceTable: LoadPriceTable,
+  verbs: Verbs,
+): Promise<number> {
+  prepareProcess();
+  return main(args, livePorts(loadPriceTable), verbs);
 }

@@ -4,7 +4,10 @@ import type { Home, SessionSummary } from "../store/home.ts";
 import { SESSION_STATES } from "../domain/session_states.ts";
 import { type JudgedSession, judgeSessions } from "../store/read/status.ts";
 import type { ProgramPorts } from "./live_ports.ts";
-import { type FilterFlags, startOf } from "./session_flags.ts";
+import { InvalidArgumentError } from "commander";
+import { type FlagsOf, list, value } from "./declare.ts";
+import { ageMs, wholeNumber } from "./flags.ts";
+import { TimeZone } from "./local_time.ts";
 
 /** Chooses sessions by the flags that need only their manifests; keeps their order. */
 export function fitting(
@@ -48,4 +51,55 @@ function wantedStates(given: readonly string[] | undefined): ReadonlySet<string>
       hint: `Give one of ${SESSION_STATES.join(", ")}`,
     },
   );
+}
+
+/** The time zone of what is shown. */
+export const ZONE_FLAG = {
+  tz: value(
+    "--tz <zone>",
+    "times and days in a time zone such as Europe/Berlin or UTC; default: the local one",
+    zone,
+  ),
+};
+
+function zone(text: string): TimeZone {
+  try {
+    return new TimeZone(text);
+  } catch {
+    throw new InvalidArgumentError("Give a time zone such as Europe/Berlin or UTC.");
+  }
+}
+
+/** The flags that choose sessions. */
+export const FILTER_FLAGS = {
+  state: list("--state <list>", `only sessions in these states: ${SESSION_STATES.join(", ")}`),
+  since: value("--since <when>", "only sessions used since then: a date, or an age such as 12h or 7d", when),
+  limit: value("--limit <n>", "at most N sessions", wholeNumber(1)),
+  ...ZONE_FLAG,
+};
+/** The values of {@linkcode FILTER_FLAGS}. */
+export type FilterFlags = FlagsOf<typeof FILTER_FLAGS>;
+
+/** A point in time or an age that ends now, in milliseconds, or a day. */
+export type When = { readonly at: number } | { readonly agoMs: number } | { readonly day: string };
+
+/** Reads `2026-11-21`, a full ISO time, or an age such as `90m`, `12h`, `7d`, `2w`. */
+export function when(text: string): When {
+  const agoMs = ageMs(text);
+  if (agoMs !== null) return { agoMs };
+  const at = Date.parse(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at)) {
+    throw new InvalidArgumentError("Give a date such as 2026-11-21, or an age such as 12h or 7d.");
+  }
+  return text.length === "2026-11-21".length ? { day: text } : { at };
+}
+
+/** The time from which on things count, in milliseconds; `null` without `since`. */
+export function startOf(
+  { since, tz = TimeZone.local }: { readonly since?: When | undefined; readonly tz?: TimeZone | undefined },
+  now: number,
+): number | null {
+  if (since === undefined) return null;
+  if ("day" in since) return tz.startOf(since.day);
+  return "at" in since ? since.at : now - since.agoMs;
 }

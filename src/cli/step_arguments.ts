@@ -2,7 +2,7 @@
 import { Command, CommanderError } from "commander";
 import type { BadArgument } from "../fixture/session/session_file.ts";
 import type { Verb } from "./declare.ts";
-import { declareVerb } from "./parser.ts";
+import { declareVerb } from "./program.ts";
 import { ALL_VERBS } from "./verbs.ts";
 
 /** The verbs that a step of a session test may call: they neither listen, send nor write elsewhere. */

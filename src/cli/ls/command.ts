@@ -1,7 +1,7 @@
 /** `reprise ls`: flags and declaration. */
 import { again, type FlagsOf, toggle, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, ON_REMOTE, REMOTE_TIMEOUT } from "../flags.ts";
-import { FILTER_FLAGS } from "../session_flags.ts";
+import { FILTER_FLAGS } from "../session_filter.ts";
 
 const LS_FLAGS = {
   ...COMMON_FLAGS,

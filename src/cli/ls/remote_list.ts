@@ -5,7 +5,7 @@ import { openHome } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { lastTurnOf } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
-import { startOf } from "../session_flags.ts";
+import { startOf } from "../session_filter.ts";
 import type { LsFlags } from "./command.ts";
 import { TimeZone } from "../local_time.ts";
 import { shortSize } from "../readable.ts";

@@ -1,7 +1,7 @@
 /** `reprise search`: flags and declaration. */
 import { argument, type FlagsOf, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS } from "../flags.ts";
-import { FILTER_FLAGS } from "../session_flags.ts";
+import { FILTER_FLAGS } from "../session_filter.ts";
 
 const SEARCH_FLAGS = { ...COMMON_FLAGS, ...FILTER_FLAGS };
 export type SearchFlags = FlagsOf<typeof SEARCH_FLAGS>;

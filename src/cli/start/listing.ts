@@ -1,7 +1,7 @@
 /** The part of the program that lists sessions, as small as that for `show`. */
 import type { LoadPriceTable } from "../live_ports.ts";
 import { LS_VERB } from "../ls/command.ts";
-import { startProcess } from "./process.ts";
+import { startProcess } from "../main.ts";
 
 /** Runs a command line of `ls`; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {

@@ -1,7 +1,7 @@
 /** The part of the program that shows a session: a small script of its own, because loading code is most of such a call. */
 import type { LoadPriceTable } from "../live_ports.ts";
 import { SHOW_VERB } from "../show/command.ts";
-import { startProcess } from "./process.ts";
+import { startProcess } from "../main.ts";
 
 /** Runs a command line of `show` for people or as JSON; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {

@@ -1,7 +1,7 @@
 /** `reprise stats`: flags and declaration. */
 import { argument, type FlagsOf, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, SESSION } from "../flags.ts";
-import { when, ZONE_FLAG } from "../session_flags.ts";
+import { when, ZONE_FLAG } from "../session_filter.ts";
 
 const STATS_FLAGS = {
   ...COMMON_FLAGS,

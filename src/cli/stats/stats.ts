@@ -19,7 +19,7 @@ import { PLAIN_SCREEN } from "../screen.ts";
 import { sessionArgument } from "../sessions.ts";
 import { type Column, tableLines } from "../table.ts";
 import { joinedLines, type Printable } from "../terminal.ts";
-import { startOf } from "../session_flags.ts";
+import { startOf } from "../session_filter.ts";
 import type { StatsFlags } from "./command.ts";
 
 /** Performs `stats`. Counts the readable turns of a damaged session, reports the damage and returns exit code 12. */
