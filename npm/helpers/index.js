@@ -5,10 +5,10 @@
  * @module
  */
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
-import { recordingName, testId } from "./names.js";
+import { placeOf } from "./places.js";
+import { count, note } from "./counts.js";
 import { gateway, serverFor } from "./server.js";
 
 const RECORDING_MODES = ["new", "missing", "all"];
@@ -26,6 +26,8 @@ export class ReplayError extends Error {
     super(message, options);
     this.name = "ReplayError";
     this.report = report;
+    // Its place in the helpers says nothing, and runners would show their code.
+    this.stack = `ReplayError: ${message}`;
   }
 }
 
@@ -37,12 +39,11 @@ export class ReplayError extends Error {
  * @returns {Promise<import("./index.js").TestApi>}
  */
 export async function replay(folder, options) {
-  const { test, file, groups = [], allowUnused = false } = options;
-  const directory = resolve(folder instanceof URL ? fileURLToPath(folder) : folder);
-  const name = recordingName(test, options.id ?? testId(directory, file, [...groups, test]));
+  const { test, allowUnused = false } = options;
+  const { directory, name } = placeOf(folder, options);
   const recording = join(directory, name);
   if (inUse.has(recording)) {
-    throw new Error(`Two tests at a time use the recording "${shown(recording)}": give them different names`);
+    throw new Error(`Two tests at a time use the recording "${recording}": give them different names`);
   }
   inUse.add(recording);
   try {
@@ -54,6 +55,7 @@ export async function replay(folder, options) {
         .map(([variable, value]) => [variable, withTest(value, name)]),
     );
     await gateway.ask({ type: "begin", test: name, environment: overrides });
+    note({ recording });
     return new TestApi({ test, name, recording, plan, server, overrides, allowUnused });
   } catch (error) {
     inUse.delete(recording);
@@ -154,11 +156,12 @@ class TestApi {
       const [{ exit_code, messages }, own] = [await gateway.ask(asked), await server.ask(asked)];
       const report = {
         ...own,
-        exit_code: own.exit_code === 0 ? exit_code : own.exit_code,
+        exit_code: own.exit_code || exit_code,
         messages: [...messages, ...own.messages],
       };
       for (const note of own.notes) process.stderr.write(`${note}\n`);
       plan.finish(report);
+      count(report);
       return report;
     } finally {
       inUse.delete(recording);
@@ -168,7 +171,7 @@ class TestApi {
   #message({ messages }) {
     const { test, recording } = this.#parts;
     const lines = messages.map((message) => `- ${message}`).join("\n");
-    return `The test "${test}" does not match its recording "${shown(recording)}":\n${lines}`;
+    return `The test "${test}" does not match its recording "${recording}":\n${lines}`;
   }
 }
 
@@ -177,12 +180,12 @@ function planFor(directory, name, { serve = [], record = [], upstreams = {} }) {
   const mode = process.env.REPRISE_RECORD ?? "";
   const isRecorded = existsSync(join(directory, name, "fixture.json"));
   if (!RECORDING_MODES.includes(mode) || mode === "new" && isRecorded) {
-    const args = ["serve", shown(directory), "--suite", "--json", "--quiet", ...serve];
+    const args = ["serve", directory, "--suite", "--json", "--quiet", ...serve];
     return { args, records: false, finish() {} };
   }
   const out = mode === "all" ? scratchFolder(directory) : directory;
   const env = Object.entries(upstreams).flatMap(([variable, url]) => ["--env", `${variable}=${url}`]);
-  const args = ["record", "--missing", "--out", shown(out), "--suite", "--json", ...env];
+  const args = ["record", "--missing", "--out", out, "--suite", "--json", ...env];
   const finish = mode === "all" ? (report) => replaceRecording(directory, name, { out, report }) : () => {};
   return { args: [...args, ...record], records: true, finish };
 }
@@ -213,10 +216,4 @@ function withTest(value, name) {
   if (!/^https?:\/\//.test(value)) return value;
   const { origin, pathname } = new URL(value);
   return `${origin}/t/${name}${pathname.replace(/\/$/, "")}`;
-}
-
-/** Path as messages show it: relative to the working directory if it is inside. */
-function shown(path) {
-  const near = relative(process.cwd(), path);
-  return near === "" || near.startsWith("..") || isAbsolute(near) ? path : near;
 }

@@ -195,7 +195,7 @@ test(
   "an error of the API fails the test and is not recorded, unless --keep-errors is given",
   async (place) => {
     const error = await place.mode("new").run("a", [1]);
-    assert.match(error?.message ?? "", /not recorded: request 1.* 401: the API answered with an error/);
+    assert.match(error?.message ?? "", /not recorded: request 1.* 401: the API did not accept its key/);
     assert.equal(existsSync(`${place.folder}/${error?.report.test}`), false);
     for (const mode of ["new", null] as const) {
       const api = await place.mode(mode).begin("a", { record: ["--keep-errors"] });

@@ -74,12 +74,8 @@ export function reportEnd(
     leftAloneNote(sums.leftAlone),
   ];
   for (const note of notes) if (note !== null) output.note(note);
-  if (isReported) {
-    // Each test has reported its own faults.
-    const { published } = tally.exchanges;
-    output.note(`${counted(tests?.length ?? 0, "test")}: ${played} played, ${published} recorded`);
-    return output.closed ? output.closedExitCode : exitCode;
-  }
+  // Each test has reported its own, and the process of tests counts those of all its servers.
+  if (isReported) return output.closed ? output.closedExitCode : exitCode;
   for (const fault of unmetFaults) output.note(unmetFaultNote(fault));
   const kept = endLine({ ...sums, tally }, {
     out,
