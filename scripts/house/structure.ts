@@ -20,20 +20,6 @@ const IMPORT = /^(?:import|export)\s[^"';]*?\sfrom\s+"(\.[^"\n]+)"/gm;
 /** Names that have several homes for a reason: each script of the executable is run by its export `start`. */
 const SHARED_NAMES: ReadonlySet<string> = new Set(["start"]);
 
-/** Names with two homes that are not renamed yet. */
-const TWO_HOMES: ReadonlySet<string> = new Set(
-  "OpenRecording RuledRequest SearchOptions SocketClose foldersOf".split(" "),
-);
-
-/** Circles that are not undone yet, each by its first file. */
-const CIRCLES: ReadonlySet<string> = new Set([
-  "src/fixture/file_schemas.ts",
-  "src/fixture/match/exchange_index.ts",
-  "src/fixture/match/rules/client_profiles.ts",
-  "src/fixture/match/rules/moments.ts",
-  "src/fixture/record/pending_exchange.ts",
-]);
-
 /** An exported name, also of a type, has one home: a reader who looks for it finds one. */
 export function homes(files: readonly SourceFile[]): Rule {
   const homesOf = new Map<string, Set<string>>();
@@ -48,7 +34,7 @@ export function homes(files: readonly SourceFile[]): Rule {
     find: EXPORT,
     check: ([, name = ""], path) => {
       const [other] = [...homesOf.get(name) ?? []].filter((each) => each !== path);
-      if (other === undefined || SHARED_NAMES.has(name) || TWO_HOMES.has(name)) return null;
+      if (other === undefined || SHARED_NAMES.has(name)) return null;
       return `Exports ${name}, which ${other} exports too`;
     },
   };
@@ -81,9 +67,7 @@ export function circles(files: readonly SourceFile[]): Rule {
     find: IMPORT,
     check: ([, specifier = ""], path) => {
       const target = targetOf(path, specifier);
-      if (!reached(target).has(path)) return null;
-      const circle = [...reached(path)].filter((each) => reached(each).has(path)).sort();
-      return CIRCLES.has(circle[0] ?? "") ? null : `Imports "${target}", which leads back here`;
+      return reached(target).has(path) ? `Imports "${target}", which leads back here` : null;
     },
   };
 }

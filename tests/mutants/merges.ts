@@ -7,7 +7,7 @@ const SIDES = ["doors/recordings/merged_sides_test.ts"];
 /** See the module. */
 export const MERGE_MUTANTS: readonly Mutant[] = [
   {
-    file: "src/fixture/format.ts",
+    file: "src/fixture/folders.ts",
     text: "sha256Hex(content).slice(0, 8)",
     replacement: 'sha256Hex("").slice(0, 8)',
     promise: "ci.md: two branches that record conflict in fixture.json alone",

@@ -68,8 +68,11 @@ export async function gatewayVerb(
   });
   const environment = environmentOf(ports, gateway, RECORDING_MODES.includes(mode));
   return await run.untilEnd(gateway, {
-    onReady: (base) =>
-      output.json<"serve-event">({ ...base, environment, upstreams: knownBaseUrls(ports, gateway) }),
+    onReady(base) {
+      const ready = { ...base, environment, upstreams: knownBaseUrls(ports, gateway) };
+      run.events.write(ready);
+      if (!run.events.onStdout) output.json<"serve-event">(ready);
+    },
     begin: ({ test, environment }) => gateway.begin(test, environment),
     strays: () => strays.splice(0),
     end(request) {

@@ -2,7 +2,8 @@
 import type { Ports } from "../../domain/ports.ts";
 import { dayOf, localDay } from "../../fixture/match/rules/days.ts";
 import { localMoment, presentSince } from "../../fixture/match/rules/moments.ts";
-import { type ContextValue, isPathRule } from "../../fixture/match/rules/named_rules.ts";
+import { isPathRule } from "../../fixture/match/rules/named_rules.ts";
+import type { ContextValue } from "../../fixture/match/rules/rule_names.ts";
 import { NAMED_RULES, type NamedRule } from "../../fixture/match/rules/rule_names.ts";
 import { gitValue } from "../../fixture/match/rules/git_forms.ts";
 import { RepriseError } from "../../domain/errors.ts";

@@ -17,7 +17,7 @@ import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import { EarlierPlayer } from "../../fixture/record/earlier_player.ts";
 import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
-import type * as fixture from "../../fixture/record/recordings.ts";
+import type { OpenRecording } from "../../fixture/record/recordings.ts";
 import { openPatiently } from "../../fixture/record/temp_file.ts";
 import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
@@ -58,7 +58,7 @@ export interface PlayOptions {
 }
 
 /** Recording of a folder. */
-export interface OpenRecording extends fixture.OpenRecording {
+export interface BegunRecording extends OpenRecording {
   /** Fixture in the folder when the recording began; `null` if there was none. */
   readonly before: Fixture | null;
   /** Variables with values that are too short to look for. */
@@ -75,7 +75,7 @@ export async function openRecording(
   ports: ProgramPorts,
   path: string,
   options: OpenOptions,
-): Promise<OpenRecording> {
+): Promise<BegunRecording> {
   const { files } = ports;
   const { grows, playing = null } = options;
   try {
@@ -112,7 +112,7 @@ async function begun(
     /** True if the recording created the folder. */
     readonly isNew: boolean;
   },
-): Promise<OpenRecording> {
+): Promise<BegunRecording> {
   const { files, clock } = ports;
   const before = readVerified(files, path, { isSettled: lock !== null });
   const { match, not_secret: open = [] } = before?.header ?? {};

@@ -2,7 +2,9 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { DAY_MS, type Files, type Ports } from "../../domain/ports.ts";
 import { withoutSlash } from "../../domain/text.ts";
-import { exchangeFolders, type FixtureFile, recordedOn } from "../../fixture/format.ts";
+import { recordedOn } from "../../fixture/format.ts";
+import { exchangeFolders } from "../../fixture/folders.ts";
+import type { FixtureFile } from "../../fixture/file_schemas.ts";
 import { oldestRecording } from "../../fixture/recordings.ts";
 import { fixtureFolders } from "../../fixture/inspect/catalog.ts";
 import { readFixture, readHeader } from "../../fixture/read.ts";
@@ -27,7 +29,7 @@ export interface ServedFixtures {
 }
 
 /** Options of {@linkcode findServed}. */
-export interface SearchOptions {
+export interface FindOptions {
   /** Also takes a folder without fixtures, or without anything: its tests are not recorded yet. @default {false} */
   readonly mayBeEmpty?: boolean;
 }
@@ -42,7 +44,7 @@ export interface SearchOptions {
 export function findServed(
   { files }: Pick<Ports, "files">,
   directories: readonly string[],
-  { mayBeEmpty = false }: SearchOptions = {},
+  { mayBeEmpty = false }: FindOptions = {},
 ): ServedFixtures {
   const roots = directories.map(withoutSlash);
   const folders: string[] = [];

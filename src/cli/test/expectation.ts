@@ -20,7 +20,8 @@ import {
   sealFixture,
   unsealed,
 } from "../../fixture/seal.ts";
-import { readable, readableBody, type RequestFile } from "../../fixture/format.ts";
+import { readable, readableBody } from "../../fixture/format.ts";
+import type { RequestFile } from "../../fixture/file_schemas.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { entries, exists, filesBelow } from "./files.ts";
 import { isRecorded, recordedBody } from "./recorded_request.ts";
