@@ -24,7 +24,7 @@ export interface ReplayedDefinition<Context extends DenoTestContext> {
  * Deno.test({ name: "names a river", ...withReplay("fixtures/chat", async (t, api) => { … }) });
  * ```
  *
- * @param folder Folder with the recordings of all tests, from the working directory.
+ * @param folder Folder with the recordings of all tests, from the root of the package of the test.
  */
 export declare function withReplay<Context extends DenoTestContext>(
   folder: string | URL,

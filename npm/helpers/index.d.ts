@@ -29,6 +29,16 @@ export interface AdapterOptions {
   readonly id?: string;
   /** True if the test may leave recorded exchanges unused, and may send no request. @default false */
   readonly allowUnused?: boolean;
+  /** Answers to break on purpose, such as `["1: 429 retry-after 1"]`; `reprise help faults` lists all. @default [] */
+  readonly faults?: readonly string[];
+  /**
+   * True to refuse all connections of the process to other machines while the test runs, but for `allowNetwork`.
+   *
+   * @default false
+   */
+  readonly blockNetwork?: boolean;
+  /** Hosts that may be reached, each with or without its port, also those of known APIs. @default [] */
+  readonly allowNetwork?: readonly string[];
   /** More APIs to record: the variable that leads clients to each, and its base URL. */
   readonly upstreams?: Readonly<Record<string, string>>;
   /** More flags for `reprise serve`, such as `["--match", "conversation"]`. */
@@ -89,7 +99,8 @@ export declare class ReplayError extends Error {
  * Begins a test: plays its recording, or records it if `REPRISE_RECORD` says so: `new` records tests without a
  * recording, `missing` requests without one, `all` every test again. Tests may run at the same time.
  *
- * @param folder Folder with the recordings of all tests, from the working directory.
+ * @param folder Folder with the recordings of all tests, from the root of the package of `file`; without `file`, of the
+ * working directory.
  * @throws {Error} if reprise cannot be started, or if a test with the same name and id has not ended.
  */
 export declare function replay(folder: string | URL, options: ReplayOptions): Promise<TestApi>;

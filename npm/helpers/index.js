@@ -7,10 +7,13 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
+import { beginRequests, endRequests, runAs } from "./network.js";
 import { placeOf } from "./places.js";
 import { count, note } from "./counts.js";
 import { gateway, serverFor } from "./server.js";
 
+/** Exit code of a report about refused connections only: that of other differences from a recording. */
+const REFUSED_EXIT_CODE = 7;
 const RECORDING_MODES = ["new", "missing", "all"];
 const dispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
@@ -39,7 +42,11 @@ export class ReplayError extends Error {
  * @returns {Promise<import("./index.js").TestApi>}
  */
 export async function replay(folder, options) {
-  const { test, allowUnused = false } = options;
+  return (await begin(folder, options)).api;
+}
+
+async function begin(folder, options) {
+  const { test, allowUnused = false, blockNetwork = false, allowNetwork = [] } = options;
   const { directory, name } = placeOf(folder, options);
   const recording = join(directory, name);
   if (inUse.has(recording)) {
@@ -49,14 +56,20 @@ export async function replay(folder, options) {
   try {
     const plan = planFor(directory, name, options);
     const server = await serverFor(plan.args, process.env);
+    const { REPRISE_REPRESENTS: represented = "{}", ...environment } = server.environment;
     const overrides = Object.fromEntries(
-      Object.entries(server.environment)
-        .filter(([variable]) => variable !== "REPRISE_REPRESENTS")
-        .map(([variable, value]) => [variable, withTest(value, name)]),
+      Object.entries(environment).map(([variable, value]) => [variable, withTest(value, name)]),
     );
     await gateway.ask({ type: "begin", test: name, environment: overrides });
+    const upstreams = Object.entries(JSON.parse(represented)).flatMap(([ours, url]) =>
+      Object.keys(environment).filter((variable) => environment[variable] === ours && URL.canParse(url))
+        .map((variable) => ({ variable, url }))
+    );
+    const running = { overrides, upstreams, blockNetwork, allowNetwork, refused: [] };
+    beginRequests(running);
     note({ recording });
-    return new TestApi({ test, name, recording, plan, server, overrides, allowUnused });
+    const parts = { test, name, recording, plan, server, overrides, allowUnused, running };
+    return { api: new TestApi(parts), running };
   } catch (error) {
     inUse.delete(recording);
     throw error;
@@ -73,10 +86,10 @@ export async function replay(folder, options) {
  * @returns {Promise<T>}
  */
 export async function replayDuring(folder, options, run) {
-  const api = await replay(folder, options);
+  const { api, running } = await begin(folder, options);
   let result;
   try {
-    result = await run(api);
+    result = await runAs(running, () => run(api));
   } catch (error) {
     throw await api.explain(error);
   }
@@ -149,21 +162,23 @@ class TestApi {
   async #report(allowUnused) {
     if (this.#isEnded) return null;
     this.#isEnded = true;
-    const { name, recording, plan, server } = this.#parts;
+    const { name, recording, plan, server, running } = this.#parts;
     try {
       const prune = process.env.REPRISE_RECORD === "prune";
       const asked = { type: "end", test: name, allow_unused: allowUnused, prune };
       const [{ exit_code, messages }, own] = [await gateway.ask(asked), await server.ask(asked)];
+      const { refused } = running;
       const report = {
         ...own,
-        exit_code: own.exit_code || exit_code,
-        messages: [...messages, ...own.messages],
+        exit_code: own.exit_code || exit_code || (refused.length === 0 ? 0 : REFUSED_EXIT_CODE),
+        messages: [...refused, ...messages, ...own.messages],
       };
       for (const note of own.notes) process.stderr.write(`${note}\n`);
       plan.finish(report);
       count(report);
       return report;
     } finally {
+      endRequests(running);
       inUse.delete(recording);
     }
   }
@@ -176,18 +191,24 @@ class TestApi {
 }
 
 /** Returns the arguments of the server for a test, and the step after the test. */
-function planFor(directory, name, { serve = [], record = [], upstreams = {} }) {
+function planFor(directory, name, { serve = [], record = [], upstreams = {}, faults = [] }) {
+  const flags = [...serve, ...faults.flatMap((fault) => ["--fault", fault])];
   const mode = process.env.REPRISE_RECORD ?? "";
   const isRecorded = existsSync(join(directory, name, "fixture.json"));
   if (!RECORDING_MODES.includes(mode) || mode === "new" && isRecorded) {
-    const args = ["serve", directory, "--suite", "--json", "--quiet", ...serve];
+    const args = ["serve", directory, "--suite", "--json", "--quiet", ...flags];
     return { args, records: false, finish() {} };
   }
   const out = mode === "all" ? scratchFolder(directory) : directory;
   const env = Object.entries(upstreams).flatMap(([variable, url]) => ["--env", `${variable}=${url}`]);
-  const args = ["record", "--missing", "--out", out, "--suite", "--json", ...env];
+  const args = ["record", "--missing", "--out", out, "--suite", "--json", ...env, ...faultsIn(flags)];
   const finish = mode === "all" ? (report) => replaceRecording(directory, name, { out, report }) : () => {};
   return { args: [...args, ...record], records: true, finish };
+}
+
+/** Returns the faults in the flags of `serve`: a recorded test is played with them at once. */
+function faultsIn(flags) {
+  return flags.filter((flag, index) => /^--fault(=|$)/.test(flag) || flags[index - 1] === "--fault");
 }
 
 /** Folder beside the recordings for those that will replace them. */

@@ -11,7 +11,7 @@ export type ReplayedTest = (t: TestContext, api: TestApi) => void | Promise<void
  * test("names a river", withReplay("fixtures/chat", async (t, api) => { … }));
  * ```
  *
- * @param folder Folder with the recordings of all tests, from the working directory.
+ * @param folder Folder with the recordings of all tests, from the root of the package of the test.
  */
 export declare function withReplay(
   folder: string | URL,

@@ -8,6 +8,7 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 import resolve from "../resolve.cjs";
+import { leadRequests } from "./network.js";
 
 /** Servers by their arguments. Test runners may load this module several times into one process. */
 const servers = globalThis[Symbol.for("reprise.servers")] ??= new Map();
@@ -48,7 +49,7 @@ async function start(args, env, onEnd) {
 /** Running server. */
 class Server {
   #child;
-  /** Functions that take the answer about a test, or the error that ended the server, by the name of the test. */
+  /** Functions that take the answers about a test, or the error that ended the server, by the name of the test. */
   #waiting = new Map();
   /** @type {Error | null} */
   #ended = null;
@@ -61,7 +62,7 @@ class Server {
       onEnd();
       this.#ended ??= error;
       this.#started.reject(this.#ended);
-      for (const { reject } of this.#waiting.values()) reject(this.#ended);
+      for (const { reject } of [...this.#waiting.values()].flat()) reject(this.#ended);
       this.#waiting.clear();
     };
     child.on("error", (error) => over(new Error(`Cannot start reprise: ${error.message}`, { cause: error })));
@@ -95,16 +96,23 @@ class Server {
   environment = {};
 
   /**
-   * Begins or ends a test.
+   * Base URLs of known APIs; of the gateway only.
    *
-   * @param {{ type: "begin" | "end", test: string }} line With the name of its recording.
+   * @type {readonly { variable: string, url: string }[]}
+   */
+  upstreams = [];
+
+  /**
+   * Begins or ends a test, or asks for the requests without a test.
+   *
+   * @param {{ type: "begin" | "end", test: string } | { type: "strays" }} line With the name of the test's recording.
    * @returns {Promise<any>} the answer; the report of a test that ends.
    */
   ask(line) {
     const waiting = Promise.withResolvers?.() ?? withResolvers();
     if (this.#ended !== null) waiting.reject(this.#ended);
     else {
-      this.#waiting.set(line.test, waiting);
+      this.#waiting.set(line.test, [...this.#waiting.get(line.test) ?? [], waiting]);
       this.#child.stdin.write(`${JSON.stringify(line)}\n`);
     }
     return held(waiting.promise);
@@ -119,13 +127,13 @@ class Server {
   #take(event) {
     if (event.type === "ready") {
       this.environment = event.environment;
+      this.upstreams = event.upstreams ?? [];
       this.#started.resolve();
     } else if (event.type === "error") {
       const { message, hint } = event;
       this.#ended = new Error(hint === undefined ? message : `${message}\nhint: ${hint}`);
     } else {
-      this.#waiting.get(event.test)?.resolve(event);
-      this.#waiting.delete(event.test);
+      this.#waiting.get(event.test)?.shift()?.resolve(event);
     }
   }
 }
@@ -153,5 +161,6 @@ export const gateway = await (globalThis[Symbol.for("reprise.gateway")] ??= lead
 async function lead() {
   const server = await serverFor(["serve", "--suite", "--json"], process.env);
   Object.assign(process.env, server.environment);
+  leadRequests(server.upstreams, server.environment);
   return server;
 }

@@ -11,7 +11,8 @@ interface FixtureContext {
   readonly task: {
     readonly name: string;
     readonly suite?: Group | undefined;
-    readonly file: { readonly filepath: string };
+    /** `name` is the path from the root of the project. */
+    readonly file: { readonly filepath: string; readonly name: string };
     readonly result?: { readonly errors?: readonly unknown[] | undefined } | undefined;
   };
 }
@@ -23,7 +24,7 @@ interface FixtureContext {
  * export const test = base.extend<{ api: TestApi }>({ api: withReplay("fixtures/chat") });
  * ```
  *
- * @param folder Folder with the recordings of all tests, from the working directory.
+ * @param folder Folder with the recordings of all tests, from the root of the package of the test, or of its project in vitest.
  */
 export declare function withReplay(
   folder: string | URL,
@@ -42,7 +43,8 @@ export interface SessionProject {
 }
 
 /**
- * Global setup of vitest: at the end of a session with all tests, it reports the recordings that belong to no test, or
- * removes them with `REPRISE_RECORD=prune`.
+ * Global setup of vitest. At the end of a session it prints how many exchanges were played and recorded, and fails for
+ * requests of test files without the helpers. After one with all tests, it also reports the recordings that belong to no
+ * test, or removes them with `REPRISE_RECORD=prune`.
  */
-export declare function setup(project: SessionProject): () => void;
+export declare function setup(project: SessionProject): () => Promise<void>;

@@ -6,8 +6,10 @@
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { replay } from "./index.js";
 import { isWithin, packageRoot } from "./places.js";
+import { watchStrays } from "./strays.js";
 
 export { setup } from "./vitest_session.js";
 
@@ -45,3 +47,18 @@ function projectRoot({ filepath, name }) {
   const isPart = isWithin(packageRoot(dirname(filepath)), root);
   return isPart && CONFIG_FILE.some((file) => existsSync(join(root, file))) ? root : undefined;
 }
+
+/** Fails the tests, and the files, that send requests without a recording. */
+function failStrays({ afterAll, afterEach, beforeEach }) {
+  const outside = watchStrays({
+    beforeEach: (run) => beforeEach(({ task }) => run(task.name)),
+    afterEach: (run) => afterEach(({ task }) => run(task.name)),
+  }, "Give the test { api }, or send no request");
+  afterAll(async () => {
+    const error = await outside();
+    if (error !== null) throw error;
+  });
+}
+
+// The global setup runs in the main process, which has no tests.
+if (process.env.VITEST_WORKER_ID !== undefined) failStrays(await import("vitest"));

@@ -10,9 +10,10 @@ import process from "node:process";
 import { countsLine, LISTS, notedIn } from "./counts.js";
 import { isRecordingName, recordingName, testId } from "./names.js";
 import { isWithin } from "./places.js";
+import { strayError } from "./strays.js";
 
 /**
- * Global setup: at the end of a session, prints the counts, and after one
+ * Global setup: at the end of a session, prints the counts, fails for requests that no worker could report, and after one
  * with all tests reports the recordings that belong to no test, or removes them.
  *
  * @param {import("./vitest.js").SessionProject} project
@@ -22,11 +23,19 @@ export function setup({ vitest }) {
   if (globalThis[Symbol.for("reprise.session")] === vitest) return async () => {};
   globalThis[Symbol.for("reprise.session")] = vitest;
   const lists = process.env[LISTS] = mkdtempSync(join(tmpdir(), "reprise-"));
-  return () => {
+  return async () => {
     const facts = notedIn(lists);
     rmSync(lists, { recursive: true });
     const total = (member) => facts.reduce((sum, fact) => sum + (fact[member] ?? 0), 0);
     process.stderr.write(countsLine({ served: total("served"), recorded: total("recorded") }));
+    const error = await strayError(
+      "in test files without the helpers",
+      'Add "@reprise-cli/reprise/vitest" to setupFiles, and give each test { api }',
+    );
+    if (error !== null) {
+      process.stderr.write(`error: ${error.message}\n`);
+      process.exitCode = 1;
+    }
     reportLeft(vitest, facts.flatMap(({ recording = [] }) => recording));
   };
 }

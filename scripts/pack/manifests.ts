@@ -64,6 +64,9 @@ export function launcherManifest(facts: PackageFacts, targets: readonly Target[]
       "./resolve": { types: "./resolve.d.cts", default: "./resolve.cjs" },
       "./package.json": "./package.json",
     },
+    // Without these, package managers with strict folders do not let the adapter find the runner.
+    peerDependencies: { vitest: "*" },
+    peerDependenciesMeta: { vitest: { optional: true } },
     optionalDependencies: Object.fromEntries(
       targets.map((target) => [platformName(facts, target), facts.version]),
     ),

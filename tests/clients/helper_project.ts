@@ -24,6 +24,13 @@ export const BLOCKS: readonly Block[] = blocksOf(
     "One recording for each test",
   ),
 );
+/** Blocks of README.md about tests with helpers. */
+export const README_BLOCKS: readonly Block[] = blocksOf(
+  sectionOf(
+    Deno.readTextFileSync(new URL("../../README.md", import.meta.url)),
+    "Give each test its own recording",
+  ),
+);
 /** A key that must get into no recording. */
 export const KEY = "sk-test-4f1d0c7ea9-of-helpers";
 
@@ -35,11 +42,15 @@ export class HelperProject extends Project {
   #path = "/usr/bin:/bin";
   #isRunning = true;
 
-  /** Installs the packages, and the helpers as the npm package has them. Writes files of the page, and others. */
+  /**
+   * Installs the packages, and the helpers as the npm package has them. Writes files of a page, which is docs/recording.md
+   * unless `blocks` are those of another, and others.
+   */
   async prepare(
     packages: Packages,
     ofPage: readonly string[],
     files: Readonly<Record<string, string>> = {},
+    blocks = BLOCKS,
   ): Promise<void> {
     this.#path = `${await pathWith(packages)}:${dirname(Deno.execPath())}`;
     const modules = `${this.root}/node_modules`;
@@ -63,8 +74,8 @@ export class HelperProject extends Project {
     const pytest = `#!/bin/sh\nexec /usr/bin/python3 -m pytest -q -p no:cacheprovider "$@"\n`;
     Deno.writeTextFileSync(`${this.directory}/bin/pytest`, pytest, { mode: 0o755 });
     for (const file of ofPage) {
-      const block = BLOCKS.find(({ path }) => path === file);
-      if (block === undefined) throw new Error(`docs/recording.md has no ${file}`);
+      const block = blocks.find(({ path }) => path === file);
+      if (block === undefined) throw new Error(`The page has no ${file}`);
       this.write(file, block.text);
     }
     for (const [file, text] of Object.entries(files)) this.write(file, text);

@@ -1,11 +1,11 @@
 /**
- * docs/recording.md does what it says: tests of vitest, node:test, Deno.test and pytest are recorded, changed, and replayed
+ * README.md and docs/recording.md do what they say: tests of vitest, node:test, Deno.test and pytest are recorded, changed, and replayed
  * with the API stopped.
  */
 import assert from "node:assert/strict";
 import { lacksPython, needing } from "../support/needs.ts";
 import { sha256, textsBelow } from "../support/files.ts";
-import { BLOCKS, HelperProject, KEY, PACKAGES } from "./helper_project.ts";
+import { BLOCKS, HelperProject, KEY, PACKAGES, README_BLOCKS } from "./helper_project.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
 
 /** A suite of the page. */
@@ -15,6 +15,8 @@ interface Suite {
   readonly command: string;
   /** Files of the page. */
   readonly files: readonly string[];
+  /** Blocks of the page. @default {those of docs/recording.md} */
+  readonly blocks?: typeof BLOCKS;
   readonly folder: string;
   /** Slug and id of each of its recordings. */
   readonly recorded: readonly (readonly [slug: string, id: string])[];
@@ -28,11 +30,20 @@ const SUITES: readonly Suite[] = [
   {
     runner: "vitest",
     command: "npx vitest run",
-    files: ["tests/api.ts", "tests/capital.test.ts"],
+    files: ["vitest.config.ts", "tests/api.ts", "tests/capital.test.ts"],
     folder: "fixtures/vitest",
     recorded: [["names-a-capital", "../../tests/capital.test.ts > names a capital"]],
     only: ' -t "names a capital"',
     changed: ["tests/capital.test.ts", "What is the capital", "Which city is the capital"],
+  },
+  {
+    runner: "vitest in README.md",
+    command: "npx vitest run",
+    files: ["tests/capital.test.ts"],
+    blocks: README_BLOCKS,
+    folder: "fixtures/tests",
+    recorded: [["names-the-capital", "../../tests/capital.test.ts > names the capital"]],
+    changed: ["tests/capital.test.ts", "Which city is the capital", "Which is the capital"],
   },
   {
     runner: "node:test",
@@ -78,12 +89,12 @@ for (const suite of SUITES) {
   const lacks = [LACKS_AGENTS, runner === "pytest" ? LACKS_PYTEST : null];
   Deno.test({
     ...needing(
-      `docs/recording.md, ${runner}: recorded, replayed offline, a changed prompt reported`,
+      `the page, ${runner}: recorded, replayed offline, a changed prompt reported`,
       ...lacks,
     ),
     async fn() {
       await using project = new HelperProject();
-      await project.prepare(runner === "pytest" ? [] : PACKAGES, suite.files);
+      await project.prepare(runner === "pytest" ? [] : PACKAGES, suite.files, {}, suite.blocks);
       const passes = (variables: string, rest = "") => project.passes(`${variables}${command}${rest}`);
       const { requests } = project.apis;
       const unrecorded = await project.runs(command, { CI: "true" });
@@ -96,7 +107,8 @@ for (const suite of SUITES) {
       assert.deepEqual(Object.keys(project.recordings(folder)), names);
       assert.equal(requests.length, recorded.length);
       for (const [name, text] of textsBelow(`${project.root}/${folder}`)) assert(!text.includes(KEY), name);
-      await passes("REPRISE_RECORD=new CI=true ");
+      const replayed = await passes("REPRISE_RECORD=new CI=true ");
+      if (runner === "vitest") assert.match(replayed, /^reprise: 1 played, 0 recorded$/m);
       assert.equal(requests.length, recorded.length, "a recorded request was sent");
 
       project.edit(file, from, to);
@@ -109,7 +121,8 @@ for (const suite of SUITES) {
       assert.match(missed.output, /run the test with REPRISE_RECORD=all/);
       assert(!missed.output.includes("failed with: undefined"), missed.output);
       if (runner === "vitest") {
-        const report = BLOCKS.find(({ language }) => language === "text")?.text ?? "";
+        const printed = BLOCKS.find(({ language }) => language === "text")?.text ?? "";
+        const report = printed.replaceAll("/srv/project", project.root);
         for (const line of report.trimEnd().split("\n")) assert(missed.output.includes(line), missed.output);
       }
       assert.equal(requests.length, recorded.length, "a miss was sent");

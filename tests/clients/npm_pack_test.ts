@@ -54,7 +54,8 @@ packs("a launcher and five executables are packed, none of them private and none
     const dependencies = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
     if (index === 0) {
       assert.match(listed, /package\/python\/pytest_reprise\.py$/m);
-      assert.deepEqual(dependencies, ["optionalDependencies"]);
+      assert.deepEqual(dependencies, ["peerDependencies", "peerDependenciesMeta", "optionalDependencies"]);
+      assert.deepEqual(manifest.peerDependenciesMeta, { vitest: { optional: true } });
       const versions = suffixes.slice(1).map((suffix) => [`${PACKAGE.name}${suffix}`, PACKAGE.version]);
       assert.deepEqual(manifest.optionalDependencies, Object.fromEntries(versions));
     } else {
