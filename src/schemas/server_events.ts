@@ -20,6 +20,7 @@ const ABOUT = {
   request: ordinalType.describe("number in the order of arrival"),
   method: textType,
   path: textType,
+  at_ms: z.number().describe("arrival, in milliseconds since serve began to listen").exactOptional(),
 };
 const DIFFERENCE = {
   path: textType.describe("JSON path, part or body"),
@@ -121,6 +122,18 @@ export const testReportDocument = z.discriminatedUnion("type", [
   }),
 ]);
 
+const byteAt = z.number().nullable().describe("as at_ms; null if no byte was sent");
+const answered = z.object({
+  type: z.literal("answered"),
+  test,
+  request: ordinalType.describe("number of the request whose answer ended"),
+  at_ms: z.number().describe("arrival of the request, in milliseconds since serve began to listen"),
+  first_byte_at_ms: byteAt,
+  last_byte_at_ms: byteAt,
+  hung_up: z.literal(true).describe("the client closed the connection before the end").exactOptional(),
+  unmet_faults: z.array(textType).describe("faults without effect so far; with --fault").exactOptional(),
+});
+
 /** One line of `serve --json`. */
 export const serveEvent = z.union([
   z.object({
@@ -131,6 +144,7 @@ export const serveEvent = z.union([
       .exactOptional(),
   }),
   ...played,
+  answered,
   skipped,
   turnedAway,
   error,

@@ -71,7 +71,14 @@ export async function serveVerb(
     if (isSuite) tests.add(event);
     else if (!events.onStdout) view.event(event);
   };
-  const { servers, served } = startServers(ports, played, { plan, flags, pace, faults, onEvent });
+  const { servers, served } = startServers(ports, played, {
+    plan,
+    flags,
+    pace,
+    faults,
+    onEvent,
+    onAnswered: flags.json === true || flags.events !== undefined ? events.write : undefined,
+  });
   const baseUrls = clientEnvironment(served);
   const environment = {
     ...baseUrls,
@@ -167,7 +174,7 @@ function startServers(
   { fixtures, suite }: PlayedFixtures,
   { plan: { leadsClients, isSuite }, flags, ...options }:
     & { readonly plan: ServerPlan; readonly flags: ServeFlags }
-    & Pick<ReplayServersOptions, "pace" | "faults" | "onEvent">,
+    & Pick<ReplayServersOptions, "pace" | "faults" | "onEvent" | "onAnswered">,
 ): { readonly servers: RouteServers; readonly served: readonly ServedRoute[] } {
   const { port = 0, host, token } = flags;
   const { routes } = recordedRoutes(recordedPlaces(fixtures));

@@ -130,7 +130,17 @@ export class Served implements AsyncDisposable {
     return { exit: code, ...JSON.parse(stdout) };
   }
 
+  /** Events but those of {@linkcode answered}, which come when the client has its answer. */
   get events(): Json[] {
+    return this.#all.filter(({ type }) => type !== "answered");
+  }
+
+  /** Events about the ends of answers. */
+  get answered(): Json[] {
+    return this.#all.filter(({ type }) => type === "answered");
+  }
+
+  get #all(): Json[] {
     return this.#run.stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
   }
 
