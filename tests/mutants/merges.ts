@@ -74,7 +74,7 @@ export const MERGE_MUTANTS: readonly Mutant[] = [
     text: "if (folder !== undefined && !folders.has(folder)) continue;",
     replacement: "",
     promise: "fixtures.md: an exchange that one branch pruned is gone",
-    area: GIT,
+    area: SIDES,
   },
   {
     file: "src/fixture/reseal.ts",

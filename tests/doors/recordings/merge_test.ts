@@ -116,7 +116,7 @@ merging(
     await repo.recorded(["a", "b"], { flags: [] });
     const said = await repo.merged(
       () => repo.recorded(["a", "b", "own", "both"]),
-      () => repo.recorded(["a", "b", "other", "both"]),
+      () => repo.recorded(["a", "b", "other", "both", "more"]),
     );
     assert.match(said, /CONFLICT/);
     assert.deepEqual(repo.conflicts, ["suite/fixture.json"]);
@@ -130,22 +130,22 @@ merging(
       refitted: [],
       dry_run: false,
     });
-    assert.deepEqual(merged.sides, [{ name: "HEAD", exchanges: 2 }, { name: "other", exchanges: 2 }]);
+    assert.deepEqual(merged.sides, [{ name: "HEAD", exchanges: 2 }, { name: "other", exchanges: 3 }]);
     assert.deepEqual(merged.notes, [
-      "exchanges 4 and 6 have the same request: a test that sends it once leaves one unused",
+      "exchanges 4 and 7 have the same request: a test that sends it once leaves one unused",
     ]);
     // The other branch recorded first.
-    assert.deepEqual(repo.asked(), ["a", "b", "other", "both", "own", "both"]);
+    assert.deepEqual(repo.asked(), ["a", "b", "other", "both", "more", "own", "both"]);
     const { recordings } = headerOf(`${repo.path}/suite`);
-    assert.deepEqual(recordings.map(({ exchanges }: Json) => exchanges), [[1, 2], [3, 4], [5, 6]]);
+    assert.deepEqual(recordings.map(({ exchanges }: Json) => exchanges), [[1, 2], [3, 5], [6, 7]]);
     const after = bytesBelow(`${repo.path}/suite`);
     after.delete("fixture.json");
     before.delete("fixture.json");
     assert.deepEqual(after, before);
     // Later recordings continue from here, and lint has nothing to say.
-    await repo.recorded(["a", "b", "other", "both", "own", "both", "later"]);
+    await repo.recorded(["a", "b", "other", "both", "more", "own", "both", "later"]);
     assert.deepEqual(repo.asked().slice(-2), ["both", "later"]);
-    assert.match(foldersIn(`${repo.path}/suite`).at(-1) ?? "", /^exchanges\/0005-[0-9a-f]{8}$/);
+    assert.match(foldersIn(`${repo.path}/suite`).at(-1) ?? "", /^exchanges\/0006-[0-9a-f]{8}$/);
     assert.deepEqual(await repo.findings("repo/suite"), []);
   },
 );
