@@ -36,14 +36,16 @@ const BODIES: Readonly<Record<string, readonly [source: string, ...bodies: strin
   ],
   "base64, a body without a name and an absent one": [
     cassette({ response: { body: { base64: btoa("one") } } }, { response: { body: "two" } }, {
+      response: { body: { encoding: "base64", string: btoa("three") } },
+    }, {
       response: { status: { code: 204 }, body: { string: null } },
     }),
-    ...["one", "two", ""],
+    ...["one", "two", "three", ""],
   ],
   "a body that is said to be empty, and one that HTTP does not allow": [
     cassette(
       { response: { body: { string: "" } } },
-      { response: { body: null } },
+      { response: { body: null, headers: { "content-length": ["0"] } } },
       {
         ...{ response: { status: { code: 304 }, body: undefined } },
       },
@@ -111,7 +113,10 @@ const MISSING: readonly (readonly [request: Json, isMissing: boolean])[] = [
     body: { parsed_body: { a: ["b"] } },
     headers: { "content-type": ["application/x-www-form-urlencoded"] },
   }, true],
-  [{ body: null }, false],
+  [{ body: null }, true],
+  [{ body: { string: null } }, true],
+  [{ body: null, method: "GET" }, false],
+  [{ body: null, headers: { "content-length": ["0"] } }, false],
   [{ body: "", headers: { "content-length": ["0"] } }, false],
   [{ body: undefined, headers: { "content-length": ["0"] } }, false],
   [{ body: undefined, method: "GET" }, false],
@@ -128,6 +133,12 @@ withHome("a request body that the source lacks is named, and matches no request"
 
 /** Bodies of an unknown form, or that the file does not have. */
 const UNKNOWN: readonly (readonly [Json, RegExp])[] = [
+  [{ response: { body: null } }, /the body of the response of interaction 1 is not in the file/],
+  [{ response: { body: { string: null } } }, /the body of the response of interaction 1 is not in the file/],
+  [
+    { response: { body: { encoding: "base64", string: "no base64!" } } },
+    /the response of interaction 1 is not base64/,
+  ],
   [{ response: { body: { a: 1, b: { c: 2 } } } }, /the response of interaction 1 has an unknown form: a, b$/],
   [{ response: { body: { string: 5 } } }, /the response of interaction 1 has an unknown form: string$/],
   [{ response: { body: { type: "json", text: "{}" } } }, /has an unknown form: type, text$/],

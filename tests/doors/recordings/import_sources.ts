@@ -82,6 +82,19 @@ const packed = (content: Json) => entry({ content, response: PACKED });
 const brotli = brotliCompressSync(ANSWER);
 const vcrpy = (...changes: readonly Json[]) => ({ interactions: [interaction(...changes)], version: 1 });
 
+/** The exchange as dd-apm-test-agent keeps it: one in a file, with the answer decoded and its headers unchanged. */
+function ofAgent(body: string) {
+  const headers = { "Content-Type": "application/json" };
+  return {
+    request: { method: "POST", url: URI, headers, body: ASKED },
+    response: {
+      status: { code: 200, message: "OK" },
+      headers: { ...headers, "Content-Encoding": "gzip" },
+      body,
+    },
+  };
+}
+
 /** The exchange as nock records it. */
 function nocked(more: Json) {
   return {
@@ -133,6 +146,8 @@ export const FORMATS: Readonly<Record<string, string>> = {
       body_blob: btoa(ANSWER),
     })],
   }),
+  "dd-apm-test-agent": JSON.stringify(ofAgent(ANSWER)),
+  "dd-apm-test-agent, base64": JSON.stringify(ofAgent(`base64:${btoa(ANSWER)}`)),
   "nock.recorder": JSON.stringify([nocked({})]),
   "nock.recorder, compressed": JSON.stringify([nocked({
     rawHeaders: ["Content-Type", "application/json", "Content-Encoding", "gzip"],
