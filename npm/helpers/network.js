@@ -28,6 +28,9 @@ import process from "node:process";
  * @typedef {{ variable: string, url: string }} Upstream
  */
 
+// Tests may replace it by a simulated clock.
+const { nextTick } = process;
+
 const PATCHED = Symbol.for("reprise.patched");
 
 /** Test runners may load this module several times into one thread, where the sockets are patched once. */
@@ -54,7 +57,7 @@ export function leadRequests(upstreams, gateway) {
   net.Socket.prototype.connect = function (...args) {
     const refused = refusalOf(targetOf(args));
     if (refused === null) return connect.apply(this, args);
-    process.nextTick(() => this.destroy(refused));
+    nextTick(() => this.destroy(refused));
     return this;
   };
   mark(net.Socket.prototype.connect);

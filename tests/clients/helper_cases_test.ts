@@ -238,6 +238,44 @@ test("tests at the same time play their own recordings, and one recording serves
   assert.equal(await place.run("test 0", ["test 0", "same"]), null);
 });
 
+test("a test with faults is recorded without them, meets them in the same run, and keeps its recording", async (place) => {
+  for (
+    const [name, options, statuses] of [
+      ["limit", { faults: ["1: 429 retry-after 1"] }, [429, 200]],
+      ["permanent", { faults: ["*: 529"] }, [529, 529, 529]],
+      ["context", { serve: ["--fault", "1: 400 context length"] }, [400]],
+      ["policy", { serve: ["--fault=1: 400 content policy"] }, [400]],
+    ] as const
+  ) {
+    for (
+      const [mode, sent] of [["new", 1], ["new", 0], ["missing", 0], ["all", 1], ["prune", 0], [
+        null,
+        0,
+      ]] as const
+    ) {
+      const before = place.upstream.requests.length;
+      const api = await place.mode(mode).begin(name, options);
+      const asked = [];
+      for (const _ of statuses) asked.push((await ask(api, name)).status);
+      assert.equal((await failure(api))?.message, undefined);
+      assert.deepEqual(
+        [asked, place.upstream.requests.length - before],
+        [statuses, sent],
+        `${name}, ${mode}`,
+      );
+      assert.deepEqual(place.inputs(api.recording), [name]);
+    }
+  }
+});
+
+test("without a key, a request is not sent, and its test fails with the name of the variable", async (place) => {
+  process.env.OPENAI_API_KEY = "";
+  // Servers read it when they start.
+  const error = await place.mode("new").run("a", [1], { record: ["--keep-cut"] });
+  assert.match(error?.message ?? "", /OPENAI_API_KEY/);
+  assert.equal(place.upstream.requests.length, 0);
+});
+
 test("base URLs and keys are in env, and lead clients without a test to the gateway", async (place) => {
   await place.mode("new").run("a", [1]);
   const api = await place.mode(null).begin("a");

@@ -39,6 +39,13 @@ export const RECORDING_EDGES: readonly Mutant[] = [
     area: ["cli/binary/suite_flag_test.ts"],
   },
   {
+    file: "src/cli/serve/gateway.ts",
+    text: "strays: () => strays.splice(0)",
+    replacement: "strays: () => [...strays]",
+    promise: "recording.md: a request without a test is listed once",
+    area: ["cli/binary/suite_flag_test.ts"],
+  },
+  {
     file: "src/fixture/serve/suite.ts",
     text: 'if (kind !== "symlink") return',
     replacement: 'if (kind !== "other") return',
