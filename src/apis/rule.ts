@@ -91,12 +91,15 @@ export interface CheckedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Finds every violation in a request, in the order of the API's validators; names of headers in lower case. */
+/**
+ * Finds every violation in a request: those of each of the API's validators in turn, so that other work can run in between.
+ * Names of headers are in lower case.
+ */
 export type CheckRequest = (
   json: JsonValue,
   headers: Readonly<Record<string, string>>,
   set: RuleSet,
-) => readonly FoundViolation<string>[];
+) => Iterable<readonly FoundViolation<string>[]>;
 
 /** Items that an API is known to have issued, for rules that need them. */
 export interface KnownItems {
@@ -200,32 +203,39 @@ export class KnownGood {
     this.#items?.accept(request.json);
   }
 
-  /** Returns the violations in a request as the API reports them. */
-  violations(json: JsonValue, headers: CheckedRequest["headers"], set: RuleSet): readonly RuleViolation[] {
-    const found = (this.#items ?? this.#rules).check(json, headers, set);
-    return this.#without(found, set).map((violation) => violationOf(this.#rules.rules, violation));
-  }
-
-  #without(
-    found: readonly FoundViolation<string>[],
+  /** Yields the violations in a request as the API reports them, those of each validator in turn. */
+  *violations(
+    json: JsonValue,
+    headers: CheckedRequest["headers"],
     set: RuleSet,
-  ): readonly FoundViolation<string>[] {
-    if (!found.some((violation) => this.#mayBeAccepted(violation))) return found;
-    const accepted = this.#accepted.get(set) ?? this.#keysOf(set);
-    this.#accepted.set(set, accepted);
-    return found.filter((violation) => !this.#mayBeAccepted(violation) || !accepted.has(keyOf(violation)));
+  ): Generator<readonly RuleViolation[]> {
+    for (const found of (this.#items ?? this.#rules).check(json, headers, set)) {
+      if (found.some((violation) => this.#mayBeAccepted(violation)) && !this.#accepted.has(set)) {
+        const keys = new Set<string>();
+        for (const key of this.#keysOf(set)) {
+          if (key === null) yield [];
+          else keys.add(key);
+        }
+        this.#accepted.set(set, keys);
+      }
+      const accepted = this.#accepted.get(set);
+      yield found.filter((one) => !this.#mayBeAccepted(one) || accepted?.has(keyOf(one)) !== true)
+        .map((violation) => violationOf(this.#rules.rules, violation));
+    }
   }
 
   #mayBeAccepted({ rule }: FoundViolation<string>): boolean {
     return !this.#isOfHistory.has(rule);
   }
 
-  #keysOf(set: RuleSet): ReadonlySet<string> {
-    return new Set(
-      this.#requests.flatMap(({ json, headers }) =>
-        json === undefined ? [] : this.#rules.check(json, headers, set)
-      ).filter((violation) => this.#mayBeAccepted(violation)).map(keyOf),
-    );
+  /** Yields the keys of what the accepted requests violated, and `null` after each validator. */
+  *#keysOf(set: RuleSet): Generator<string | null> {
+    for (const { json, headers } of this.#requests) {
+      for (const found of json === undefined ? [] : this.#rules.check(json, headers, set)) {
+        yield* found.filter((violation) => this.#mayBeAccepted(violation)).map(keyOf);
+        yield null;
+      }
+    }
   }
 }
 

@@ -15,29 +15,28 @@ export const chatRules: ApiRules = {
 };
 
 /**
- * Returns every violation in a request, in the order of {@linkcode CHAT_RULES}. Azure has paths that name the model,
+ * Yields every violation in a request, in the order of {@linkcode CHAT_RULES}. Azure has paths that name the model,
  * and fields of its own.
  */
-function chatViolations(body: JsonValue, set: RuleSet): ChatViolation[] {
+function* chatViolations(body: JsonValue, set: RuleSet): Generator<readonly ChatViolation[]> {
   if (!isJsonObject(body)) {
-    return [{
+    yield [{
       rule: "field_type",
       message: "Invalid body: expected a JSON object.",
       code: "invalid_type",
     }];
+    return;
   }
   const messages = placedMessages(body);
-  return [
-    ...(isWellFormedBody(body) ? [] : [malformed]),
-    ...missingFields(body).filter(({ param }) => set !== "azure" || param !== "model"),
-    ...wrongTypes(body, messages),
-    ...unknownRoles(messages),
-    ...(set === "azure" ? [] : unknownFields(body)),
-    ...modelRules(body, messages),
-    ...calls(messages),
-    ...nullContent(messages),
-    ...toolMessages(messages),
-  ];
+  yield isWellFormedBody(body) ? [] : [malformed];
+  yield missingFields(body).filter(({ param }) => set !== "azure" || param !== "model");
+  yield wrongTypes(body, messages);
+  yield unknownRoles(messages);
+  yield set === "azure" ? [] : unknownFields(body);
+  yield modelRules(body, messages);
+  yield calls(messages);
+  yield nullContent(messages);
+  yield toolMessages(messages);
 }
 
 const malformed: ChatViolation = {

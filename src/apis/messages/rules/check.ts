@@ -58,46 +58,45 @@ function thinkingKey({ type, thinking, signature, data }: JsonObject): string {
 }
 
 /**
- * Returns every violation in a request, in the order of the validators; names of `headers` in lower case. Without a
+ * Yields every violation in a request, those of each validator in turn; names of `headers` in lower case. Without a
  * `isIssued`, thinking blocks are not checked.
  */
-function messagesViolations(
+function* messagesViolations(
   body: JsonValue,
   headers: Readonly<Record<string, string>>,
   isIssued?: (block: JsonObject) => boolean,
-): MessagesViolation[] {
+): Generator<readonly MessagesViolation[]> {
   if (!isJsonObject(body)) {
-    return [{ rule: "body_object", message: "Input should be a valid dictionary" }];
+    yield [{ rule: "body_object", message: "Input should be a valid dictionary" }];
+    return;
   }
   const request = messagesRequest(body, headers);
   const blocks = request.messages.flatMap((message) => message.blocks);
   const objects = shapedObjects(request);
-  return [
-    ...(isWellFormedBody(body)
-      ? []
-      : [{ rule: "well_formed", message: "The request body is not valid JSON" } as const]),
-    ...versionHeader(request),
-    ...missingMembers(objects, request),
-    ...wrongMemberTypes(objects, request),
-    ...unknownMembers(objects, request),
-    ...roles(request),
-    ...blockTypes(blocks),
-    ...blockRoles(blocks),
-    ...versionChanges(request),
-    ...maxTokens(request),
-    ...thinkingConfig(request),
-    ...outputConfig(request),
-    ...toolChoice(request),
-    ...toolNames(request),
-    ...cacheBreakpoints(request),
-    ...firstMessage(request),
-    ...emptyContent(request),
-    ...toolUseIds(blocks),
-    ...toolPairs(request),
-    ...serverPairs(request),
-    ...(isIssued === undefined ? [] : unfitSignatures(blocks, isIssued)),
-    ...prefill(request),
-  ];
+  yield isWellFormedBody(body)
+    ? []
+    : [{ rule: "well_formed", message: "The request body is not valid JSON" } as const];
+  yield versionHeader(request);
+  yield missingMembers(objects, request);
+  yield wrongMemberTypes(objects, request);
+  yield unknownMembers(objects, request);
+  yield roles(request);
+  yield blockTypes(blocks);
+  yield blockRoles(blocks);
+  yield versionChanges(request);
+  yield maxTokens(request);
+  yield thinkingConfig(request);
+  yield outputConfig(request);
+  yield toolChoice(request);
+  yield toolNames(request);
+  yield cacheBreakpoints(request);
+  yield firstMessage(request);
+  yield emptyContent(request);
+  yield toolUseIds(blocks);
+  yield toolPairs(request);
+  yield serverPairs(request);
+  yield isIssued === undefined ? [] : unfitSignatures(blocks, isIssued);
+  yield prefill(request);
 }
 
 /** Thinking that the API did not issue so, by its signature or the data of redacted thinking. */

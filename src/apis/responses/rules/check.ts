@@ -37,40 +37,39 @@ export interface IssuedFacts {
   readonly followingOf?: FollowingOf;
 }
 
-/** Returns every violation in a request body, in the order of the validators. */
-export function responsesViolations(
+/** Yields every violation in a request body, those of each validator in turn. */
+export function* responsesViolations(
   body: JsonValue,
   set: RuleSet,
   { decode, reasoningOf, followingOf }: IssuedFacts = {},
-): ResponsesViolation[] {
+): Generator<readonly ResponsesViolation[]> {
   if (!isJsonObject(body)) {
-    return [{
+    yield [{
       rule: "field_type",
       message: "Invalid body: expected a JSON object.",
       code: "invalid_type",
     }];
+    return;
   }
   const items = placedItems(body.input);
-  return [
-    ...malformedText(body),
-    ...wrongItemTypes(body.input, items),
-    ...unknownItemTypes(items),
-    ...unknownItemFields(items, set),
-    ...missingItemFields(items),
-    ...includeValues(body),
-    ...samplingFields(body),
-    ...streamOptions(body),
-    ...unstoredPreviousResponse(body),
-    ...callIdLengths(items),
-    ...idLengths(items),
-    ...idPrefixes(items),
-    ...duplicateIds(items),
-    ...unstoredItems(items, body),
-    ...(decode === undefined ? [] : unreadableBlobs(items, body, decode)),
-    ...reasoningWithoutFollowing(items, body),
-    ...(followingOf === undefined ? [] : reasoningWithoutItsFollowing(items, body, followingOf)),
-    ...(reasoningOf === undefined ? [] : itemsWithoutReasoning(items, reasoningOf)),
-    ...unpairedCalls(items, body),
-    ...misplacedTrigger(items),
-  ];
+  yield malformedText(body);
+  yield wrongItemTypes(body.input, items);
+  yield unknownItemTypes(items);
+  yield unknownItemFields(items, set);
+  yield missingItemFields(items);
+  yield includeValues(body);
+  yield samplingFields(body);
+  yield streamOptions(body);
+  yield unstoredPreviousResponse(body);
+  yield callIdLengths(items);
+  yield idLengths(items);
+  yield idPrefixes(items);
+  yield duplicateIds(items);
+  yield unstoredItems(items, body);
+  yield decode === undefined ? [] : unreadableBlobs(items, body, decode);
+  yield reasoningWithoutFollowing(items, body);
+  yield followingOf === undefined ? [] : reasoningWithoutItsFollowing(items, body, followingOf);
+  yield reasoningOf === undefined ? [] : itemsWithoutReasoning(items, reasoningOf);
+  yield unpairedCalls(items, body);
+  yield misplacedTrigger(items);
 }
