@@ -61,7 +61,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/choice_test.ts"],
   },
   {
-    file: "src/fixture/serve/replayer.ts",
+    file: "src/fixture/serve/rules.ts",
     text: "const refusal = proven ? null :",
     replacement: "const refusal = proven || chosen !== null ? null :",
     promise: "guarantees.md: a request that breaks a rule of the API never passes unnoticed",
@@ -83,8 +83,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/match/ruled_index.ts",
-    text: "texts.hold(isIn) && texts.haveByModel(isIn)",
-    replacement: "texts.hold(isIn)",
+    text: "(yield* texts.hold(isIn)) && (yield* texts.haveByModel(isIn))",
+    replacement: "yield* texts.hold(isIn)",
     promise: "fixtures.md: the recorder's values that no played answer had count",
     area: ["doors/recordings/moments_test.ts"],
   },
@@ -104,8 +104,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/match/cure.ts",
-    text: "cure.match ?? mode) && hidesNothing(trial)",
-    replacement: "cure.match ?? mode)",
+    text: "cure.match ?? mode)) && (yield* hidesNothing(trial))",
+    replacement: "cure.match ?? mode))",
     promise: "fixtures.md: a cure hides no difference between recorded requests",
     area: ["doors/recordings/span_cures_test.ts"],
   },

@@ -6,6 +6,7 @@ import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
 import { createCures } from "../../fixture/match/cure.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplayer } from "../../fixture/serve/replayer.ts";
+import { inSlices } from "../../fixture/steps.ts";
 import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { CreateReplayer } from "../../fixture/serve/suite.ts";
 import { withOpen } from "../../fixture/secrets/secret_values.ts";
@@ -70,14 +71,14 @@ export async function replayerFactory(
   return async (fixtures, unrecorded = null) => {
     const declared = await normalizersOf(fixtures, flagRules);
     const normalizerOf = withoutRules ? NO_RULES : declared;
-    requireUnambiguous(fixtures, normalizerOf);
+    await inSlices(requireUnambiguous(fixtures, normalizerOf));
     if (!isNoted) {
       const note = recordedPathsNote(answersWithRecordedPaths(fixtures, normalizerOf));
       if (note !== null) output?.note(note);
       isNoted = note !== null;
     }
     const scrubber = scrubberOf([...notSecret, ...fixtures.flatMap(({ header }) => header.not_secret ?? [])]);
-    return createReplayer(fixtures, { ...options, normalizerOf, scrubber, unrecorded });
+    return await inSlices(createReplayer(fixtures, { ...options, normalizerOf, scrubber, unrecorded }));
   };
 }
 
