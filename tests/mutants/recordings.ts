@@ -61,7 +61,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/choice_test.ts"],
   },
   {
-    file: "src/fixture/serve/rules.ts",
+    file: "src/fixture/serve/replayer.ts",
     text: "const refusal = proven ? null :",
     replacement: "const refusal = proven || chosen !== null ? null :",
     promise: "guarantees.md: a request that breaks a rule of the API never passes unnoticed",
