@@ -56,9 +56,7 @@ export async function recordVerb(
     declared,
     isSuite,
     grows: flags.append === true || plays,
-    playing: plays || flags.fault !== undefined
-      ? await playOptions(ports, { flags, wraps, sends, view })
-      : null,
+    playing: await playOptions(ports, { flags, wraps, sends, view }),
     onExchange: (event) => view.add(event),
   });
   const recorder = await listening(ports, { flags, folder, routes, view });
@@ -70,13 +68,8 @@ export async function recordVerb(
     ...(isSuite ? missingKeys(ports, served) : {}),
   };
   const onReady: ServerActs["onReady"] = (base) => {
-    const ready = {
-      ...base,
-      out,
-      before: folder.before,
-      ...(plays ? { sends } : {}),
-      ...(served.length > 0 ? { environment } : {}),
-    };
+    const led = served.length > 0 ? { environment } : {};
+    const ready = { ...base, out, before: folder.before, ...(plays ? { sends } : {}), ...led };
     events.write(ready);
     if (isSuite) output.json<"record-event">(ready);
     else if (!wraps && !events.onStdout) output.note(beginNote({ ...begin, places: placesOf(recorder) }));
@@ -84,15 +77,13 @@ export async function recordVerb(
     const other = isOneApi ? unrecordedApiNote(served.map(({ route }) => route)) : null;
     for (const note of [...routes.notes, ...(other === null ? [] : [other])]) output.note(note);
   };
+  const ending = { recorder, folder, out, marks: plays && sends };
   let code = 0;
   let thrown: RepriseError | null = null;
   try {
     code = await run.untilEnd(recorder, {
       onReady,
-      ...(tests === null ? {} : {
-        end: (request) =>
-          endRecorded(ports, request, { tests, recorder, folder, out, marks: plays && sends }),
-      }),
+      ...(tests === null ? {} : { end: (request) => endRecorded(ports, request, { tests, ...ending }) }),
       environment: {
         ...environment,
         // A recording plays without a key, but most clients do not start without a key.
@@ -214,7 +205,7 @@ async function listening(
   }
 }
 
-/** Returns the options of a recording that plays exchanges. */
+/** Returns the options of a recording that plays exchanges; `null` for one that records every request. */
 async function playOptions(
   ports: ProgramPorts,
   { flags, wraps, sends, view }: {
@@ -223,7 +214,8 @@ async function playOptions(
     readonly sends: boolean;
     readonly view: RecordingView;
   },
-): Promise<PlayOptions> {
+): Promise<PlayOptions | null> {
+  if (flags.missing !== true && flags.fault === undefined) return null;
   const isSuite = flags.suite === true;
   const advice = sends ? RECORD_AGAIN : RECORD_IN_CI;
   const createReplayer = await replayerFactory(ports, {
