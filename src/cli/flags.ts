@@ -5,6 +5,7 @@ import { DAY_MS } from "../domain/ports.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
 import { MATCH_MODES } from "../fixture/match/modes.ts";
+import { TimeZone } from "./local_time.ts";
 import {
   argument,
   choice,
@@ -312,3 +313,34 @@ export const FIXTURE_FLAGS = {
   ),
 };
 export type FixtureFlags = FlagsOf<typeof FIXTURE_FLAGS>;
+
+/** The time zone of what is shown. */
+export const ZONE_FLAG = {
+  tz: value(
+    "--tz <zone>",
+    "times and days in a time zone such as Europe/Berlin or UTC; default: the local one",
+    zone,
+  ),
+};
+
+function zone(text: string): TimeZone {
+  try {
+    return new TimeZone(text);
+  } catch {
+    throw new InvalidArgumentError("Give a time zone such as Europe/Berlin or UTC.");
+  }
+}
+
+/** A point in time or an age that ends now, in milliseconds, or a day. */
+export type When = { readonly at: number } | { readonly agoMs: number } | { readonly day: string };
+
+/** Reads `2026-11-21`, a full ISO time, or an age such as `90m`, `12h`, `7d`, `2w`. */
+export function when(text: string): When {
+  const agoMs = ageMs(text);
+  if (agoMs !== null) return { agoMs };
+  const at = Date.parse(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at)) {
+    throw new InvalidArgumentError("Give a date such as 2026-11-21, or an age such as 12h or 7d.");
+  }
+  return text.length === "2026-11-21".length ? { day: text } : { at };
+}

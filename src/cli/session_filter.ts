@@ -1,12 +1,11 @@
 /** Chooses sessions by what their manifests say: for `ls` and `search`. */
+import { type When, when, wholeNumber, ZONE_FLAG } from "./flags.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Home, SessionSummary } from "../store/home.ts";
 import { SESSION_STATES } from "../domain/session_states.ts";
 import { type JudgedSession, judgeSessions } from "../store/read/status.ts";
 import type { ProgramPorts } from "./live_ports.ts";
-import { InvalidArgumentError } from "commander";
 import { type FlagsOf, list, value } from "./declare.ts";
-import { ageMs, wholeNumber } from "./flags.ts";
 import { TimeZone } from "./local_time.ts";
 
 /** Chooses sessions by the flags that need only their manifests; keeps their order. */
@@ -53,23 +52,6 @@ function wantedStates(given: readonly string[] | undefined): ReadonlySet<string>
   );
 }
 
-/** The time zone of what is shown. */
-export const ZONE_FLAG = {
-  tz: value(
-    "--tz <zone>",
-    "times and days in a time zone such as Europe/Berlin or UTC; default: the local one",
-    zone,
-  ),
-};
-
-function zone(text: string): TimeZone {
-  try {
-    return new TimeZone(text);
-  } catch {
-    throw new InvalidArgumentError("Give a time zone such as Europe/Berlin or UTC.");
-  }
-}
-
 /** The flags that choose sessions. */
 export const FILTER_FLAGS = {
   state: list("--state <list>", `only sessions in these states: ${SESSION_STATES.join(", ")}`),
@@ -79,20 +61,6 @@ export const FILTER_FLAGS = {
 };
 /** The values of {@linkcode FILTER_FLAGS}. */
 export type FilterFlags = FlagsOf<typeof FILTER_FLAGS>;
-
-/** A point in time or an age that ends now, in milliseconds, or a day. */
-export type When = { readonly at: number } | { readonly agoMs: number } | { readonly day: string };
-
-/** Reads `2026-11-21`, a full ISO time, or an age such as `90m`, `12h`, `7d`, `2w`. */
-export function when(text: string): When {
-  const agoMs = ageMs(text);
-  if (agoMs !== null) return { agoMs };
-  const at = Date.parse(text);
-  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at)) {
-    throw new InvalidArgumentError("Give a date such as 2026-11-21, or an age such as 12h or 7d.");
-  }
-  return text.length === "2026-11-21".length ? { day: text } : { at };
-}
 
 /** The time from which on things count, in milliseconds; `null` without `since`. */
 export function startOf(

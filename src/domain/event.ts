@@ -1,4 +1,5 @@
 /** Events: the smallest records inside a turn. Provider items are kept whole and verbatim. */
+import type { RunState } from "./session_states.ts";
 import type { JsonObject } from "./json.ts";
 import type { ErrorCode, ExitCode } from "./errors.ts";
 import type { Fingerprint } from "./fingerprint.ts";
@@ -41,17 +42,6 @@ export type ToolResultStatus =
   | "not_run"
   /** The process died: the call may or may not have run. Recorded by the next writer. */
   | "orphaned";
-
-/** Outcome of a run. */
-export type RunState =
-  | "completed"
-  | "incomplete"
-  | "refused"
-  | "failed"
-  | "interrupted"
-  | "timed_out"
-  | "over_budget"
-  | "diverged";
 
 /** Error of a run, kept in its `run_ended`. */
 export interface RunError extends JsonObject {

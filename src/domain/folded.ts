@@ -62,3 +62,17 @@ export type FoldedEntry =
     readonly isError?: true;
   }
   | ItemEntry & { readonly kind: "provider_item" };
+
+/** Changes that the fold makes so that the API accepts a request. */
+export const FOLD_REPAIRS = [
+  "orphan_answered",
+  "call_id_renamed",
+  "result_without_call",
+  "duplicate_result",
+  // The output of a result is sent shortened, after `compact`.
+  "result_elided",
+  // `omit` took out a message, a part of it or a result: a note replaces it.
+  "content_omitted",
+  // The API refused the pairing of a call: it is sent as text of the user, with its result.
+  "call_as_text",
+] as const;

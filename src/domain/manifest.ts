@@ -1,5 +1,6 @@
 /** The manifest: a small cache that is derived only from the turns. */
-import { type CheckpointRef, type HistoryCompactionEvent, MAX_TITLE_LENGTH, type RunState } from "./event.ts";
+import { type CheckpointRef, type HistoryCompactionEvent, MAX_TITLE_LENGTH } from "./event.ts";
+import { type RunState } from "./session_states.ts";
 import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
 import { isJsonObject } from "./json.ts";
 import { seal, type Sealed } from "./seal.ts";

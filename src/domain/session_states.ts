@@ -1,7 +1,7 @@
-/** States of sessions in lists. */
+/** States of runs and of sessions. */
 
-/** States of sessions in lists; a later version may add to those of ended runs. */
-export const SESSION_STATES = [
+/** Terminal states of runs. */
+export const RUN_STATES = [
   "completed",
   "incomplete",
   "refused",
@@ -10,6 +10,12 @@ export const SESSION_STATES = [
   "timed_out",
   "over_budget",
   "diverged",
+] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** States of sessions in lists; a later version may add to those of ended runs. */
+export const SESSION_STATES = [
+  ...RUN_STATES,
   // The last run is open: a process holds the session's lock, or none does.
   "running",
   "killed",

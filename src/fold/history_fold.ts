@@ -1,4 +1,5 @@
 /** Walks once over the turns of a history, from the checkpoint in force to the end. */
+import type { FOLD_REPAIRS, FoldedEntry } from "../domain/folded.ts";
 import { userContent } from "../domain/attachment.ts";
 import type {
   BranchSummaryEvent,
@@ -9,7 +10,6 @@ import type {
   ToolCallEvent,
   ToolResultEvent,
 } from "../domain/event.ts";
-import type { FoldedEntry } from "../domain/folded.ts";
 import { callIdOf, hasObjectArguments } from "../domain/item.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import { callText, ORPHAN_OUTPUT } from "./call_text.ts";
@@ -31,17 +31,7 @@ export interface ReasoningDecision {
 /** A change that the fold made so that the API accepts the request. */
 export interface FoldRepair {
   readonly seq: number;
-  readonly kind:
-    | "orphan_answered"
-    | "call_id_renamed"
-    | "result_without_call"
-    | "duplicate_result"
-    /** The output of a result is sent shortened, after `compact`. */
-    | "result_elided"
-    /** `omit` took out a message, a part of it or a result: a note replaces it. */
-    | "content_omitted"
-    /** The API refused the pairing of a call: it is sent as text of the user, with its result. */
-    | "call_as_text";
+  readonly kind: (typeof FOLD_REPAIRS)[number];
   /** Empty if it is about no call. */
   readonly callId: string;
 }

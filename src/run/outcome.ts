@@ -1,6 +1,7 @@
 /** Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report. */
 import { costText, roundedCost } from "../domain/cost.ts";
-import type { Item, RunState } from "../domain/event.ts";
+import type { Item } from "../domain/event.ts";
+import type { RunState } from "../domain/session_states.ts";
 import { NO_USAGE, shownUsage, type Usage } from "../domain/usage.ts";
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 import { itemKind, messageTextOf } from "../domain/item.ts";

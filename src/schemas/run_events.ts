@@ -1,5 +1,7 @@
 /** The lines of `run --json`. */
 import * as z from "zod";
+import { FOLD_REPAIRS } from "../domain/folded.ts";
+import { RUN_STATES } from "../domain/session_states.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Omission, ReplayAction, ReplayNoticeEvent, ToolResultStatus } from "../domain/event.ts";
 import type { DropReason } from "../domain/turn.ts";
@@ -22,16 +24,6 @@ import { item } from "./turns.ts";
 
 const notice = <Kind extends string, Shape extends z.core.$ZodLooseShape>(kind: Kind, shape: Shape) =>
   z.object({ type: z.literal("notice"), kind: z.literal(kind), ...shape });
-
-const FOLD_REPAIRS = [
-  "orphan_answered",
-  "call_id_renamed",
-  "result_without_call",
-  "duplicate_result",
-  "result_elided",
-  "content_omitted",
-  "call_as_text",
-] as const;
 
 const retried = z.object({
   reason: known<ReplayNoticeEvent["reason"] | `${Omission}_refused`>(),
@@ -114,16 +106,7 @@ export type DeniedCall = Printed<typeof deniedCall>;
 
 const runEnded = z.object({
   type: z.literal("run.ended"),
-  state: z.enum([
-    "completed",
-    "incomplete",
-    "refused",
-    "failed",
-    "interrupted",
-    "timed_out",
-    "over_budget",
-    "diverged",
-  ]),
+  state: z.enum(RUN_STATES),
   exit_code: exitCode,
   session: textType,
   run: ordinalType,

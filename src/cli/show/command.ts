@@ -1,7 +1,6 @@
 /** `reprise show`: flags and declaration. */
 import { argument, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
-import { BLOBS, COMMON_FLAGS, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
-import { ZONE_FLAG } from "../session_filter.ts";
+import { BLOBS, COMMON_FLAGS, PAGE_FLAGS, SESSION, wholeNumber, ZONE_FLAG } from "../flags.ts";
 
 const SHOW_FLAGS = {
   ...COMMON_FLAGS,

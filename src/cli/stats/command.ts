@@ -1,7 +1,6 @@
 /** `reprise stats`: flags and declaration. */
 import { argument, type FlagsOf, value, type Verb, verb } from "../declare.ts";
-import { COMMON_FLAGS, SESSION } from "../flags.ts";
-import { when, ZONE_FLAG } from "../session_filter.ts";
+import { COMMON_FLAGS, SESSION, when, ZONE_FLAG } from "../flags.ts";
 
 const STATS_FLAGS = {
   ...COMMON_FLAGS,
