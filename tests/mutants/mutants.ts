@@ -3,6 +3,7 @@
  * one at a time. After a redesign a row is adapted, never dropped.
  */
 import { MERGE_MUTANTS } from "./merges.ts";
+import { CERTIFY_MUTANTS } from "./certify.ts";
 import { RECORDING_EDGES } from "./recording_edges.ts";
 import { RECORDING_PAIRS } from "./recording_pairs.ts";
 import { RECORDING_MUTANTS } from "./recordings.ts";
@@ -36,4 +37,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RECORDING_PAIRS,
   ...MERGE_MUTANTS,
   ...WIRE_MUTANTS,
+  ...CERTIFY_MUTANTS,
 ];

@@ -65,6 +65,11 @@ export function namesError({ stderr }: Run, { errors }: { readonly errors: strin
   return plainLines(stderr).some((line) => ERROR.test(line) && !known.has(line));
 }
 
+/** True if any output names an error. */
+export function saysWhy(run: Run, baseline: { readonly errors: string }): boolean {
+  return namesError(run, baseline) || ERROR.test(run.stdout);
+}
+
 /** Returns the end of the output, for a message. */
 export function shownOutput({ stdout, answer }: Run): string {
   return headOf(plainLines(answer).at(-1) ?? plainLines(stdout).at(-1) ?? "", SHOWN);

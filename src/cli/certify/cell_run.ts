@@ -5,7 +5,7 @@ import { parseShallow } from "../../domain/json_depth.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import type { ServedRequest } from "../../fixture/serve/answer.ts";
-import type { ServeEvent } from "../../fixture/event.ts";
+import type { AnsweredEvent, ServeEvent } from "../../fixture/event.ts";
 import { startReplayServers } from "../../fixture/serve/server.ts";
 import { openSuite } from "../../fixture/serve/suite.ts";
 import { runCommand } from "../../tools/shell/run_command.ts";
@@ -40,8 +40,9 @@ export interface ObservedRequest {
   readonly after: string | null;
   /** Last byte of its answer. */
   lastMs: number;
-  /** End of its answer, by the server or the client. */
-  endMs: number;
+  /** End of its answer, by the server or the client; `null` while it lasts. */
+  endMs: number | null;
+  /** True if the client closed the connection before that. */
   hungUp: boolean;
 }
 
@@ -126,6 +127,7 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
     clock: ports.clock,
     port: 0,
     onRequest: (request) => seen.arrived(request),
+    onAnswered: (event) => seen.answered(event),
     onEvent(event) {
       seen.take(event);
       look();
@@ -174,6 +176,8 @@ class Sightings {
     { readonly json: JsonValue | undefined; readonly key: string; readonly atMs: number }
   >();
 
+  readonly #answering = new Map<number, ObservedRequest>();
+
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -192,7 +196,7 @@ class Sightings {
     this.#arrived.delete(event.request);
     const exchange = "number" in event ? event.number ?? null : null;
     const isMissed = event.type === "miss" || event.type === "refused";
-    this.requests.push({
+    const request: ObservedRequest = {
       ...arrived,
       key: exchange === null ? arrived.key : `exchange ${exchange}`,
       exchange,
@@ -200,8 +204,18 @@ class Sightings {
       problem: isMissed ? event.message : null,
       after: null,
       lastMs: this.#now(),
-      endMs: this.#now(),
+      endMs: null,
       hungUp: false,
-    });
+    };
+    this.requests.push(request);
+    this.#answering.set(event.request, request);
+  }
+
+  answered({ request: number, at_ms, last_byte_at_ms, hung_up }: AnsweredEvent): void {
+    const request = this.#answering.get(number);
+    if (request === undefined) return;
+    request.lastMs = request.atMs + ((last_byte_at_ms ?? at_ms) - at_ms);
+    request.endMs = this.#now();
+    request.hungUp = hung_up === true;
   }
 }

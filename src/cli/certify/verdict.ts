@@ -1,7 +1,7 @@
 /** Judges how a command ends after a fault, from what the server saw and the command printed. */
 import { counted, headOf } from "../../domain/text.ts";
 import { type AnswerParts, historyOf, type ToolCall } from "./calls.ts";
-import { type Answer, holds, isGarbled, namesError, shownOutput } from "./answer.ts";
+import { type Answer, holds, isGarbled, namesError, saysWhy, shownOutput } from "./answer.ts";
 import type { ObservedRequest, Run } from "./cell_run.ts";
 
 /** All verdicts: first those of the table in its order, then those that no table row gives. */
@@ -97,7 +97,7 @@ const ROWS = [
   { verdict: "recovered", find: (facts) => succeeded(facts) && isRetried(facts) ? waited(facts) : null },
   { verdict: "unhurt", find: (facts) => succeeded(facts) ? "" : null },
   { verdict: "unanswerable", find: unanswerable },
-  { verdict: "silent", find: (facts) => namesError(facts.run, facts.baseline) ? null : failed(facts) },
+  { verdict: "silent", find: (facts) => saysWhy(facts.run, facts.baseline) ? null : failed(facts) },
   { verdict: "failed", find: failed },
   { verdict: "waits", find: waits },
   { verdict: "retrying", isFinal: true, find: retrying },
@@ -189,9 +189,11 @@ function looped({ run, baseline, maxRetries }: Facts): string | null {
   const isOften = answered.length > 3 * baseline.requests ||
     run.requests.length > (3 + maxRetries) * baseline.requests;
   if (isOften) return `${counted(run.requests.length, "request")}; ${baseline.requests} without the fault`;
-  const again = answered.find(({ exchange }, index) =>
+  const again = answered.find(({ exchange, atMs }, index) =>
     exchange !== null &&
-    answered.slice(0, index).some((before) => before.exchange === exchange && !before.hungUp)
+    answered.slice(0, index).some((before) =>
+      before.exchange === exchange && before.endMs !== null && !before.hungUp && before.lastMs <= atMs
+    )
   );
   return again === undefined ? null : `sent request ${again.exchange} again, whose answer had arrived whole`;
 }
@@ -269,9 +271,10 @@ function hung({ run, since, nowMs, maxWaitMs, baseline }: Facts): string | null 
 
 /** Returns the longest time in which neither a request nor a byte came, in milliseconds. */
 export function longestSilence({ since, nowMs }: Pick<Facts, "since" | "nowMs">): number {
-  const times = [...since.flatMap(({ atMs, lastMs, endMs }) => [atMs, lastMs, endMs]), nowMs].sort((a, b) =>
-    a - b
-  );
+  const times = [...since.flatMap(({ atMs, lastMs, endMs }) => [atMs, lastMs, endMs ?? lastMs]), nowMs].sort((
+    a,
+    b,
+  ) => a - b);
   return Math.max(0, ...times.map((time, index) => time - (times[index - 1] ?? time)));
 }
 

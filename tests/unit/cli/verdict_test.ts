@@ -71,6 +71,11 @@ const rows: readonly (readonly [verdict: string, why: string, run: Run, more?: P
   ["acted", "with a call that never finished", ran([broken(0), next(9, { json: sending(CALL.args) })])],
   [
     "acted",
+    "with such a call alone",
+    ran([broken(0), next(9, { json: { input: sending(CALL.args).input.slice(0, 1) } })]),
+  ],
+  [
+    "acted",
     "with a result of such a call",
     ran([broken(0), next(9, { json: { input: sending(CALL.args).input.slice(1) } })]),
   ],
@@ -128,6 +133,8 @@ const rows: readonly (readonly [verdict: string, why: string, run: Run, more?: P
     ran([broken(0), ...many(7, (at) => asked(at, { key: `x${at}`, exchange: at === 0 ? 1 : null }))]),
   ],
   ["looped", "with a request whose answer had arrived", ran([broken(0), asked(1), asked(2)])],
+  ["recovered", "with two requests at a time", ran([broken(0), asked(1, { lastMs: 9, endMs: 9 }), asked(2)])],
+  ["recovered", "with a request whose answer lasts", ran([broken(0), asked(1, { endMs: null }), asked(2)])],
   [
     "recovered",
     "with a request whose answer the client left",
