@@ -31,6 +31,8 @@ ID_DIGITS = 8
 RECORDING = re.compile(f"-[0-9a-f]{{{ID_DIGITS}}}$")
 #: Property of a test report with a note for the end of the session.
 NOTE = "reprise"
+#: Property with the numbers of exchanges that a test played and recorded.
+COUNTS = "reprise counts"
 #: Options of the marker beside its folder, with their defaults.
 OPTIONS = {
     "allow_unused": False,
@@ -258,6 +260,7 @@ def pytest_runtest_makereport(item, call):
             message = run.end(allow_unused=run.allow_unused or not report.passed)
             # xdist passes properties on to the process that prints.
             report.user_properties += [(NOTE, note) for note in run.notes]
+            report.user_properties.append((COUNTS, run.counts))
         else:
             message = _stray_message(item, call.when, _strays())
     except ReplayError as error:
@@ -319,10 +322,15 @@ def pytest_terminal_summary(terminalreporter, config):
     if hasattr(config, "workerinput"):
         return  # The main process reports for all workers.
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
-    for report in reports:
-        for name, note in getattr(report, "user_properties", ()):
-            if name == NOTE and report.when == "call":
-                terminalreporter.write_line(note)
+    called = [report for report in reports if getattr(report, "when", None) == "call"]
+    properties = [pair for report in called for pair in report.user_properties]
+    for name, note in properties:
+        if name == NOTE:
+            terminalreporter.write_line(note)
+    counts = [value for name, value in properties if name == COUNTS]
+    if counts:
+        played, recorded = map(sum, zip(*counts))
+        terminalreporter.write_line(f"reprise: {played} played, {recorded} recorded")
     if _outside:
         terminalreporter.section("requests outside of tests", red=True)
         terminalreporter.write_line(
@@ -463,6 +471,7 @@ class _Run:
         report["exit_code"] = report["exit_code"] or stray["exit_code"]
         report["messages"] = stray["messages"] + report["messages"]
         self.notes = [*self._moved, *report["notes"]]
+        self.counts = report["served"], report["recorded"]
         if self._out != self._folder:
             self._replace(report)
         if report["exit_code"] == 0:

@@ -159,12 +159,19 @@ for (const { command, files, requests, tests } of SUITES) {
     async (project) => {
       const live = project.apis.env["OPENAI_BASE_URL"] ?? "";
       const env = { GROQ_API_KEY: `${KEY}-groq`, LIVE: live };
-      await project.passes(command, { ...env, GROQ_BASE_URL: live, REPRISE_RECORD: "new" });
+      const recorded = await project.passes(command, { ...env, GROQ_BASE_URL: live, REPRISE_RECORD: "new" });
       assert.equal(project.apis.requests.length, requests);
       assert.deepEqual([...project.apis.keys.openai].filter((key) => !key.startsWith(KEY)), []);
       assert.equal(Object.keys(project.recordings("fixtures/led")).length, tests);
 
-      await project.passes(command, env);
+      const replayed = await project.passes(command, env);
+      // Each file of node:test has a process of its own, which reports what it recorded.
+      const count = (output: string) => output.match(/reprise: \d+ played, \d+ recorded/g) ?? [];
+      if (command.startsWith("node")) assert.equal(count(recorded).length, 2);
+      else {
+        assert.deepEqual(count(recorded), [`reprise: 0 played, ${requests} recorded`]);
+        assert.deepEqual(count(replayed), [`reprise: ${requests} played, 0 recorded`]);
+      }
       const changed = await project.runs(command, { ...env, PROMPT: "Changed" });
       assert.notEqual(changed.code, 0, changed.output);
       assert.equal(project.apis.requests.length, requests, "a replay sent a request to an API");
