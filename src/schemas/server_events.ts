@@ -62,6 +62,8 @@ const played = [
     repeat: countType.exactOptional(),
     rewritten: z.literal(true).exactOptional(),
     hurried: z.literal(true).exactOptional(),
+    after_fault: z.enum(["resumed", "unstreamed"]).describe("with --after-fault: how the request continues")
+      .exactOptional(),
     fault: textType.exactOptional(),
   }),
   z.object({

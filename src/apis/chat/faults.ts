@@ -1,8 +1,15 @@
 /** Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6). */
-import { type JsonObject, objectsIn } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, objectsIn } from "../../domain/json.ts";
 import { contentErrors, errorOf, refusalOf } from "../responses/faults.ts";
-import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
+import {
+  type EndingContext,
+  type FaultWriter,
+  meaningsIn,
+  type StreamEnding,
+  type StreamEvent,
+} from "../stream.ts";
 import { finishReasonOf, messagesIn, piecesIn } from "./message.ts";
+import { chatStream } from "./stream.ts";
 
 export const chatFaults: FaultWriter = {
   ending,
@@ -15,6 +22,25 @@ export const chatFaults: FaultWriter = {
     const pieces = messagesIn(document).flatMap(piecesIn);
     const of = (wanted: string) => pieces.filter(({ channel }) => channel === wanted).map(({ text }) => text);
     return { text: of("text"), reasoning: of("reasoning") };
+  },
+  documentOf(events) {
+    const reasons = events.flatMap(meaningsIn).flatMap((event) =>
+      event.kind === "stop" && event.reason !== undefined ? [event.reason] : []
+    );
+    const messages = chatStream.issuedItems(events).items.flatMap((copies) => copies);
+    if (messages.length === 0 || reasons.length < messages.length) return null;
+    const usage = events.findLast(({ data }) => isJsonObject(data?.usage))?.data?.usage;
+    return {
+      ...envelopeOf(events, events),
+      object: "chat.completion",
+      choices: messages.map((message, index) => ({
+        index,
+        message: { refusal: null, ...message },
+        logprobs: null,
+        finish_reason: reasons[index] ?? null,
+      })),
+      ...(usage === undefined ? {} : { usage }),
+    };
   },
   own: [],
   errorOf: (status, about) => errorOf(status, about, CONTENT_ERRORS),

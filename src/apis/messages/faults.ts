@@ -1,6 +1,7 @@
 /** Faulty answers of the Messages API: ends of streams, noise and error bodies (protocol §10, §11). */
 import { refusalOf } from "../responses/faults.ts";
-import { type JsonObject, objectsIn } from "../../domain/json.ts";
+import { type JsonObject, objectMember, objectsIn } from "../../domain/json.ts";
+import { messagesStream } from "./stream.ts";
 import type { EndingContext, FaultWriter, RefusedContent, StreamEnding, StreamEvent } from "../stream.ts";
 
 export const messagesFaults: FaultWriter = {
@@ -14,6 +15,19 @@ export const messagesFaults: FaultWriter = {
     const member = (name: string) =>
       objectsIn(content).map((block) => block[name]).filter((text) => typeof text === "string");
     return { text: member("text"), reasoning: member("thinking") };
+  },
+  documentOf(events) {
+    const message = events.find(({ kind }) => kind === "response")?.response;
+    const stop = events.findLast((event) => event.kind === "stop");
+    if (message === undefined || stop === undefined || !events.some(({ kind }) => kind === "end")) {
+      return null;
+    }
+    return {
+      ...message,
+      content: messagesStream.issuedItems(events).blocks ?? [],
+      ...objectMember(stop.data ?? {}, "delta"),
+      usage: { ...objectMember(message, "usage"), ...stop.usage },
+    };
   },
   own: ["529"],
   refusalOf,

@@ -31,6 +31,15 @@ export const responsesFaults: FaultWriter = {
       ).filter((text) => typeof text === "string");
     return { text: content(false), reasoning: content(true) };
   },
+  documentOf(events) {
+    const end = events.findLast(({ kind }) => kind === "end");
+    if (end?.response === undefined) return null;
+    // A terminal event may omit its output (protocol §8.5).
+    const output = objectsIn(end.response.output).length > 0
+      ? end.response.output
+      : events.flatMap((event) => event.kind === "item" && event.whole ? [event.item ?? null] : []);
+    return { ...end.response, output };
+  },
   own: ["failed"],
   errorOf,
   refusalOf,

@@ -153,6 +153,10 @@ const SERVE_FLAGS = {
   }),
   maxAge: value("--max-age <days>", "exit with 7 if a fixture is older", days),
   fault: FAULT,
+  afterFault: toggle(
+    "--after-fault",
+    "answer a client that continues after a fault: without stream, or with the whole items of the broken answer",
+  ),
   websocket: negated(
     "--no-websocket",
     "answer WebSocket upgrades with 426, so that clients use HTTP (default: WebSockets for the Responses API)",

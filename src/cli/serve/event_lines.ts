@@ -27,6 +27,7 @@ export class ReplayLines {
         return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
           (event.repeat === undefined ? "" : `, repeated (${event.repeat})`) +
           (event.rules === undefined ? "" : `, needed ${event.rules.join(", ")}`) +
+          (event.after_fault === undefined ? "" : `, ${event.after_fault} after a fault`) +
           (event.fault === undefined ? "" : `, broken: ${event.fault}`);
       case "faulted":
         return `${asked}: ${event.status ?? "no status"}, a fault instead of an answer: ${event.fault}`;

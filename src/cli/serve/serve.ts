@@ -188,6 +188,7 @@ function startServers(
       token,
       offersSockets: flags.websocket !== false && fixtures.some(mayPlayOverSocket),
       numbersEachTest: isSuite,
+      afterFault: flags.afterFault === true,
     },
     leadsClients ? routes : [null],
   );
