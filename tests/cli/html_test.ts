@@ -1,6 +1,8 @@
 /** The command line of pages: where they are written, with which mode, and what is refused. Browsers are in tests/clients. */
 import { test } from "../support/test.ts";
 import assert from "node:assert/strict";
+import { bytesBelow } from "../support/files.ts";
+import { Sandbox } from "../support/reprise.ts";
 import { assertError, begun, json, ok, readsThenAnswers } from "./harness.ts";
 
 const place = begun(readsThenAnswers, (place) => place.session("look"));
@@ -24,9 +26,14 @@ test("show --html writes one page for its owner only, and says so on stderr", as
   assert.match(html, /^<!doctype html>/);
   const entries = entriesOf(html);
   assert.deepEqual(entries.map((entry) => /<small>(\w+) · /.exec(entry)?.[1]), [
-    ...["user", "model", "tools", "model", "reprise"],
+    ...["user", "model", "model", "reprise"],
   ]);
-  assert.match(entries[1] ?? "", /sent in turn 4<[^]*→ read_file<\/b> \w[^]*← ok<\/p><pre[^]*alpha/);
+  assert.doesNotMatch(html, />(?:Prompt|Model)</);
+  // The turn of the tools is a line in the card of the calls.
+  assert.match(
+    entries[1] ?? "",
+    /sent in turn 4 · seq 2<[^]*→ read_file<\/b> <code>a\.txt<\/code> · seq 3<[^]*← ok · seq 5<\/p><pre[^]*alpha[^]*with <span id="turn-3"><a href="#turn-3">Turn 3<\/a> <small>tools · /,
+  );
   // The conversation begins below the title and two lines of facts.
   const [, head = ""] = /<main>([^]*?)<h2>/.exec(html) ?? [];
   const facts = /^\n<p class="facts">5 turns in 1 run · .* tokens in, .*<\/p>\n<p class="facts">.*<\/p>\n$/;
@@ -92,4 +99,54 @@ test("fixture show --html writes a page of the exchanges, with calls beside the 
   assert.equal(html.match(/← returned</g)?.length, calls);
   assert.match(html, /<pre class="diff" dir="auto">[^]*<ins>\+/);
   assert.match(entries[1] ?? "", /1 item as in exchange 1 <a href="#exchange-1">/);
+});
+
+function writeAll(folder: string, files: ReadonlyMap<string, Uint8Array>): void {
+  for (const [name, bytes] of files) {
+    Deno.mkdirSync(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeFileSync(`${folder}/${name}`, bytes);
+  }
+}
+
+test("fixture show of a folder lists its recordings, and --html writes pages that lead to each other", async () => {
+  await using sandbox = new Sandbox();
+  const { workspace } = sandbox;
+  for (const name of ["a", "b/c", "b+c", "broken"]) writeAll(`${workspace}/f/${name}`, bytesBelow(FIXTURE));
+  const [exchange] = [...Deno.readDirSync(`${workspace}/f/broken/exchanges`)];
+  Deno.writeTextFileSync(`${workspace}/f/broken/exchanges/${exchange?.name}/request.json`, "{");
+  const list = await sandbox.call(["fixture", "show", "f"]);
+  assert.deepEqual(list, await sandbox.call(["fixture", "ls", "f"]));
+  assert.match(list.stdout, /^f\/a +openai[^]*^f\/b\/c +openai/m);
+
+  const { code, stderr } = await sandbox.call(["fixture", "show", "f", "--html", "all.html"]);
+  assert.deepEqual([code, stderr], [0, "wrote all.html and 3 pages in all.pages\n"]);
+  const [index, ...pages] = ["all.html", "all.pages/a.html", "all.pages/b+c.html", "all.pages/b+c-2.html"]
+    .map((path) => Deno.readTextFileSync(`${workspace}/${path}`));
+  const links = (html = "") => Array.from(html.matchAll(/<a href="([^"#]+)">/g), ([, path]) => path);
+  assert.deepEqual(links(index), ["a", "b%2Bc", "b%2Bc-2"].map((name) => `all.pages/${name}.html`));
+  assert.match(index ?? "", /<td>broken<\/td><td>unreadable/);
+  const others = pages.map((page) =>
+    links(page).map((path = "") => path.replace(/^\.\.\/all\.html$/, "index"))
+  );
+  assert.deepEqual(others, [
+    ["index", "b%2Bc.html"],
+    ["index", "a.html", "b%2Bc-2.html"],
+    ["index", "b%2Bc.html"],
+  ]);
+  for (
+    const [flags, says] of [
+      [["--html", "all.html"], /the file exists$/],
+      [["--html", "-"], /several pages to stdout/],
+      [["--exchange", "1"], /holds several fixtures/],
+    ] as const
+  ) {
+    assertError(await sandbox.call(["fixture", "show", "f", ...flags, "--json"]), {
+      code: "usage",
+      exit: 2,
+      says,
+    });
+  }
+  const again = await sandbox.call(["fixture", "show", "f", "--html", "all.html", "--force", "--json"]);
+  const { path, file, exchanges } = JSON.parse(again.stdout);
+  assert.deepEqual([path, file, exchanges], ["f", "all.html", 12]);
 });

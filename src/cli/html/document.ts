@@ -23,8 +23,17 @@ function compact(source: string): string {
 /** Facts that are numbers: they have the one line that is always open. */
 const NUMBERS: ReadonlySet<string> = new Set(["turns", "exchanges", "time", "recorded", "tokens", "cost"]);
 
+/** A link to another page, which lies beside this one. */
+export interface PageLink {
+  readonly text: string;
+  /** Path from this page, not encoded. */
+  readonly path: string;
+}
+
 /** Options of {@linkcode pageHtml}. */
 export interface PageOptions {
+  /** Links at the head of the page. */
+  readonly links?: readonly PageLink[];
   /** Findings about the whole, such as damaged files. */
   readonly warnings?: readonly string[];
   readonly imageOf?: ImageReader;
@@ -32,7 +41,48 @@ export interface PageOptions {
 
 /** Writes a transcript as HTML. */
 export function pageHtml(transcript: Transcript, options: PageOptions = {}): string {
-  const { warnings = [], imageOf = (image) => "src" in image ? image.src : null } = options;
+  const { warnings = [], links = [], imageOf = (image) => "src" in image ? image.src : null } = options;
+  const isNumber = ([name]: Fact) => NUMBERS.has(name);
+  const [numbers, others] = [
+    transcript.facts.filter(isNumber),
+    transcript.facts.filter((fact) => !isNumber(fact)),
+  ];
+  const lines = [
+    ...(links.length === 0 ? [] : [links.map(linkHtml).join(" · ")]),
+    // A sum of money alone would not say what it is.
+    numbers.map(([name, value]) => escapeHtml(name === "cost" ? `cost ${value}` : value)).join(" · "),
+    others.map(([name, value]) => `${name} ${escapeHtml(value)}`).join(" · "),
+  ];
+  return documentHtml(
+    transcript.title || transcript.name,
+    `${navigation(transcript)}<main>
+${warnings.map((text) => `<p class="note bad">${escapeHtml(text)}</p>\n`).join("")}${
+      lines.map((line) => `<p class="facts">${line}</p>\n`).join("")
+    }${entriesHtml(transcript, imageOf)}</main>`,
+  );
+}
+
+/** A row of {@linkcode indexHtml}: a link to a page, or the name of what has none, and facts about it. */
+export interface IndexRow extends Pick<PageLink, "text"> {
+  readonly path: string | null;
+  readonly cells: readonly string[];
+}
+
+/** Writes a page with links to others. */
+export function indexHtml(title: string, rows: readonly IndexRow[]): string {
+  const lines = rows.map(({ text, path, cells }) => {
+    const name = path === null ? escapeHtml(text) : linkHtml({ text, path });
+    return `<tr><td>${name}</td>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>\n`;
+  });
+  return documentHtml(title, `<main>\n<table>\n${lines.join("")}</table>\n</main>`);
+}
+
+function linkHtml({ text, path }: PageLink): string {
+  return `<a href="${path.split("/").map(encodeURIComponent).join("/")}">${escapeHtml(text)}</a>`;
+}
+
+/** A whole page around its navigation and main part. */
+function documentHtml(name: string, content: string): string {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(SCRIPT)}'`,
@@ -41,9 +91,7 @@ export function pageHtml(transcript: Transcript, options: PageOptions = {}): str
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  const title = escapeHtml(transcript.title || transcript.name);
-  const isNumber = ([name]: Fact) => NUMBERS.has(name);
-  const others = transcript.facts.filter((fact) => !isNumber(fact));
+  const title = escapeHtml(name);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -62,12 +110,7 @@ export function pageHtml(transcript: Transcript, options: PageOptions = {}): str
 <search hidden><input type="search" aria-label="Search" placeholder="Search (press /)"><output></output>
 <button title="Light or dark">◐</button><button title="Keys">?</button></search>
 </header>
-${navigation(transcript)}<main>
-${warnings.map((text) => `<p class="note bad">${escapeHtml(text)}</p>\n`).join("")}<p class="facts">${
-    transcript.facts.filter(isNumber).map(([, value]) => escapeHtml(value)).join(" · ")
-  }</p>
-<p class="facts">${others.map(([name, value]) => `${name} ${escapeHtml(value)}`).join(" · ")}</p>
-${entriesHtml(transcript, imageOf)}</main>
+${content}
 <dialog></dialog>
 <script>${SCRIPT}</script>
 </body>
@@ -97,22 +140,33 @@ function groupName({ name, state, isError }: Group): string {
 
 function entriesHtml({ groups, entries }: Transcript, imageOf: ImageReader): string {
   const lists = paired(entries.map(({ blocks }) => blocks));
+  const isFirst = (index: number) => entries[index]?.group !== entries[index - 1]?.group;
+  // An entry whose blocks are all beside calls of the one before is a line of that one.
+  const isPart = (index: number) => lists[index]?.length === 0 && !isFirst(index);
   return entries.map((entry, index) => {
+    if (isPart(index)) return "";
     const group = groups[entry.group];
-    const isFirst = group !== undefined && entry.group !== entries[index - 1]?.group;
-    const blocks = (lists[index] ?? []).map((block) => blockHtml(block, imageOf));
-    const heading = isFirst ? `<h2>${groupName(group)}</h2>\n` : "";
-    return `${heading}${entryHtml(entry, blocks)}\n`;
+    let next = index + 1;
+    while (next < entries.length && isPart(next)) next++;
+    const blocks = (lists[index] ?? []).map((block) => blockHtml(block, imageOf, entry.from));
+    const heading = group !== undefined && isFirst(index) ? `<h2>${groupName(group)}</h2>\n` : "";
+    return `${heading}${entryHtml(entry, blocks, entries.slice(index + 1, next))}\n`;
   }).join("");
 }
 
-/** An entry. If all its blocks are beside calls of other entries, only its heading is left. */
-function entryHtml({ id, name, words, isError }: Entry, blocks: readonly string[]): string {
-  const empty = blocks.length === 0;
-  const kind = [...(isError ? ["bad"] : []), ...(empty ? ["empty"] : [])].join(" ");
-  const text = [...words, ...(empty ? ["shown with the calls"] : [])].map(escapeHtml).join(" · ");
-  const heading = `<h3><a href="#${id}">${escapeHtml(name)}</a> <small>${text}</small></h3>`;
-  return `<article id="${id}" class="${kind}">${heading}${blocks.join("\n")}</article>`;
+/** An entry, and a line with the names of those whose blocks it has. */
+function entryHtml(entry: Entry, blocks: readonly string[], parts: readonly Entry[]): string {
+  const { id, from, isError } = entry;
+  const kinds = [from, ...(isError || parts.some((part) => part.isError) ? ["bad"] : [])].join(" ");
+  const names = parts.map((part) => `<span id="${part.id}">${nameHtml(part)}</span>`).join(", ");
+  const line = names === "" ? "" : `<p class="note">with ${names}</p>`;
+  return `<article id="${id}" class="${kinds}"><h3>${nameHtml(entry)}</h3>${
+    blocks.join("\n")
+  }${line}</article>`;
+}
+
+function nameHtml({ id, name, words }: Entry): string {
+  return `<a href="#${id}">${escapeHtml(name)}</a> <small>${words.map(escapeHtml).join(" · ")}</small>`;
 }
 
 function hashOf(text: string): string {

@@ -13,6 +13,7 @@ import {
   type ReasoningBlock,
   type ResultBlock,
 } from "../transcript/blocks.ts";
+import type { Entry } from "../transcript/transcript.ts";
 import { diffText } from "../changed_lines.ts";
 import { escapeHtml, richText } from "./markdown.ts";
 
@@ -22,22 +23,27 @@ export type ImageReader = (image: Image) => string | null;
 /** Lines and UTF-16 units of a text that are open on a page; the rest is a click away. */
 const SHOWN = { lines: 24, characters: 2400 } as const;
 
-/** Draws a block. */
-export function blockHtml(block: Block, imageOf: ImageReader): string {
+/** Draws a block of an entry that `from` wrote. */
+export function blockHtml(block: Block, imageOf: ImageReader, from: Entry["from"]): string {
   const place = idOf(block);
   switch (block.kind) {
     case "message": {
-      const who = block.from === "user" ? "Prompt" : block.from === "assistant" ? "Model" : block.from;
-      const text = isSpeech(block) ? richText(block.text) : plain(block.text);
-      const from = block.from === "user" ? "user" : "";
-      return `<div class="message ${from}"${place}><p class="who">${escapeHtml(who)}</p>${text}</div>`;
+      if (!isSpeech(block)) {
+        return `<div class="message"${place}>${who(block.from)}${plain(block.text)}</div>`;
+      }
+      const [kind, name] = block.from === "user" ? ["user", "Prompt"] : ["model", "Model"];
+      // The heading of its entry says it.
+      const writer = from === kind ? "" : `<p class="who">${name}</p>`;
+      return `<div class="message ${kind}"${place}>${writer}${richText(block.text)}</div>`;
     }
     case "reasoning":
       return reasoningHtml(block, place);
     case "call":
       return callHtml(block, place);
     case "result":
-      return `<div class="call"${place}><div>${who(headOfBlock(block))}</div>${resultHtml(block)}</div>`;
+      return `<div class="call"${place}><div>${who(headOfBlock(block), block)}</div>${
+        resultHtml(block)
+      }</div>`;
     case "note":
       return noteHtml(block, imageOf);
     case "events":
@@ -51,23 +57,30 @@ function idOf({ seq }: { readonly seq?: number }): string {
   return seq === undefined ? "" : ` id="seq-${seq}"`;
 }
 
-function who(text: string, rest = ""): string {
-  return `<p class="who"><b>${escapeHtml(text)}</b>${rest === "" ? "" : ` ${escapeHtml(rest)}`}</p>`;
+/** The place of an event, which `fork` and `omit` take. */
+function seqText({ seq }: { readonly seq?: number }): string {
+  return seq === undefined ? "" : ` · seq ${seq}`;
 }
 
-function reasoningHtml({ about, text, keys, fate = [] }: ReasoningBlock, place: string): string {
+function who(text: string, { subject = "", ...block }: { subject?: string; seq?: number } = {}): string {
+  const code = subject === "" ? "" : ` <code>${escapeHtml(subject)}</code>`;
+  return `<p class="who"><b>${escapeHtml(text)}</b>${code}${seqText(block)}</p>`;
+}
+
+function reasoningHtml(block: ReasoningBlock, place: string): string {
+  const { about, text, keys, fate = [] } = block;
   const sent = keys.length === 0 ? [] : fate;
-  const facts = [about, ...sent].map(escapeHtml).join(" · ");
+  const facts = [about, ...sent].map(escapeHtml).join(" · ") + seqText(block);
   return `<div class="reasoning"${place}><p class="who">${facts}</p>${
     text === "" ? "" : richText(text)
   }</div>`;
 }
 
 function callHtml(block: CallBlock, place: string): string {
-  const { subject, text, edit, key, decision, result } = block;
+  const { text, edit, key, decision, result } = block;
   const isPatch = text.startsWith("*** Begin Patch\n");
   const called = [
-    who(headOfBlock(block), subject),
+    who(headOfBlock(block), block),
     decision === undefined ? "" : noteHtml(decision, () => null),
     edit === null ? "" : diff(diffText(edit.before, edit.after)),
     text === "" ? "" : isPatch ? diff(text.replace(/^\*\*\* ?/gm, "@ ")) : plain(text),
@@ -80,11 +93,12 @@ function callHtml(block: CallBlock, place: string): string {
   return `<div class="call"${place}><div>${called.join("")}</div>${answer}</div>`;
 }
 
-function resultHtml({ isOk, status, text, blob }: ResultBlock, place = ""): string {
+function resultHtml(block: ResultBlock, place = ""): string {
+  const { isOk, status, text, blob } = block;
   const whole = blob === null ? "" : ` · whole output: blob ${blob.sha256.slice(0, 12)}, ${blob.bytes} bytes`;
-  return `<div${place}><p class="who ${isOk ? "good" : "bad"}">← ${escapeHtml(status + whole)}</p>${
-    plain(text)
-  }</div>`;
+  return `<div${place}><p class="who ${isOk ? "good" : "bad"}">← ${
+    escapeHtml(status + whole + seqText(block))
+  }</p>${plain(text)}</div>`;
 }
 
 function noteHtml(block: NoteBlock, imageOf: ImageReader): string {
