@@ -25,7 +25,7 @@ test.process("show prints facts about a session above its turns, with local time
     text.stdout,
     /^title {6}Look at a\.txt\nsession {4}s · completed\nmodel {6}gpt-5\.6 · openai\n/,
   );
-  assert.ok(text.stdout.includes(`── 1 · run 1 · user · ${local}\n`), text.stdout);
+  assert.ok(text.stdout.includes(`── 1 · run 1 · user · ${local} · seq 1\n`), text.stdout);
   assert.match(text.stdout, new RegExp(`time +${local} to .* UTC\\+05:30\n`));
 });
 

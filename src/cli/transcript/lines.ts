@@ -64,6 +64,11 @@ export async function exchangeLines(
   return lines;
 }
 
+/** The place of an event in its session, which `fork` and `omit` take. */
+function seqText(block: Block): string {
+  return "seq" in block && block.seq !== undefined ? ` · seq ${block.seq}` : "";
+}
+
 class View {
   readonly #options: TranscriptOptions;
 
@@ -99,17 +104,20 @@ class View {
         if (block.from === "assistant") return this.#whole(block.text);
         if (isSpeech(block)) return this.#body(block.text, SHOWN.user);
         return [
-          ...this.#head(dim(headOfBlock(block))),
+          ...this.#head(dim(headOfBlock(block) + seqText(block))),
           ...this.#body(block.text, SHOWN.other, undefined, INDENT),
         ];
       case "events":
         return block.lines.flatMap((line) => this.#head(dim(line)));
       case "reasoning":
-        return [...this.#head(dim(headOfBlock(block))), ...this.#body(block.text, SHOWN.other, dim, INDENT)];
+        return [
+          ...this.#head(dim(headOfBlock(block) + seqText(block))),
+          ...this.#body(block.text, SHOWN.other, dim, INDENT),
+        ];
       case "note": {
         const style = block.isError ? red : block.isHeading ? bold : dim;
         return [
-          ...this.#head(style(headOfBlock(block))),
+          ...this.#head(style(headOfBlock(block) + seqText(block))),
           ...this.#body(block.text, SHOWN.other, undefined, INDENT),
         ];
       }
@@ -120,7 +128,7 @@ class View {
         const whole = this.#options.full && block.blob !== null
           ? this.#options.wholeOutput(block.blob.sha256)
           : null;
-        const subject = block.subject === "" ? "" : ` · ${block.subject}`;
+        const subject = `${block.subject === "" ? "" : ` · ${block.subject}`}${seqText(block)}`;
         return [
           ...this.#head(block.isOk ? green(head) : red(head), subject),
           ...this.#body(whole ?? block.text, SHOWN.other, undefined, INDENT),
@@ -130,7 +138,7 @@ class View {
   }
 
   #call(block: CallBlock): Line[] {
-    const subject = block.subject === "" ? "" : ` ${block.subject}`;
+    const subject = `${block.subject === "" ? "" : ` ${block.subject}`}${seqText(block)}`;
     return [
       ...this.#head(bold(headOfBlock(block)), subject),
       ...this.#body(block.text, SHOWN.other, undefined, INDENT),

@@ -74,6 +74,7 @@ function headingOf(
     turnText(kind),
     zone.clock(at, earlier),
     took === null ? "" : `${took} s`,
+    seqText(turn),
     newer ? "of a newer version" : "",
     value.redacted === undefined ? "" : "redacted",
     writer === id ? "" : `from ${writer}`,
@@ -81,6 +82,13 @@ function headingOf(
     stringMember(model, "answered") ?? stringMember(model, "asked") ?? "",
     cost === null ? "" : costText(cost),
   ].filter((word) => word !== "");
+}
+
+/** The range of `seq` of the events of a turn; empty if it names none. */
+function seqText({ events }: ShownTurn): string {
+  const seqs = events.map(({ seq }) => seq).filter((seq) => Number.isSafeInteger(seq));
+  const [first, last] = [seqs[0], seqs.at(-1)].map(plain);
+  return seqs.length === 0 ? "" : first === last ? `seq ${first}` : `seq ${first} to ${last}`;
 }
 
 function groupOf(turns: readonly ShownTurn[], run: string): Group {
