@@ -61,8 +61,17 @@ const RECORD_FLAGS = {
     "-o, --out <dir>",
     "the folder to write: new or empty; with --append or --missing also a fixture, or a folder with one for each test",
   ),
-  append: toggle("--append", "add to an existing fixture", { conflicts: ["missing"] }),
-  missing: toggle("--missing", "play recorded answers, and record all other requests"),
+  append: toggle("--append", "add to an existing fixture", { conflicts: ["missing", "mode"] }),
+  missing: toggle("--missing", "play recorded answers, and record all other requests (as --mode missing)", {
+    conflicts: ["mode"],
+  }),
+  mode: choice(
+    "--mode <mode>",
+    "new: record what has no recording yet, and play the rest; missing: also add requests that a recording lacks; all: " +
+      "record everything again, and replace the old recording if the command succeeds; prune: send nothing, and remove " +
+      "unused exchanges if the command succeeds",
+    ["new", "missing", "all", "prune"],
+  ),
   allowLive: toggle(
     "--allow-live",
     "with --missing: send requests without a recording to the API, also under CI=true",

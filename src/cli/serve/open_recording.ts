@@ -40,6 +40,8 @@ export interface OpenOptions {
   readonly declared: MatchRules;
   /** True to add to a fixture as well; false to accept only a folder that is new or empty. */
   readonly grows: boolean;
+  /** False to leave out answers of the API with a status of 400 and up. @default {true} */
+  readonly keepsErrors?: boolean;
   /** Plays exchanges; `null` to record every request. @default {null} */
   readonly playing?: PlayOptions | null;
   readonly onExchange: (event: ExchangeEvent) => void;
@@ -49,8 +51,8 @@ export interface OpenOptions {
 export interface PlayOptions {
   /** False to play only what is recorded for a fault. */
   readonly plays: boolean;
-  /** False to send nothing: the recording then keeps nothing, and its folder is only read. */
-  readonly sends: boolean;
+  /** Returns false for a folder that is only read, because none of its requests is sent. */
+  readonly sendsFor: (path: string) => boolean;
   readonly createReplayer: CreateReplayer;
   readonly onPlayed: (event: ServeEvent) => void;
   /** As {@linkcode ReplaySuiteOptions.recordCommand}. */
@@ -79,9 +81,10 @@ export async function openRecording(
   const { files } = ports;
   const { grows, playing = null } = options;
   try {
-    if (playing?.sends === false) {
+    const sends = playing?.sendsFor(path) ?? true;
+    if (!sends) {
       requireRecordable(files, path, { grows, lock: null });
-      return await begun(ports, path, { ...options, lock: null, isNew: false });
+      return await begun(ports, path, { ...options, sends, lock: null, isNew: false });
     }
     await requireUnlocked(ports, path);
     requireRecordable(files, path, { grows, lock: null });
@@ -93,7 +96,7 @@ export async function openRecording(
       requireRecordable(files, path, { grows, lock });
       if (lock.leftBehind) cleanUpFolder(files, path);
       isWhole = true;
-      return await begun(ports, path, { ...options, lock, isNew });
+      return await begun(ports, path, { ...options, sends, lock, isNew });
     } catch (error) {
       lock.release(isWhole);
       throw error;
@@ -106,12 +109,15 @@ export async function openRecording(
 async function begun(
   ports: ProgramPorts,
   path: string,
-  { test = null, flags, declared, playing = null, onExchange, lock, isNew }: OpenOptions & {
-    /** `null` for a folder that is only read. */
-    readonly lock: FixtureLock | null;
-    /** True if the recording created the folder. */
-    readonly isNew: boolean;
-  },
+  { test = null, flags, declared, keepsErrors = true, playing = null, onExchange, sends, lock, isNew }:
+    & OpenOptions
+    & {
+      readonly sends: boolean;
+      /** `null` for a folder that is only read. */
+      readonly lock: FixtureLock | null;
+      /** True if the recording created the folder. */
+      readonly isNew: boolean;
+    },
 ): Promise<BegunRecording> {
   const { files, clock } = ports;
   const before = readVerified(files, path, { isSettled: lock !== null });
@@ -120,7 +126,7 @@ async function begun(
   checkRules(mergeRules(match, declared), refusedFlag);
   const player = playing === null
     ? null
-    : await playerOf({ before, path }, { test, playing, fault: flags.fault });
+    : await playerOf({ before, path }, { test, playing, sends, fault: flags.fault });
   // Players keep the values of both lists, so the new exchanges must have them too.
   const { values, tooShort } = secretEnvironment([...open, ...flags.notSecret ?? []]);
   const writer = FixtureWriter.append(files, path, before, {
@@ -134,7 +140,7 @@ async function begun(
     notSecret: flags.notSecret,
     keepCut: flags.keepCut === true,
     // A kept error would be played from then on, and its request never sent again.
-    keepErrors: playing?.plays !== true || flags.keepErrors === true,
+    keepErrors: keepsErrors,
     rules: new RecordedRules(
       declared,
       machineValues(ports, { context }),
@@ -178,7 +184,8 @@ async function begun(
 
 async function playerOf(
   { before, path }: { readonly before: Fixture | null; readonly path: string },
-  { test, playing: { plays, sends, createReplayer, onPlayed, recordCommand }, fault }: {
+  { test, playing: { plays, createReplayer, onPlayed, recordCommand }, sends, fault }: {
+    readonly sends: boolean;
     readonly test: string | null;
     readonly playing: PlayOptions;
     readonly fault: RecordFlags["fault"];

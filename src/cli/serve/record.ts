@@ -8,7 +8,7 @@ import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import type { RecordFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { isCi } from "../environment.ts";
-import { planServer, type ServerActs, type ServerPlan, ServerRun } from "./server_run.ts";
+import { planServer, type ServerActs, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { unrecordedApiNote } from "./recording_notes.ts";
 import { beginNote, preview } from "./recording_begin.ts";
@@ -22,7 +22,7 @@ import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.
 import { replayerFactory } from "./replayer_factory.ts";
 import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
-import { absolute, switchVariable } from "../settings.ts";
+import { type ModePlan, planMode } from "./record_mode.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { TestReport, TestRequest } from "./test_process.ts";
 import { RECORD_AGAIN, RECORD_IN_CI, TestEvents, testReport } from "./test_reports.ts";
@@ -41,25 +41,31 @@ export async function recordVerb(
   if (isSuite) restoreVariables(ports);
   const declared = parseFlags(flags);
   await compilePatterns(declared.replace ?? [], refusedFlag);
-  const recording = await planRecording(ports, plan, flags);
-  const { out, played, routes, sends } = recording;
-  const plays = played !== null;
-  const begin = { out, played, upstreams: routes.upstreams, sends };
+  const mode = await planMode(ports, flags);
+  const { out, plays, sends } = mode;
+  const played = plays ? contentOf(ports.files, out) : null;
+  const routes = await planRoutes(ports, flags, {
+    wraps: plan.leadsClients,
+    ...(played === null ? {} : { recorded: played.baseUrls }),
+    ...(sends ? {} : { lookup: null }),
+  });
+  const begin = { mode, played, upstreams: routes.upstreams };
   if (flags.dryRun === true) return await preview(context, { ...begin, command, flags });
 
   using run = new ServerRun<"record-event">(ports, plan, { output, flags });
   const { events } = run;
   const tests = isSuite ? new TestEvents() : null;
   const view = new RecordingView(output, events, { isChatty, tests });
-  const folder = await openFolder(ports, out, {
+  const folder = await openFolder(ports, mode.into, {
     flags,
     declared,
     isSuite,
     grows: flags.append === true || plays,
-    playing: await playOptions(ports, { flags, wraps, sends, view }),
+    keepsErrors: mode.mode === null || flags.keepErrors === true,
+    playing: await playOptions(ports, { flags, wraps, mode, view }),
     onExchange: (event) => view.add(event),
   });
-  const recorder = await listening(ports, { flags, folder, routes, view });
+  const recorder = await listening(ports, { flags, folder, routes, view, answersChecks: mode.mode !== null });
   const served = servedRoutes(recorder);
   const environment = {
     ...clientEnvironment(served),
@@ -77,7 +83,7 @@ export async function recordVerb(
     const other = isOneApi ? unrecordedApiNote(served.map(({ route }) => route)) : null;
     for (const note of [...routes.notes, ...(other === null ? [] : [other])]) output.note(note);
   };
-  const ending = { recorder, folder, out, marks: plays && sends };
+  const ending = { recorder, folder, mode, marks: mode.mode === "missing" && sends };
   let code = 0;
   let thrown: RepriseError | null = null;
   try {
@@ -87,7 +93,7 @@ export async function recordVerb(
       environment: {
         ...environment,
         // A recording plays without a key, but most clients do not start without a key.
-        ...(plays && isCi(ports) ? missingKeys(ports, served) : {}),
+        ...(plays && (!sends || isCi(ports)) ? missingKeys(ports, served) : {}),
         ...routes.tokenVariables,
       },
       // One of the routes uses this URL, or the user named another upstream.
@@ -96,9 +102,8 @@ export async function recordVerb(
   } catch (error) {
     thrown = asRepriseError(error);
   }
-  return reportEnd({ output, events }, await folder.recordings.close(), {
-    out,
-    plays,
+  const exitCode = await reportEnd({ output, events }, await folder.recordings.close(), {
+    mode,
     code,
     thrown,
     tally: view.tally,
@@ -107,41 +112,25 @@ export async function recordVerb(
     tooShort: [...folder.tooShort],
     isReported: isSuite,
   });
-}
-
-/** Decides what a recording plays, and where it sends the other requests. */
-async function planRecording(
-  ports: ProgramPorts,
-  { leadsClients }: ServerPlan,
-  flags: RecordFlags,
-) {
-  const out = absolute(ports, flags.out);
-  const played = flags.missing === true ? contentOf(ports.files, out) : null;
-  const allowsLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true;
-  const sends = played === null || allowsLive || !isCi(ports);
-  const routes = await planRoutes(ports, flags, {
-    wraps: leadsClients,
-    ...(played === null ? {} : { recorded: played.baseUrls }),
-    ...(sends ? {} : { lookup: null }),
-  });
-  return { out, played, sends, routes };
+  mode.discard();
+  return exitCode;
 }
 
 /** Ends a test, and writes its report. */
 async function endRecorded(
   ports: ProgramPorts,
   request: TestRequest,
-  { tests, recorder, folder, out, marks }: {
+  { tests, recorder, folder, mode, marks }: {
     readonly tests: TestEvents;
     readonly recorder: Recorder;
     readonly folder: RecordingFolder;
-    readonly out: string;
+    readonly mode: ModePlan;
     /** True to mark the exchanges that a passed test did not use as obsolete. */
     readonly marks: boolean;
   },
 ): Promise<TestReport> {
   const { test } = request;
-  const path = `${out}/${test}`;
+  const path = `${mode.out}/${test}`;
   let ended: EndedTest | null = null;
   let refused: RepriseError | null = null;
   try {
@@ -156,7 +145,7 @@ async function endRecorded(
     ? refused
     : summary.failure !== null
     ? fileError(summary.failure.error, "record", path)
-    : lossOf(tally, { code: 0, variables: null, before: summary.before });
+    : lossOf(tally, { code: 0, variables: null, before: summary.before, unsent: mode.unsent });
   const report = testReport(request, requests, {
     path,
     unused: marks ? [] : unused,
@@ -181,8 +170,15 @@ function placesOf(recorder: Recorder): string {
 
 async function listening(
   ports: ProgramPorts,
-  { flags: { port = 0, host, token, missing, fault }, folder: { recordings }, routes: { routes }, view }: {
+  {
+    flags: { port = 0, host, token, fault },
+    folder: { recordings },
+    routes: { routes },
+    view,
+    answersChecks,
+  }: {
     readonly flags: RecordFlags;
+    readonly answersChecks: boolean;
     readonly folder: RecordingFolder;
     readonly routes: PlannedRoutes;
     readonly view: RecordingView;
@@ -196,7 +192,7 @@ async function listening(
       port,
       host,
       token,
-      answersChecks: missing === true || fault !== undefined,
+      answersChecks: answersChecks || fault !== undefined,
       onEvent: (event) => view.add(event),
     });
   } catch (error) {
@@ -208,14 +204,14 @@ async function listening(
 /** Returns the options of a recording that plays exchanges; `null` for one that records every request. */
 async function playOptions(
   ports: ProgramPorts,
-  { flags, wraps, sends, view }: {
+  { flags, wraps, mode: { plays, sends, sendsFor }, view }: {
     readonly flags: RecordFlags;
     readonly wraps: boolean;
-    readonly sends: boolean;
+    readonly mode: ModePlan;
     readonly view: RecordingView;
   },
 ): Promise<PlayOptions | null> {
-  if (flags.missing !== true && flags.fault === undefined) return null;
+  if (!plays && flags.fault === undefined) return null;
   const isSuite = flags.suite === true;
   const advice = sends ? RECORD_AGAIN : RECORD_IN_CI;
   const createReplayer = await replayerFactory(ports, {
@@ -226,8 +222,8 @@ async function playOptions(
     recordCommand: isSuite ? advice : missingCommand(flags, { wraps }),
   });
   return {
-    plays: flags.missing === true,
-    sends,
+    plays,
+    sendsFor: (path) => sends && sendsFor(path),
     createReplayer,
     onPlayed: (event) => view.add(event),
     ...(isSuite ? { recordCommand: advice } : {}),

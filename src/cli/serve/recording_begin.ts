@@ -4,30 +4,30 @@ import type { ExitCode } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { Context } from "../context.ts";
 import type { RecordFlags } from "./command.ts";
+import type { ModePlan } from "./record_mode.ts";
 import { contentOf, type FolderContent, previewFolder } from "./recording_folder.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
 /** Facts about a recording that begins. */
 export interface BeginFacts {
-  readonly out: string;
-  /** Content of the folder that `--missing` plays; `null` without `--missing`. */
+  readonly mode: ModePlan;
+  /** Content of the folder that is played; `null` if nothing is. */
   readonly played: FolderContent | null;
   readonly upstreams: readonly string[];
-  /** False if `--missing` may not send requests. */
-  readonly sends: boolean;
 }
 
 /** Returns the line that reports that the recorder listens at these places. */
 export function beginNote(
-  { out, upstreams, played, sends, places }: BeginFacts & {
+  { mode, upstreams, played, places }: BeginFacts & {
     /** Address of the recorder, or its variables. */
     readonly places: string;
   },
 ): string {
+  const { out, sends, sendsFor, unsent } = mode;
   const apis = upstreams.join(" and ");
   if (played === null) return `recording ${apis} at ${places} into "${out}"`;
   return `playing ${thereText(played, out)} at ${places}, and ` +
-    (sends ? `recording the rest from ${apis}` : "sending nothing: CI is set (--allow-live sends)");
+    (sends && sendsFor(out) ? `recording the rest from ${apis}` : `sending nothing: ${unsent.why}`);
 }
 
 /**
@@ -37,20 +37,25 @@ export function beginNote(
  */
 export async function preview(
   { ports, output }: Context,
-  { command, flags, out, played, upstreams, sends }: BeginFacts & {
+  { command, flags, mode, played, upstreams }: BeginFacts & {
     readonly command: readonly string[];
     readonly flags: RecordFlags;
   },
 ): Promise<ExitCode> {
+  const { out, unsent } = mode;
   const plays = played !== null;
+  const sends = mode.sends && mode.sendsFor(out);
+  const replaces = mode.mode === "all";
   const content = played ?? contentOf(ports.files, out);
-  await previewFolder(ports, out, { grows: flags.append === true || plays, writes: sends });
+  await previewFolder(ports, out, { grows: flags.append === true || plays || replaces, writes: sends });
   const { exchanges: before, tests } = content;
   const port = flags.port ?? 0;
   if (output.options.json) {
     const wrapped = command.length === 0 ? null : command;
     const there = { before, ...(tests === null ? {} : { tests }), ...(plays ? { sends } : {}) };
-    const writes = plays && !sends ? [] : each(before === 0 ? "create" : "append", "fixture", [out]);
+    const writes = plays && !sends
+      ? []
+      : each(replaces ? "replace" : before === 0 ? "create" : "append", "fixture", [out]);
     const runs = wrapped === null ? [] : each("run", "command", [commandLine(wrapped)]);
     output.json<"record-dry-run">(
       dryRunOf("record", [...each("listen", "process", upstreams), ...writes, ...runs], {
@@ -66,10 +71,12 @@ export async function preview(
   const there = thereText(content, out);
   const apis = upstreams.join(" or ");
   const acts = !plays
-    ? `forward requests to ${apis},\nand ${before === 0 ? `keep them in "${out}"` : `add them to ${there}`}`
+    ? `forward requests to ${apis},\nand ${
+      before === 0 ? `keep them in "${out}"` : `${replaces ? "replace" : "add them to"} ${there}`
+    }`
     : sends
     ? `play ${there},\nforward other requests to ${apis}, and keep them there`
-    : `play ${there},\nand answer other requests with a miss: CI is set (--allow-live forwards them)`;
+    : `play ${there},\nand answer other requests with a miss: ${unsent.why}`;
   const where = `${flags.host ?? "127.0.0.1"} (${port === 0 ? "any free port" : `port ${port}`})`;
   output.text(
     `Would listen on ${where}, ${acts}` +

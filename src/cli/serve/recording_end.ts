@@ -1,5 +1,5 @@
 /** End of a recording: its errors, its exit code and its last event. */
-import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
@@ -17,13 +17,12 @@ import {
   unsetKeysNote,
   withheldRulesNote,
 } from "./recording_notes.ts";
+import type { ModePlan, Unsent } from "./record_mode.ts";
 import type { EventOutput } from "./server_process.ts";
 
 /** Facts about an ended recording, besides the summary of its writers. */
 export interface EndFacts {
-  readonly out: string;
-  /** True if `--missing` played what was there. */
-  readonly plays: boolean;
+  readonly mode: ModePlan;
   /** Variables of a wrapped command that lead to the recorder; `null` without a command. */
   readonly variables: readonly string[] | null;
   /** Exit code of the command; 0 without a command. */
@@ -40,15 +39,26 @@ export interface EndFacts {
 }
 
 /** Reports the end of a recording. @returns the exit code: that of the command first, then of the recording. */
-export function reportEnd(
+export async function reportEnd(
   { output, events }: { readonly output: Output; readonly events: EventOutput<"record-event"> },
-  { total: sums, tests, failedIn, unmetFaults }: FolderSummary,
+  summary: FolderSummary,
   facts: EndFacts,
-): ExitCode {
-  const { out, plays, code, thrown, tooShort, tally, isReported = false } = facts;
+): Promise<ExitCode> {
+  const { total: sums, tests, failedIn, unmetFaults } = summary;
+  const { mode, code, thrown, tooShort, tally, isReported = false } = facts;
+  const { out, plays, unsent } = mode;
   const { served: played, missed, turned_away } = tally.answers;
   const failed = sums.failure === null ? null : fileError(sums.failure.error, "record", failedIn);
-  const error = thrown ?? failed ?? (isReported ? null : lossOf(tally, { ...facts, before: sums.before }));
+  let error = thrown ?? failed ??
+    (isReported ? null : lossOf(tally, { ...facts, unsent, before: sums.before }));
+  const changes: string[] = [];
+  if (error === null && code === 0) {
+    try {
+      changes.push(...await mode.finish(summary));
+    } catch (thrown) {
+      error = asRepriseError(thrown);
+    }
+  }
   const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
   if (error !== null) {
     events.write({ ...error.toJSON(), type: "error" });
@@ -73,10 +83,14 @@ export function reportEnd(
     tooShortNote(tooShort),
     leftAloneNote(sums.leftAlone),
   ];
-  for (const note of notes) if (note !== null) output.note(note);
+  for (const note of [...notes, ...changes]) if (note !== null) output.note(note);
   // Each test has reported its own, and the process of tests counts those of all its servers.
   if (isReported) return output.closed ? output.closedExitCode : exitCode;
   for (const fault of unmetFaults) output.note(unmetFaultNote(fault));
+  if (mode.into !== out && exitCode !== 0) {
+    output.note(`nothing in "${out}" was replaced`);
+    return output.closed ? output.closedExitCode : exitCode;
+  }
   const kept = endLine({ ...sums, tally }, {
     out,
     tests: tests === null ? "" : ` of ${counted(tests.length, "test")}`,
@@ -114,13 +128,15 @@ function endLine(
 /** Returns the error about requests that the fixture lacks; `null` if it lacks none. */
 export function lossOf(
   { answers: { served, missed, turned_away, skipped }, exchanges, errorAnswers }: Tally,
-  { code, variables, before }: Pick<EndFacts, "code" | "variables"> & { readonly before: number },
+  { code, variables, before, unsent }: Pick<EndFacts, "code" | "variables"> & Pick<ModePlan, "unsent"> & {
+    readonly before: number;
+  },
 ): RepriseError | null {
   const { published, dropped, refused, unkept } = exchanges;
   if (refused > 0) return leftOver(refused);
   if (unkept > 0) return notKept(unkept);
   if (turned_away > 0) return notServed(turned_away);
-  if (missed > 0) return stillMissing(missed);
+  if (missed > 0) return stillMissing(missed, unsent);
   if (errorAnswers > 0) return errorsAnswered(errorAnswers);
   if (code !== 0 || variables === null || published > 0) return null;
   if (served > 0 && dropped === 0) return null;
@@ -165,12 +181,12 @@ function errorsAnswered(errors: number): RepriseError {
   );
 }
 
-/** The error after requests that may not be sent under CI: the fixture lacks them. */
-function stillMissing(missed: number): RepriseError {
+/** The error after requests that may not be sent: the fixture lacks them. */
+function stillMissing(missed: number, { why, cure }: Unsent): RepriseError {
   return new RepriseError(
     "fixture_miss",
-    `Cannot record ${counted(missed, "request")}: CI is set, so nothing is sent`,
-    { hint: "Record them without CI set, or give --allow-live; the notes above name the differences" },
+    `Cannot record ${counted(missed, "request")}: ${why}`,
+    { hint: `${cure}; the notes above name the differences` },
   );
 }
 

@@ -42,7 +42,7 @@ Deno.test("serve --suite reports each test when it ends, and ends with its stdin
     [
       "changed",
       7,
-      /request 1 .*nearest is exchange 1 of ".*changed".*at input: recorded "Hi".*run the test with REPRISE_RECORD=all/,
+      /request 1 .*nearest is exchange 1 of ".*changed".*at input:\n *recorded "Hi"[^]*run the test with REPRISE_RECORD=all/,
     ],
     ["fresh", 7, /no fixture is at .*To record it: run the test with REPRISE_RECORD=new$/],
     ["nothing", 7, /^No request of the test reached reprise/],

@@ -1,0 +1,137 @@
+/**
+ * Modes of `record`, in the words that helpers of test runners use: what is played, what is sent to the API, and what
+ * happens to the folder at the end.
+ */
+import { basename, dirname } from "node:path";
+import { RepriseError } from "../../domain/errors.ts";
+import type { Files } from "../../domain/ports.ts";
+import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
+import { makeDirectories, removeTree } from "../../fixture/seal.ts";
+import { fileError } from "../../store/fs_errors.ts";
+import { isCi } from "../environment.ts";
+import { requireUnlocked } from "../fixture_lock.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { absolute, switchVariable } from "../settings.ts";
+import type { RecordFlags } from "./command.ts";
+import { pruneUnused } from "./obsolete.ts";
+
+/** Reason to send nothing to the API, as the end of a sentence, and what to do about requests without a recording. */
+export interface Unsent {
+  readonly why: string;
+  readonly cure: string;
+}
+
+const UNSENT_IN_CI: Unsent = {
+  why: "CI is set, so nothing is sent",
+  cure: "Record them without CI set, or give --allow-live",
+};
+
+/** Resolved mode of a recording. */
+export interface ModePlan {
+  /** `null`: every request is sent and recorded, into a folder that is new or grows. */
+  readonly mode: RecordFlags["mode"] | null;
+  /** Folder that the user named. */
+  readonly out: string;
+  /** Folder that is recorded into: for `all` one beside `out`, which replaces it at the end. */
+  readonly into: string;
+  /** True if what is there is played. */
+  readonly plays: boolean;
+  /** False to send nothing to the API at all. */
+  readonly sends: boolean;
+  /** Reason to send nothing, and what to do. */
+  readonly unsent: Unsent;
+  /** Returns false for a folder whose requests are only played. */
+  sendsFor(path: string): boolean;
+  /** Ends a recording that succeeded. @returns notes for people. */
+  finish(summary: FolderSummary): Promise<readonly string[]>;
+  /** Removes what is left of a recording that did not succeed. */
+  discard(): void;
+}
+
+/**
+ * Resolves the mode of a recording.
+ *
+ * @throws {RepriseError} `usage` for `all` and `prune` of tests that a helper ends, and for `all` that may send nothing;
+ * `fixture_locked`.
+ */
+export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise<ModePlan> {
+  const { files } = ports;
+  const mode = flags.mode ?? (flags.missing === true ? "missing" : null);
+  const out = absolute(ports, flags.out);
+  const isLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true ||
+    !isCi(ports);
+  if (flags.suite === true && (mode === "all" || mode === "prune")) {
+    throw new RepriseError("usage", `Cannot use --suite with --mode ${mode}`, {
+      hint: "A helper replaces and prunes the recording of each test itself",
+    });
+  }
+  if (mode === "all" && !isLive) {
+    throw new RepriseError("usage", "Cannot record everything again: CI is set, so nothing is sent", {
+      hint: "Give --allow-live, or record without CI set",
+    });
+  }
+  const into = mode === "all" ? `${dirname(out)}/.${basename(out)}.recording-${ports.process.pid}` : out;
+  if (mode === "all") await requireUnlocked(ports, out);
+  const isRecorded = (path: string) => files.facts(`${path}/fixture.json`) !== null;
+  return {
+    mode,
+    out,
+    into,
+    plays: mode !== null && mode !== "all",
+    sends: mode === null || mode !== "prune" && isLive,
+    unsent: isLive
+      ? {
+        why: mode === "new"
+          ? "--mode new only plays a recording that is there"
+          : "--mode prune sends nothing",
+        cure: "Record them with --mode missing, or everything again with --mode all",
+      }
+      : UNSENT_IN_CI,
+    sendsFor: (path) => mode !== "new" || !isRecorded(path),
+    finish: async (summary) => {
+      if (mode === "all") return replaceRecordings(files, { into, out }, summary);
+      if (mode !== "prune") return [];
+      const used = summary.uses.filter(({ used }) => used.length > 0);
+      return (await Promise.all(used.map((use) => pruneUnused(ports, use)))).flat();
+    },
+    discard() {
+      if (into !== out && files.facts(into) !== null) removeTree(files, into);
+    },
+  };
+}
+
+/** Moves new recordings to their places. Each replaces a recording, and the tests that did not run keep theirs. */
+function replaceRecordings(
+  files: Files,
+  { into, out }: Pick<ModePlan, "into" | "out">,
+  { tests }: FolderSummary,
+): readonly string[] {
+  const exists = (path: string) => files.facts(path) !== null;
+  const names = tests === null ? [""] : tests.map(({ test }) => `/${test}`);
+  const moved = names.filter((name) => exists(`${into}${name}/fixture.json`));
+  if (tests !== null && exists(`${out}/fixture.json`)) throw taken(out, "a recording without tests");
+  for (const place of moved.map((name) => `${out}${name}`)) {
+    if (!exists(place) || files.list(place).length === 0) continue;
+    if (!exists(`${place}/fixture.json`)) throw taken(place, "no recording");
+    if (exists(`${place}/session.json`)) throw taken(place, "a session test");
+  }
+  try {
+    if (tests !== null) makeDirectories(files, out);
+    for (const name of moved) {
+      const [fresh, place, old] = [`${into}${name}`, `${out}${name}`, `${into}${name}.old`];
+      if (exists(place)) files.rename(place, old);
+      files.rename(fresh, place);
+      if (exists(old)) removeTree(files, old);
+    }
+    files.syncDirectory(dirname(`${out}${moved[0] ?? ""}`));
+  } catch (error) {
+    throw fileError(error, "replace the recording", out);
+  }
+  return [];
+}
+
+function taken(path: string, content: string): RepriseError {
+  return new RepriseError("usage", `Cannot replace "${path}": it holds ${content}`, {
+    hint: "The new recording was not kept. Give another folder, or remove this one first",
+  });
+}
