@@ -53,7 +53,7 @@ function scenes(directory: string): Scene[] {
     },
     {
       comment: "Each turn is a text file; turn 7 has the decisions about what the model may do.",
-      commands: [`ls -l ${session} ${session}/turns`, `cat ${session}/turns/000007.json`],
+      commands: [`ls -l ${session} ${session}/turns`, `cat ${session}/turns/000008.json`],
     },
     {
       comment: "Every file has a checksum, and fsck verifies them.",
