@@ -169,7 +169,7 @@ withHome("a fixture without an exchange is read and grows, and lint names it", a
   ]);
   await using upstream = new RawUpstream(answering("200 OK\r\ncontent-type: application/json", "{}"));
   await using recorder = await home.record(upstream.origin, { out: "f", flags: ["--missing"] });
-  assert.equal((await recorder.post("/v1/responses", { model: "gpt-5.6", input: "Hi" })).status, 200);
+  assert.equal((await recorder.ask("/v1/responses", { model: "gpt-5.6", input: "Hi" })).status, 200);
   await recorder.end(0);
   assert.deepEqual(await home.findings("f"), []);
 });
