@@ -150,86 +150,91 @@ function extra(path: string, name: string, object: JsonObject): MessagesViolatio
   return { rule: binding ? "block_binding_header" : "unknown_field", message };
 }
 
+type Kind = "string" | "boolean" | "list" | "dictionary" | "string or list";
+
+const FITS: Readonly<Record<Kind, (value: JsonValue | undefined) => boolean>> = {
+  string: (value) => typeof value === "string",
+  boolean: (value) => typeof value === "boolean",
+  list: Array.isArray,
+  dictionary: isJsonObject,
+  "string or list": (value) => typeof value === "string" || Array.isArray(value),
+};
+
+/** Members of the request itself that have one type, or are `null`. */
+const NULLABLE: Readonly<Record<string, Kind>> = {
+  system: "string or list",
+  tools: "list",
+  stream: "boolean",
+  thinking: "dictionary",
+  tool_choice: "dictionary",
+  output_config: "dictionary",
+  metadata: "dictionary",
+  cache_control: "dictionary",
+};
+
 export function wrongMemberTypes(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,
 ): MessagesViolation[] {
-  const findings: MessagesViolation[] = [];
-  const expect = (fits: boolean, path: string, wanted: string, value: JsonValue | undefined) => {
-    if (fits) return;
-    const shape = `${path.replace(/\.\d+/g, "")} ${shapeOf(value)}`;
-    findings.push({ rule: "field_type", message: `${path}: Input should be ${wanted}`, shape });
-  };
-  const optional = (value: JsonValue | undefined, fits: (value: JsonValue) => boolean) =>
-    (value ?? null) === null || fits(value as JsonValue);
-  if (body.model !== undefined) expect(typeof body.model === "string", "model", "a valid string", body.model);
-  if (body.messages !== undefined) {
-    expect(Array.isArray(body.messages), "messages", "a valid list", body.messages);
-  }
-  const text = (value: JsonValue) => typeof value === "string" || Array.isArray(value);
-  expect(optional(body.system, text), "system", "a valid string or list", body.system);
-  expect(optional(body.tools, Array.isArray), "tools", "a valid list", body.tools);
-  expect(
-    optional(body.stream, (value) => typeof value === "boolean"),
-    "stream",
-    "a valid boolean",
-    body.stream,
-  );
-  for (const name of ["thinking", "tool_choice", "output_config", "metadata", "cache_control"]) {
-    expect(optional(body[name], isJsonObject), name, "a valid dictionary", body[name]);
-  }
-  const lists: (readonly [string, JsonValue | undefined])[] = [
+  const contents = contentLists(body.messages);
+  const lists = [
     ["messages", body.messages],
     ["tools", body.tools],
     ["system", body.system],
-    ...contentLists(body.messages),
+    ...contents,
+  ] as const;
+  return [
+    ...expected("model", body.model, "string"),
+    ...expected("messages", body.messages, "list"),
+    ...Object.entries(NULLABLE).flatMap(([name, kind]) => expected(name, body[name] ?? undefined, kind)),
+    ...lists.flatMap(([path, value]) =>
+      Array.isArray(value)
+        ? value.flatMap((entry, index) =>
+          FITS.dictionary(entry) ? [] : wrong(`${path}.${index}`, "a valid dictionary", entry)
+        )
+        : []
+    ),
+    ...contents.flatMap(([path, content]) => expected(path, content, "string or list")),
+    ...objects.flatMap(wrongTypesIn),
   ];
-  for (const [path, value] of lists) {
-    if (!Array.isArray(value)) continue;
-    value.forEach((entry, index) =>
-      expect(isJsonObject(entry), `${path}.${index}`, "a valid dictionary", entry)
-    );
-  }
-  for (const [path, content] of contentLists(body.messages)) {
-    if (content !== undefined) expect(text(content), path, "a valid string or list", content);
-  }
-  for (const { path, object, shape } of objects) {
-    const { type } = object;
-    const known = path === "" ? [] : [...shape.required, ...shape.optional];
-    for (const name of known.filter((name) => STRING_MEMBERS.includes(name))) {
-      const value = object[name];
-      if (value !== undefined) expect(typeof value === "string", member(path, name), "a valid string", value);
-    }
-    if (type === "tool_use" && object.input !== undefined) {
-      expect(isJsonObject(object.input), `${path}.input`, "a valid dictionary", object.input);
-    }
-    if (type === "tool_result") {
-      expect(optional(object.content, text), `${path}.content`, "a valid string or list", object.content);
-      expect(
-        object.is_error === undefined || typeof object.is_error === "boolean",
-        `${path}.is_error`,
-        "a valid boolean",
-        object.is_error,
-      );
-    }
-    if (object.input_schema !== undefined && path.startsWith("tools.")) {
-      const { input_schema: schema } = object;
-      expect(isJsonObject(schema), `${path}.input_schema`, "a valid dictionary", schema);
-      if (isJsonObject(schema)) {
-        expect(schema.type === "object", `${path}.input_schema.type`, "'object'", schema.type);
-      }
-    }
-    if (path.endsWith("cache_control.ephemeral")) {
-      expect(type === "ephemeral", path.slice(0, -".ephemeral".length), "of type 'ephemeral'", type);
-      expect(
-        object.ttl === undefined || object.ttl === "5m" || object.ttl === "1h",
-        `${path}.ttl`,
-        "'5m' or '1h'",
-        object.ttl,
-      );
-    }
-  }
-  return findings;
+}
+
+/** Checks a member that may be absent. */
+function expected(path: string, value: JsonValue | undefined, kind: Kind): MessagesViolation[] {
+  return value === undefined || FITS[kind](value) ? [] : wrong(path, `a valid ${kind}`, value);
+}
+
+function wrong(path: string, wanted: string, value: JsonValue | undefined): MessagesViolation[] {
+  const shape = `${path.replace(/\.\d+/g, "")} ${shapeOf(value)}`;
+  return [{ rule: "field_type", message: `${path}: Input should be ${wanted}`, shape }];
+}
+
+function wrongTypesIn({ path, object, shape }: ShapedObject): MessagesViolation[] {
+  const { type, input_schema: schema, ttl } = object;
+  const known = path === "" ? [] : [...shape.required, ...shape.optional];
+  const isSchema = path.startsWith("tools.") && isJsonObject(schema);
+  const control = path.endsWith("cache_control.ephemeral");
+  return [
+    ...known.filter((name) => STRING_MEMBERS.includes(name))
+      .flatMap((name) => expected(member(path, name), object[name], "string")),
+    ...(type === "tool_use" ? expected(`${path}.input`, object.input, "dictionary") : []),
+    ...(type === "tool_result"
+      ? [
+        ...expected(`${path}.content`, object.content ?? undefined, "string or list"),
+        ...expected(`${path}.is_error`, object.is_error, "boolean"),
+      ]
+      : []),
+    ...(path.startsWith("tools.") ? expected(`${path}.input_schema`, schema, "dictionary") : []),
+    ...(isSchema && schema.type !== "object"
+      ? wrong(`${path}.input_schema.type`, "'object'", schema.type)
+      : []),
+    ...(control && type !== "ephemeral"
+      ? wrong(path.slice(0, -".ephemeral".length), "of type 'ephemeral'", type)
+      : []),
+    ...(control && ttl !== undefined && ttl !== "5m" && ttl !== "1h"
+      ? wrong(`${path}.ttl`, "'5m' or '1h'", ttl)
+      : []),
+  ];
 }
 
 function contentLists(messages: JsonValue | undefined): (readonly [string, JsonValue | undefined])[] {
