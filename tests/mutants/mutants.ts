@@ -2,6 +2,7 @@
  * Mutants: logic errors, each against a written promise, that the tests have to notice. `deno task mutants` tries them
  * one at a time. After a redesign a row is adapted, never dropped.
  */
+import { HELPER_MUTANTS } from "./helpers.ts";
 import { MERGE_MUTANTS } from "./merges.ts";
 import { CERTIFY_MUTANTS } from "./certify.ts";
 import { RECORDING_EDGES } from "./recording_edges.ts";
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...RECORDING_EDGES,
   ...RECORDING_PAIRS,
   ...MERGE_MUTANTS,
+  ...HELPER_MUTANTS,
   ...WIRE_MUTANTS,
   ...CERTIFY_MUTANTS,
 ];
