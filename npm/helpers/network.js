@@ -10,6 +10,7 @@ import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import process from "node:process";
+import tls from "node:tls";
 
 /**
  * Test that runs.
@@ -51,16 +52,17 @@ export function leadRequests(upstreams, gateway) {
   Object.assign(state, { upstreams, gateway });
   patchFetch();
   const { connect } = net.Socket.prototype;
-  if (!mark(connect)) return;
+  if (connect[PATCHED] === true) return;
   for (const module of [http, https]) patchModule(module);
+  patchTls();
   syncBuiltinESMExports();
-  net.Socket.prototype.connect = function (...args) {
+  const patched = function (...args) {
     const refused = refusalOf(targetOf(args));
     if (refused === null) return connect.apply(this, args);
     nextTick(() => this.destroy(refused));
     return this;
   };
-  mark(net.Socket.prototype.connect);
+  net.Socket.prototype.connect = Object.assign(patched, { [PATCHED]: true });
 }
 
 /** Leads requests to the server of a test until it ends. */
@@ -182,12 +184,15 @@ function targetOf(args) {
 /** Leads the requests of `fetch`. Runtimes whose `fetch` has no sockets of `node:net` are refused here too. */
 function patchFetch() {
   const { fetch } = globalThis;
-  if (typeof fetch !== "function" || !mark(fetch)) return;
-  globalThis.fetch = async function (input, init) {
+  // A context of its own may have the `fetch` of another, so only the new function is marked.
+  if (typeof fetch !== "function" || fetch[PATCHED] === true) return;
+  const patched = async function (input, init) {
     const isRequest = typeof input === "object" && input !== null && "url" in input;
     const href = isRequest ? input.url : String(input);
     const to = led(href);
-    if (to !== null) return await fetch(isRequest ? new Request(to, input) : to, init);
+    // A proxy is for the other host.
+    const { dispatcher: _dispatcher, client: _client, proxy: _proxy, ...options } = init ?? {};
+    if (to !== null) return await fetch(isRequest ? new Request(to, input) : to, options);
     const url = URL.canParse(href) ? new URL(href) : null;
     const refused = url === null || !/^https?:$/.test(url.protocol)
       ? null
@@ -195,7 +200,25 @@ function patchFetch() {
     if (refused !== null) throw refused;
     return await fetch(input, init);
   };
-  mark(globalThis.fetch);
+  globalThis.fetch = Object.assign(
+    Object.defineProperties(patched, Object.getOwnPropertyDescriptors(fetch)),
+    {
+      [PATCHED]: true,
+    },
+  );
+}
+
+/** Refuses connections through the tunnel of a proxy, where only the name of the server tells the host. */
+function patchTls() {
+  const { connect } = tls;
+  tls.connect = function (...args) {
+    const socket = connect.apply(this, args);
+    const options = args.find((arg) => typeof arg === "object" && arg !== null);
+    const { socket: tunnel, servername = null, port = 443 } = options ?? {};
+    const refused = tunnel === undefined ? null : refusalOf({ host: servername, port: Number(port) });
+    if (refused !== null) nextTick(() => socket.destroy(refused));
+    return socket;
+  };
 }
 
 /** Leads the requests of `node:http` or `node:https`. */
@@ -241,11 +264,4 @@ function askedOf(args, scheme) {
 function withoutHost(headers = {}) {
   if (Array.isArray(headers)) return headers;
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== "host"));
-}
-
-/** Marks a function; false if it was marked before. */
-function mark(patched) {
-  const isNew = patched[PATCHED] !== true;
-  patched[PATCHED] = true;
-  return isNew;
 }

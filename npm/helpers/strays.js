@@ -46,8 +46,7 @@ export function watchStrays({ beforeEach, afterEach }, cure) {
  * @returns {Promise<Error | null>}
  */
 export async function strayError(when, cure) {
-  // A process that ends may have ended its gateway.
-  const { requests } = await gateway.ask({ type: "strays" }).catch(() => ({ requests: [] }));
+  const { requests } = await gateway.ask({ type: "strays" });
   const counts = new Map();
   for (const text of [...requests, ...takeRefused()]) counts.set(text, (counts.get(text) ?? 0) + 1);
   if (counts.size === 0) return null;

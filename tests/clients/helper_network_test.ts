@@ -27,6 +27,8 @@ export const clients = {
     .responses.create({ model: "gpt-5.6", input: "openai" })).output_text,
   fetch: async () => (await fetch(new URL(url), { method: "POST", headers, body: body("fetch") })).text(),
   request: async () => (await fetch(new Request(url, { method: "POST", headers, body: body("request") }))).text(),
+  proxied: async () => (await fetch(url, { method: "POST", headers, body: body("proxied"),
+    dispatcher: { dispatch() { throw new Error("a proxy is for the other host"); } } })).text(),
   https: () => read((done) => https.request(url, { method: "POST", headers, agent: new https.Agent() }, done), "https"),
   options: () => read((done) => https.request({ host: "api.openai.com", path: "/v1/responses", method: "POST",
     headers: { ...headers, Host: "api.openai.com" } }, done), "options"),
@@ -36,7 +38,7 @@ export const clients = {
 `;
 
 /** Names of the clients that the runner leads. */
-const LED = ["openai", "fetch", "request", "https", "options", "http"];
+const LED = ["openai", "fetch", "request", "proxied", "https", "options", "http"];
 
 const CONFIG = `const reprise = ["@reprise-cli/reprise/vitest"];
 export default { test: { setupFiles: reprise, globalSetup: reprise } };
