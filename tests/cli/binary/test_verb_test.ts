@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { edit, headerOf, seal } from "../../doors/recordings/recording_files.ts";
+import { edit, foldersIn, headerOf, seal } from "../../doors/recordings/recording_files.ts";
 import { bytesBelow, type Json, textsBelow } from "../../support/files.ts";
 import { events, said, Sandbox } from "../../support/reprise.ts";
 import { answer } from "../../support/scripted_api/responses.ts";
@@ -45,7 +45,7 @@ async function playsCommand(directory: string, command: string): Promise<void> {
   const live = await place.call(["run", "--json", ...args]);
   assert.equal(live.code, 0, said(live));
   Deno.removeSync(`${directory}/tools.json`);
-  replaceIn("exchanges/0001/body", recorded, command)(directory);
+  replaceIn(`${foldersIn(directory)[0]}/body`, recorded, command)(directory);
   Deno.mkdirSync(`${directory}/workspace/deep`, { recursive: true });
   Deno.writeTextFileSync(`${directory}/workspace/deep/file`, "x");
   seal(directory, { ...headerOf(directory), tools: undefined });

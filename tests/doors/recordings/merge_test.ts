@@ -184,6 +184,15 @@ const FORMS: Readonly<
 > = {
   "with the base (diff3)": ["diff3", (text) => text],
   "with the base (zdiff3)": ["zdiff3", (text) => text],
+  "with a base that was in conflict itself": [
+    "diff3",
+    (text) =>
+      text.replace(
+        /^\|{7}.*\n/m,
+        (line) =>
+          `${line}<<<<<<<<< Temporary merge branch 1\n1\n=========\n2\n>>>>>>>>> Temporary merge branch 2\n`,
+      ),
+  ],
   "with CRLF": [null, (text) => text.replaceAll("\n", "\r\n")],
   "without names": [null, (text) => text.replaceAll(/^([<>]{7}).*$/gm, "$1")],
 };
