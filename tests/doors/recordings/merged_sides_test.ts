@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { bytesBelow, type Json, sha256 } from "../../support/files.ts";
 import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
-import { ended, useOf } from "./prune_lists.ts";
+import { lists, pruned, useOf } from "./prune_lists.ts";
 import { edit, exchangesOf, type GivenExchange, headerOf, printed, seal, write } from "./recording_files.ts";
 
 /** Both sides of a file, as git writes them without a line in common. */
@@ -69,13 +69,12 @@ withHome(
     assert.deepEqual(merged.sides, []);
     assert.equal(headerOf(path).order.length, 3);
     // A prune keeps the order of the others; one exchange alone needs none.
-    const pruned = async (...used: number[]) => {
-      home.file("events.jsonl", `${JSON.stringify(ended([useOf(path, ...used)]))}\n`);
-      await home.json(["prune", "f", "--events", "events.jsonl"]);
+    const afterUse = async (...used: number[]) => {
+      await pruned(home, "f", lists(home, [[useOf(path, ...used)]]));
       return headerOf(path).order;
     };
-    assert.deepEqual(await pruned(2, 3), ["0002-cccccccc", "0002-bbbbbbbb"]);
-    assert.equal(await pruned(2), undefined);
+    assert.deepEqual(await afterUse(2, 3), ["0002-cccccccc", "0002-bbbbbbbb"]);
+    assert.equal(await afterUse(2), undefined);
   },
 );
 
