@@ -121,6 +121,10 @@ test.process("the real output of every verb, dry runs and errors included, fits 
   Deno.writeTextFileSync(`${place.sandbox.workspace}/used.jsonl`, played);
   take("serve", played, "serve");
   take("serve", await served(place, ["serve", "proxied"], "/v1/models"), "serve, a miss");
+  const asks = 'const url = `${Deno.env.get("OPENAI_BASE_URL")}/responses`; ' +
+    `await (await fetch(url, { method: "POST", body: ${JSON.stringify(body)} })).text()`;
+  const cell = ["certify", "proxied", "--json", "--faults", "500", "--", Deno.execPath(), "eval", asks];
+  take("certify", (await place.sandbox.call(cell)).stdout, "certify");
   const ended = await place.sandbox.call(["serve", "proxied", "--suite", "--json"], {
     stdin: '{"type":"end","test":"a"}\n',
   });

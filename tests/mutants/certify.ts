@@ -39,9 +39,9 @@ export const CERTIFY_MUTANTS: readonly Mutant[] = [
   },
   {
     ...{ file, area },
-    text: "tries.length > maxRetries",
-    replacement: "tries.length >= maxRetries",
-    promise: "certify.md: HAMMERED with more than --max-retries tries",
+    text: "retries > maxRetries",
+    replacement: "retries >= maxRetries",
+    promise: "certify.md: HAMMERED with more than --max-retries retries",
   },
   {
     ...{ file, area },

@@ -20,6 +20,7 @@ import {
   clientEnvironment,
   DUMMY_KEY,
   dummyKeys,
+  notStarted,
   REPLAY_VARIABLE,
 } from "../serve/wrapped_command.ts";
 import { openPlace, type PlaceFlags } from "./place.ts";
@@ -126,6 +127,7 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
     faults: fault === null ? null : new TestFaults([fault]),
     clock: ports.clock,
     port: 0,
+    afterFault: true,
     onRequest: (request) => seen.arrived(request),
     onAnswered: (event) => seen.answered(event),
     onEvent(event) {
@@ -159,6 +161,8 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
     });
     return run(end.kind === "exited" ? end.code : 1);
   } catch (error) {
+    const isUnknown = error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied;
+    if (isUnknown) throw notStarted(command[0] ?? "", error);
     if (error !== LEFT) throw error;
     return run(null);
   } finally {
@@ -202,7 +206,7 @@ class Sightings {
       exchange,
       fault: "fault" in event ? event.fault ?? null : null,
       problem: isMissed ? event.message : null,
-      after: null,
+      after: "after_fault" in event ? event.after_fault ?? null : null,
       lastMs: this.#now(),
       endMs: null,
       hungUp: false,

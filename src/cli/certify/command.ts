@@ -31,7 +31,7 @@ const CERTIFY_FLAGS = {
     seconds,
     { fallback: 330 },
   ),
-  maxRetries: value("--max-retries <n>", "the most tries of one request", wholeNumber(1), { fallback: 10 }),
+  maxRetries: value("--max-retries <n>", "the most retries of one request", wholeNumber(1), { fallback: 10 }),
   copy: text("--copy <dir>", "run each cell in a fresh copy of this folder"),
   home: toggle("--home", "give each cell a fresh HOME"),
   answer: text("--answer <file>", "a file to which the command writes its answer"),

@@ -165,8 +165,9 @@ function repeated({ run, since, broken, baseline }: Facts): string | null {
 function hammered({ since, broken, maxRetries }: Facts): string | null {
   for (const tries of triesIn(since)) {
     const [first, last] = [tries[0] as ObservedRequest, tries.at(-1) as ObservedRequest];
-    if (tries.length > maxRetries) {
-      return `${tries.length} tries of one request in ${seconds(last.atMs - first.atMs)}`;
+    const retries = tries.length - 1;
+    if (retries > maxRetries) {
+      return `${retries} retries of one request in ${seconds(last.atMs - first.atMs)}`;
     }
     for (const [index, next] of tries.entries()) {
       const before = tries[index - 1];

@@ -117,11 +117,16 @@ function started(
       stderr: "inherit",
     });
   } catch (error) {
-    throw new RepriseError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
-      hint: "Everything after -- is the command and its arguments; no shell parses it",
-      cause: error,
-    });
+    throw notStarted(name, error);
   }
+}
+
+/** Returns the error for a command that the system does not start. */
+export function notStarted(name: string, error: unknown): RepriseError {
+  return new RepriseError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
+    hint: "Everything after -- is the command and its arguments; no shell parses it",
+    cause: error,
+  });
 }
 
 function whyNot(error: unknown): string {

@@ -137,6 +137,10 @@ const GOOD: readonly (readonly [
   ["that prints nothing", "tries=1 prints-nothing", { "500": "recovered", "twice-ended": "unhurt" }],
   ["that starts slowly", "tries=1 slow", { "500": "recovered" }, ["--max-wait", "1"]],
   ["whose child outlives it", "tries=1 child", { "500": "recovered" }],
+  ["that falls back to one document", "tries=1 falls-back", {
+    "cut-text": "resumed",
+    "cut-arguments": "resumed",
+  }],
   ["that writes its answer to a file", "tries=1 answer=out.txt", {
     "500": "recovered",
     "cut-text": "recovered",
@@ -190,6 +194,12 @@ Deno.test("certify ends with 2 if the command fails, misses or asks nothing with
     assert.equal(called.code, 2, said(called));
     assert(called.stderr.includes(why), called.stderr);
   }
+  const called = await place.call(["certify", place.fixture, "--", "no-such-program"]);
+  assert.equal(called.code, 2, said(called));
+  assert.match(
+    called.stderr,
+    /^error: Cannot start the command "no-such-program": there is no such program$/m,
+  );
 });
 
 Deno.test("certify accepts the cells of certify.json, names those that became better, and fails for these with --strict", async () => {
