@@ -41,10 +41,17 @@ export function countsLine({ served, recorded }) {
   return `reprise: ${served} played, ${recorded} recorded\n`;
 }
 
+/** Prints the counts since the last call, unless the main process prints those of all workers. */
+export function printCounts() {
+  if (process.env[LISTS] === undefined && total.served + total.recorded > 0) {
+    process.stderr.write(countsLine(total));
+  }
+  Object.assign(total, { served: 0, recorded: 0 });
+}
+
 function printedAtTheEnd() {
-  const counts = { served: 0, recorded: 0 };
   process.once("exit", () => {
-    if (process.env[LISTS] === undefined && counts.recorded > 0) process.stderr.write(countsLine(counts));
+    if (total.recorded > 0) printCounts();
   });
-  return counts;
+  return { served: 0, recorded: 0 };
 }

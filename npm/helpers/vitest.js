@@ -7,6 +7,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
+import { printCounts } from "./counts.js";
 import { replay } from "./index.js";
 import { isWithin, packageRoot } from "./places.js";
 import { watchStrays } from "./strays.js";
@@ -48,17 +49,18 @@ function projectRoot({ filepath, name }) {
   return isPart && CONFIG_FILE.some((file) => existsSync(join(root, file))) ? root : undefined;
 }
 
-/** Fails the tests, and the files, that send requests without a recording. */
-function failStrays({ afterAll, afterEach, beforeEach }) {
+/** Fails the tests, and the files, that send requests without a recording. Prints the counts of each file. */
+function watchFile({ afterAll, afterEach, beforeEach }) {
   const outside = watchStrays({
     beforeEach: (run) => beforeEach(({ task }) => run(task.name)),
     afterEach: (run) => afterEach(({ task }) => run(task.name)),
   }, "Give the test { api }, or send no request");
   afterAll(async () => {
+    printCounts();
     const error = await outside();
     if (error !== null) throw error;
   });
 }
 
 // The global setup runs in the main process, which has no tests.
-if (process.env.VITEST_WORKER_ID !== undefined) failStrays(await import("vitest"));
+if (process.env.VITEST_WORKER_ID !== undefined) watchFile(await import("vitest"));
