@@ -174,7 +174,7 @@ export type PermissionFlags = FlagsOf<typeof PERMISSION_FLAGS>;
 export const MATCH_RULE_FLAGS = {
   normalize: list(
     "--normalize <list>",
-    "parts of requests that may differ: cwd, home, date, uuid, codex, … (docs/fixtures.md#rules)",
+    "parts of requests that may differ: cwd, home, date, uuid, codex, … (reprise help rules)",
     { step: false, repeats: true },
   ),
   ignore: list("--ignore <path>", "a path of the body that may differ, such as '$..metadata'", {
@@ -187,7 +187,7 @@ export const MATCH_RULE_FLAGS = {
   }),
   context: list(
     "--context <name=value>",
-    "a value of a client that runs elsewhere, such as cwd=/app or user=app (docs/fixtures.md#rules)",
+    "a value of a client that runs elsewhere, such as cwd=/app or user=app (reprise help rules)",
     { step: false, repeats: true },
   ),
 };

@@ -48,7 +48,7 @@ export function rootHelp({ top }: Verbs): string {
     "Flags of all verbs:",
     ...Object.values<Flag>(COMMON_FLAGS).map(({ spec, about }) => `  ${spec.padEnd(12)}  ${about}`),
     "",
-    "Flags and examples of a verb: help VERB. Also: help codes, help faults.",
+    "Flags and examples of a verb: help VERB. Also help codes, faults and rules.",
     "",
   ].join("\n");
 }

@@ -43,6 +43,8 @@ async function topicHelp(topic: string | undefined): Promise<string | null> {
       return (await import("./help.ts")).codesHelp();
     case "faults":
       return (await import("./serve/faults_help.ts")).faultsHelp();
+    case "rules":
+      return (await import("./serve/rules_help.ts")).rulesHelp();
     default:
       return null;
   }

@@ -104,6 +104,20 @@ test("for people, stdout in a pipe is the answer, unaltered; notices go to stder
   assert.deepEqual([reported.code, reported.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);
 });
 
+test("help rules lists each named rule of docs/fixtures.md, and no help names a file", async () => {
+  await using sandbox = new Sandbox();
+  const { stdout } = await sandbox.call(["help", "rules"]);
+  const page = Deno.readTextFileSync(new URL("../../docs/fixtures.md", import.meta.url));
+  const [, named = ""] = /\*\*Named rules\*\*([^]*?) Words such as/.exec(page) ?? [];
+  const names = Array.from(named.matchAll(/`([a-z]+)`/g), ([, name = ""]) => name);
+  assert.equal(names.length, 12);
+  const lines = [...names, "--ignore", "--replace", "--context"].map((name) => `\n  ${name} `);
+  assert.deepEqual(lines.filter((line) => !stdout.includes(line)), []);
+  for (const verb of ["record", "serve", "run", "test"]) {
+    assert.doesNotMatch((await sandbox.call(["help", verb])).stdout, /docs\//);
+  }
+});
+
 test("reprise --help lists every verb on one screen, help codes every exit code, help faults every fault, and each verb has an example", async () => {
   await using sandbox = new Sandbox();
   const help = async (...args: readonly string[]) => {

@@ -60,7 +60,7 @@ export const RUN_FLAGS = {
     step: "recorded",
     repeats: true,
   }),
-  maxCost: value("--max-cost <usd>", "at most this cost of the run, in US dollars (docs/run.md)", dollars, {
+  maxCost: value("--max-cost <usd>", "at most this cost of the run, in US dollars", dollars, {
     step: false,
     repeats: true,
   }),

@@ -39,7 +39,7 @@ const EVENTS = text(
 
 const SUITE = toggle(
   "--suite",
-  "for test runners: read from stdin which test has ended, report it, and end when stdin closes (docs/recording.md)",
+  "for test runners: read from stdin which test has ended, report it, and end when stdin closes",
   { conflicts: ["port", "portFile", "host", "token"] },
 );
 

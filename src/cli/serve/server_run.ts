@@ -52,7 +52,7 @@ export function planServer(
   if (isSuite && (wraps || folders.length > 1)) {
     const why = wraps ? "a command is given" : "several folders are given";
     throw new RepriseError("usage", `Cannot use --suite: ${why}`, {
-      hint: "--suite is for the helpers of test runners, which start reprise themselves (docs/recording.md)",
+      hint: "--suite is for the helpers of test runners, which start reprise themselves",
     });
   }
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);

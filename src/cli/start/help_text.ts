@@ -41,5 +41,5 @@ Flags of all verbs:
   --home <dir>  the directory of the sessions
   --debug       stack traces of unexpected errors
 
-Flags and examples of a verb: help VERB. Also: help codes, help faults.
+Flags and examples of a verb: help VERB. Also help codes, faults and rules.
 `;
