@@ -202,6 +202,8 @@ export interface FaultWriter {
   idsIn(event: JsonObject): readonly string[];
   /** Returns the visible texts of an answer that is one document. */
   textsIn(document: JsonObject): Readonly<Record<"text" | "reasoning", readonly string[]>>;
+  /** Returns an answer that is one document with another ending; `null` if this API has no such ending. */
+  endedDocument(ending: StreamEnding, document: JsonObject): JsonObject | null;
   /** Returns the answer of a whole stream as the API sends it without `stream`; `null` if its end is missing. */
   documentOf(events: readonly StreamEvent[]): JsonObject | null;
   /** Names of faults that are not common to all APIs: the statuses and events of this one. */

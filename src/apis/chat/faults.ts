@@ -23,6 +23,16 @@ export const chatFaults: FaultWriter = {
     const of = (wanted: string) => pieces.filter(({ channel }) => channel === wanted).map(({ text }) => text);
     return { text: of("text"), reasoning: of("reasoning") };
   },
+  endedDocument: ({ kind, code }, document) =>
+    kind === "incomplete"
+      ? {
+        ...document,
+        choices: objectsIn(document.choices).map((choice) => ({
+          ...choice,
+          finish_reason: finishReason(code),
+        })),
+      }
+      : null,
   documentOf(events) {
     const reasons = events.flatMap(meaningsIn).flatMap((event) =>
       event.kind === "stop" && event.reason !== undefined ? [event.reason] : []
@@ -65,13 +75,17 @@ function ending(end: StreamEnding, { kept, all }: EndingContext): readonly JsonO
       return [{ ...envelopeOf(kept, all), error, choices: [{ index: 0, delta, finish_reason: null }] }];
     }
     case "incomplete": {
-      const reason = end.code ?? "max_output_tokens";
       const choices = openChoices(kept)
-        .map((index) => ({ index, delta: {}, finish_reason: FINISH_REASONS[reason] ?? reason }));
+        .map((index) => ({ index, delta: {}, finish_reason: finishReason(end.code) }));
       const usage = usageChunk(all);
       return [{ ...envelopeOf(kept, all), choices }, ...(usage === undefined ? [] : [usage])];
     }
   }
+}
+
+function finishReason(code: string | null): string {
+  const reason = code ?? "max_output_tokens";
+  return FINISH_REASONS[reason] ?? reason;
 }
 
 /** Members that every chunk of the response repeats. */

@@ -16,6 +16,8 @@ export const messagesFaults: FaultWriter = {
       objectsIn(content).map((block) => block[name]).filter((text) => typeof text === "string");
     return { text: member("text"), reasoning: member("thinking") };
   },
+  endedDocument: ({ kind, code }, document) =>
+    kind === "incomplete" ? { ...document, stop_reason: stopReason(code), stop_sequence: null } : null,
   documentOf(events) {
     const message = events.find(({ kind }) => kind === "response")?.response;
     const stop = events.findLast((event) => event.kind === "stop");
@@ -75,17 +77,21 @@ function ending(end: StreamEnding, { kept, all, requestId }: EndingContext): rea
     const error = type === OVERLOADED.type ? OVERLOADED : { type, message: "The server had an error." };
     return [{ type: "error", error, request_id: requestId }];
   }
-  const reason = end.code ?? "max_output_tokens";
   const stop = all.findLast((event) => event.kind === "stop");
   return [
     ...openBlocks(kept).map((index) => ({ type: "content_block_stop", index })),
     {
       type: "message_delta",
-      delta: { stop_reason: STOP_REASONS[reason] ?? reason, stop_sequence: null },
+      delta: { stop_reason: stopReason(end.code), stop_sequence: null },
       usage: stop?.usage ?? { output_tokens: 1 },
     },
     { type: "message_stop" },
   ];
+}
+
+function stopReason(code: string | null): string {
+  const reason = code ?? "max_output_tokens";
+  return STOP_REASONS[reason] ?? reason;
 }
 
 /** Indexes of open blocks: a server closes them before it sends the stop reason. */

@@ -31,6 +31,8 @@ export const responsesFaults: FaultWriter = {
       ).filter((text) => typeof text === "string");
     return { text: content(false), reasoning: content(true) };
   },
+  endedDocument: ({ kind, code }, document) =>
+    kind === "error" ? null : { ...document, ...kind === "failed" ? failedAs(code) : incompleteAs(code) },
   documentOf(events) {
     const end = events.findLast(({ kind }) => kind === "end");
     if (end?.response === undefined) return null;
@@ -45,13 +47,23 @@ export const responsesFaults: FaultWriter = {
   refusalOf,
 };
 
+const errorAs = (code: string | null) => ({
+  code: code ?? "server_error",
+  message: "The server had an error.",
+});
+const failedAs = (code: string | null) => ({ status: "failed", usage: null, error: errorAs(code) });
+const incompleteAs = (code: string | null) => ({
+  status: "incomplete",
+  incomplete_details: { reason: code ?? "max_output_tokens" },
+});
+
 function ending(end: StreamEnding, { kept, all }: EndingContext): readonly JsonObject[] {
-  const error = { code: end.code ?? "server_error", message: "The server had an error." };
+  const error = errorAs(end.code);
   const ended = (response: JsonObject) => {
     const base = newestResponse(kept) ?? newestResponse(all) ?? { id: "resp_fault", object: "response" };
     return { ...base, ...response };
   };
-  const failed = { type: "response.failed", response: ended({ status: "failed", usage: null, error }) };
+  const failed = { type: "response.failed", response: ended(failedAs(end.code)) };
   switch (end.kind) {
     case "failed":
       return numbered([failed], kept);
@@ -62,8 +74,7 @@ function ending(end: StreamEnding, { kept, all }: EndingContext): readonly JsonO
     }
     case "incomplete": {
       const response = ended({
-        status: "incomplete",
-        incomplete_details: { reason: end.code ?? "max_output_tokens" },
+        ...incompleteAs(end.code),
         output: kept.flatMap((event) => event.kind === "item" && event.whole ? [event.item ?? null] : []),
         usage: newestResponse(all)?.usage ?? null,
       });

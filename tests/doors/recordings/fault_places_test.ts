@@ -48,6 +48,17 @@ const CHAT = String(
 );
 const MESSAGE = String(message("Rome").body);
 
+/** Two calls with the same arguments, in two deltas each. */
+const TWICE = framed(
+  ["0", "1"].flatMap((output_index): Event[] =>
+    ['{"a"', ":1}"].map((delta) => ({
+      type: "response.function_call_arguments.delta",
+      output_index: Number(output_index),
+      delta,
+    }))
+  ),
+);
+
 /** Fault, and the events that arrive whole; after the last one come bytes of the next if `inside`. */
 type Place = readonly [api: Api, answer: string, fault: string, whole: number, inside?: "inside"];
 const PLACES: readonly Place[] = [
@@ -60,6 +71,8 @@ const PLACES: readonly Place[] = [
   ["responses", calling('{"city":"Oslo"}'), "cut in arguments", 17, "inside"],
   ["responses", calling('{"ci', 'ty":"Os', 'lo"}'), "cut in arguments", 18],
   ["responses", calling("{", '"city', '":"Os', 'lo"}'), "cut in arguments", 19],
+  // Of two calls with the same arguments, the first is cut.
+  ["responses", TWICE, "cut in arguments", 1],
   ["responses", saying("a"), "cut in reasoning", 4, "inside"],
   ["responses", saying("a"), "cut before the end", 18],
   ["messages", MESSAGE, "cut in reasoning", 3],
@@ -143,6 +156,28 @@ withHome("a place in a stream is found by what is there", async (home) => {
     assert.ok(text.startsWith(before) && answer.startsWith(text), row);
     assert.equal(text.length > before.length, inside !== undefined, row);
     assert.ok(text.lastIndexOf("\n\n") <= before.length, row);
+  }
+});
+
+withHome("a document that is incomplete or failed says so, and nothing else in it changes", async (home) => {
+  const usage = { usage: { total_tokens: 1 }, status: "completed" };
+  const whole = Object.fromEntries(
+    Object.entries(DOCUMENTS).map(([api, body]) => [api, { ...body, ...usage }]),
+  );
+  const rows: readonly (readonly [Api, string, Json])[] = [
+    ["responses", "incomplete", {
+      status: "incomplete",
+      incomplete_details: { reason: "max_output_tokens" },
+    }],
+    ["responses", "failed slow_down", {
+      ...{ status: "failed", usage: null, error: { code: "slow_down", message: "The server had an error." } },
+    }],
+    ["messages", "incomplete content_filter", { stop_reason: "refusal", stop_sequence: null }],
+    ["chat", "incomplete", { choices: [{ ...whole.chat?.choices[0], finish_reason: "length" }] }],
+  ];
+  const answers = await brokenAnswers(home, rows.map(([api, fault]) => [api, whole[api], fault]));
+  for (const [n, [api, fault, members]] of rows.entries()) {
+    assert.deepEqual(JSON.parse(answers[n]?.text ?? ""), { ...whole[api], ...members }, `${api}: ${fault}`);
   }
 });
 
