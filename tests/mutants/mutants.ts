@@ -3,6 +3,7 @@
  * one at a time. After a redesign a row is adapted, never dropped.
  */
 import { HELPER_MUTANTS } from "./helpers.ts";
+import { FAULT_MUTANTS } from "./faults.ts";
 import { MERGE_MUTANTS } from "./merges.ts";
 import { CERTIFY_MUTANTS } from "./certify.ts";
 import { RECORDING_EDGES } from "./recording_edges.ts";
@@ -40,4 +41,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...HELPER_MUTANTS,
   ...WIRE_MUTANTS,
   ...CERTIFY_MUTANTS,
+  ...FAULT_MUTANTS,
 ];

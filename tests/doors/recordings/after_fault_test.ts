@@ -72,6 +72,8 @@ const RESUMED: readonly (readonly [api: Api, fault: string, asked: Json, outcome
     MISSED,
   ],
   ["responses", "cut in reasoning", history(REASONING), MISSED],
+  // The call has begun, and is not whole.
+  ["responses", "cut in arguments", history(MESSAGE, { ...bare(CALL), arguments: "" }), MISSED],
   // Only a prompt: the request begins differently.
   ["responses", "cut in arguments", { ...history(MESSAGE), input: [user("Yo"), MESSAGE] }, MISSED],
   ["responses", "cut in arguments", { ...history(MESSAGE), input: [MESSAGE] }, MISSED],

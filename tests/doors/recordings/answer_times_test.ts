@@ -126,4 +126,14 @@ withHome("messages of a WebSocket have the times of their answers", async (home)
     left.last_byte_at_ms,
     [],
   ]);
+  // A server that stops closes the connection itself.
+  await using other = await Served.start(home, ["a"], {
+    cwd: home.directory,
+    flags: ["--fault", "stall after 1 event"],
+  });
+  await using waiting = await SocketClient.open(`${other.origin}/v1`);
+  waiting.send({ ...create, generate: false, input: [] });
+  await waiting.until(() => waiting.events.length === 1);
+  await other.end();
+  assert.equal((await endOf(other, 1)).hung_up, undefined);
 });
