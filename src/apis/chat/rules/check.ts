@@ -1,6 +1,7 @@
 /** Finds the refusals that a request of Chat Completions would get, for replay servers. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import { type ApiRules, isWellFormedBody, type RuleSet } from "../../rule.ts";
+import { malformedText, NOT_AN_OBJECT } from "../../openai_violations.ts";
+import type { ApiRules, RuleSet } from "../../rule.ts";
 import { calls, missingFields, nullContent, unknownFields, unknownRoles, wrongTypes } from "./fields.ts";
 import { modelRules } from "./models.ts";
 import { toolMessages } from "./pairing.ts";
@@ -20,15 +21,11 @@ export const chatRules: ApiRules = {
  */
 function* chatViolations(body: JsonValue, set: RuleSet): Generator<readonly ChatViolation[]> {
   if (!isJsonObject(body)) {
-    yield [{
-      rule: "field_type",
-      message: "Invalid body: expected a JSON object.",
-      code: "invalid_type",
-    }];
+    yield [NOT_AN_OBJECT];
     return;
   }
   const messages = placedMessages(body);
-  yield isWellFormedBody(body) ? [] : [malformed];
+  yield malformedText(body);
   yield missingFields(body).filter(({ param }) => set !== "azure" || param !== "model");
   yield wrongTypes(body, messages);
   yield unknownRoles(messages);
@@ -38,11 +35,6 @@ function* chatViolations(body: JsonValue, set: RuleSet): Generator<readonly Chat
   yield nullContent(messages);
   yield toolMessages(messages);
 }
-
-const malformed: ChatViolation = {
-  rule: "well_formed",
-  message: "We could not parse the JSON body of your request: it is not valid Unicode.",
-};
 
 function placedMessages({ messages }: JsonObject): PlacedChatMessage[] {
   if (!Array.isArray(messages)) return [];

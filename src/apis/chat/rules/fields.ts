@@ -1,4 +1,5 @@
 /** Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2). */
+import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai_violations.ts";
 import { words } from "../../../domain/text.ts";
 import { isJsonObject, type JsonObject, type JsonValue, objectsIn } from "../../../domain/json.ts";
 import type { ChatViolation, PlacedChatMessage } from "./rule.ts";
@@ -17,59 +18,47 @@ const ROLES = ["developer", "system", "user", "assistant", "tool", "function"];
 const MAX_CALL_ID = 40;
 
 export function missingFields(body: JsonObject): ChatViolation[] {
-  return ["model", "messages"].filter((name) => (body[name] ?? null) === null).map((name) => ({
-    rule: "missing_parameter",
-    message: `Missing required parameter: '${name}'.`,
-    param: name,
-    code: "missing_required_parameter",
-  }));
+  return ["model", "messages"].filter((name) => (body[name] ?? null) === null).map(missingParameter);
 }
 
 export function unknownFields(body: JsonObject): ChatViolation[] {
   return Object.keys(body).filter((name) => !FIELDS.has(name)).map((name): ChatViolation => ({
-    rule: "unknown_parameter",
-    message: `Unknown parameter: '${name}'.`,
-    param: name,
-    code: "unknown_parameter",
+    ...unknownParameter(name),
     // Only the refusal of `reasoning` was reported; the others follow from the types.
     ...(name === "reasoning" ? {} : { grade: "derived" }),
   }));
 }
 
+type JsonType = "string" | "boolean" | "array" | "object";
+
 export function wrongTypes(body: JsonObject, messages: readonly PlacedChatMessage[]): ChatViolation[] {
   const findings: ChatViolation[] = [];
-  const expect = (value: JsonValue | undefined, param: string, types: readonly JsonType[]) => {
-    const type = typeOf(value);
-    if (type === null || types.includes(type)) return;
-    findings.push({
-      rule: "field_type",
-      message: `Invalid type for '${param}': expected ${types.map((it) => WORDS[it]).join(" or ")}, but got ${
-        WORDS[type]
-      } instead.`,
-      param,
-      code: "invalid_type",
-    });
+  const expect = (value: JsonValue | undefined, param: string, ...types: readonly JsonType[]) => {
+    const type = Array.isArray(value) ? "array" : typeof value;
+    if ((value ?? null) === null || types.some((each) => each === type)) return;
+    const wanted = types.map((each) => /^[ao]/.test(each) ? `an ${each}` : `a ${each}`).join(" or ");
+    findings.push(invalidType(param, wanted, type === "number" ? "a number" : nameOfType(value)));
   };
-  expect(body.model, "model", ["string"]);
-  expect(body.messages, "messages", ["array"]);
+  expect(body.model, "model", "string");
+  expect(body.messages, "messages", "array");
   if (Array.isArray(body.messages)) {
-    body.messages.forEach((message, index) => expect(message, `messages[${index}]`, ["object"]));
+    body.messages.forEach((message, index) => expect(message, `messages[${index}]`, "object"));
   }
-  expect(body.tools, "tools", ["array"]);
-  expect(body.stream, "stream", ["boolean"]);
+  expect(body.tools, "tools", "array");
+  expect(body.stream, "stream", "boolean");
   for (const { index, message } of messages) {
     const at = `messages[${index}]`;
-    expect(message.role, `${at}.role`, ["string"]);
-    expect(message.content, `${at}.content`, ["string", "array"]);
-    expect(message.tool_calls, `${at}.tool_calls`, ["array"]);
-    expect(message.tool_call_id, `${at}.tool_call_id`, ["string"]);
+    expect(message.role, `${at}.role`, "string");
+    expect(message.content, `${at}.content`, "string", "array");
+    expect(message.tool_calls, `${at}.tool_calls`, "array");
+    expect(message.tool_call_id, `${at}.tool_call_id`, "string");
     objectsIn(message.tool_calls).forEach((call, place) => {
       const of = `${at}.tool_calls[${place}]`;
-      expect(call.id, `${of}.id`, ["string"]);
-      expect(call.function, `${of}.function`, ["object"]);
+      expect(call.id, `${of}.id`, "string");
+      expect(call.function, `${of}.function`, "object");
       if (isJsonObject(call.function)) {
-        expect(call.function.name, `${of}.function.name`, ["string"]);
-        expect(call.function.arguments, `${of}.function.arguments`, ["string"]);
+        expect(call.function.name, `${of}.function.name`, "string");
+        expect(call.function.arguments, `${of}.function.arguments`, "string");
       }
     });
   }
@@ -131,20 +120,4 @@ export function nullContent(messages: readonly PlacedChatMessage[]): ChatViolati
       param: `messages.[${index}].content`,
     }];
   });
-}
-
-type JsonType = "string" | "boolean" | "number" | "array" | "object";
-
-const WORDS: Readonly<Record<JsonType, string>> = {
-  string: "a string",
-  boolean: "a boolean",
-  number: "a number",
-  array: "an array",
-  object: "an object",
-};
-
-/** `null` for `null` and for what is not there. */
-function typeOf(value: JsonValue | undefined): JsonType | null {
-  if (value === null || value === undefined) return null;
-  return Array.isArray(value) ? "array" : typeof value as Exclude<JsonType, "array">;
 }

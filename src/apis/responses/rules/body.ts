@@ -1,6 +1,5 @@
 /** Rules on the fields other than `input` (protocol §1.2, §1.3). */
 import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
-import { isWellFormedBody } from "../../rule.ts";
 import type { PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
 
@@ -78,12 +77,4 @@ export function misplacedTrigger(items: readonly PlacedItem[]): ResponsesViolati
     param: `input[${index}]`,
     code: "invalid_value",
   }));
-}
-
-/** A string with half a surrogate pair anywhere in the body: such JSON is not valid UTF-8 text. */
-export function malformedText(value: JsonValue): ResponsesViolation[] {
-  return isWellFormedBody(value) ? [] : [{
-    rule: "well_formed",
-    message: "We could not parse the JSON body of your request: it is not valid Unicode.",
-  }];
 }

@@ -1,9 +1,9 @@
 /** Finds the refusals that a Responses request would get, for replay servers. A run sends its requests unchecked. */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
+import { malformedText, NOT_AN_OBJECT } from "../../openai_violations.ts";
 import type { RuleSet } from "../../rule.ts";
 import {
   includeValues,
-  malformedText,
   misplacedTrigger,
   samplingFields,
   streamOptions,
@@ -44,11 +44,7 @@ export function* responsesViolations(
   { decode, reasoningOf, followingOf }: IssuedFacts = {},
 ): Generator<readonly ResponsesViolation[]> {
   if (!isJsonObject(body)) {
-    yield [{
-      rule: "field_type",
-      message: "Invalid body: expected a JSON object.",
-      code: "invalid_type",
-    }];
+    yield [NOT_AN_OBJECT];
     return;
   }
   const items = placedItems(body.input);

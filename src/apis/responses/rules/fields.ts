@@ -1,6 +1,7 @@
 /** Rules on the fields of input items: unknown, missing, of the wrong type. */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import { words } from "../../../domain/text.ts";
+import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai_violations.ts";
 import type { RuleSet } from "../../rule.ts";
 import { isKnownItemType, itemMembers, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
@@ -34,12 +35,8 @@ export function unknownItemFields(items: readonly PlacedItem[], set: RuleSet): R
         !shape.required.includes(name);
       if (!strict && !OUTPUT_ONLY.has(name) && (known?.has(name) ?? true)) return [];
       if (set !== "azure" && TAKEN_BY_OPENAI.has(name)) return [];
-      const param = `input[${index}].${name}`;
       return [{
-        rule: "unknown_parameter",
-        message: `Unknown parameter: '${param}'.`,
-        param,
-        code: "unknown_parameter",
+        ...unknownParameter(`input[${index}].${name}`),
         shape: `${type} ${name}`,
         // Only the refusal of `status` was reported; the others follow from the types.
         ...(strict ? {} : { grade: "derived" }),
@@ -52,17 +49,11 @@ export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolat
   return items.flatMap(({ index, type, item }) => {
     const missing = (itemMembers(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
     const unpaired = type === "function_call_output" && !Object.hasOwn(item, "call_id") ? ["call_id"] : [];
-    return [...missing, ...unpaired].map((name): ResponsesViolation => {
-      const param = `input[${index}].${name}`;
-      return {
-        rule: "missing_parameter",
-        message: `Missing required parameter: '${param}'.`,
-        param,
-        code: "missing_required_parameter",
-        shape: `${type} ${name}`,
-        ...gradeOfMissing(type, name),
-      };
-    });
+    return [...missing, ...unpaired].map((name): ResponsesViolation => ({
+      ...missingParameter(`input[${index}].${name}`),
+      shape: `${type} ${name}`,
+      ...gradeOfMissing(type, name),
+    }));
   });
 }
 
@@ -80,13 +71,7 @@ export function wrongItemTypes(
 ): ResponsesViolation[] {
   const findings: ResponsesViolation[] = [];
   const expect = (fits: boolean, param: string, wanted: string, value: JsonValue | undefined) => {
-    if (fits) return;
-    findings.push({
-      rule: "field_type",
-      message: `Invalid type for '${param}': expected ${wanted}, but got ${nameOfType(value)} instead.`,
-      param,
-      code: "invalid_type",
-    });
+    if (!fits) findings.push(invalidType(param, wanted, nameOfType(value)));
   };
   if (input !== undefined && typeof input !== "string") {
     expect(Array.isArray(input), "input", "a string or an array", input);
@@ -116,12 +101,4 @@ export function wrongItemTypes(
     }
   }
   return findings;
-}
-
-function nameOfType(value: JsonValue | undefined): string {
-  if (value === null || value === undefined) return "null";
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object") return "an object";
-  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
-  return typeof value === "boolean" ? "a boolean" : "a string";
 }

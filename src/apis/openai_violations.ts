@@ -1,0 +1,53 @@
+/** Violations that both APIs of OpenAI report in the same words (protocol §6.1, §15). */
+import { isJsonObject, type JsonValue } from "../domain/json.ts";
+import { type FoundViolation, isWellFormedBody } from "./rule.ts";
+
+export const NOT_AN_OBJECT = {
+  rule: "field_type",
+  message: "Invalid body: expected a JSON object.",
+  code: "invalid_type",
+} as const satisfies FoundViolation<string>;
+
+/** A string with half a surrogate pair anywhere in the body: such JSON is not valid UTF-8 text. */
+export function malformedText(body: JsonValue): FoundViolation<"well_formed">[] {
+  return isWellFormedBody(body) ? [] : [{
+    rule: "well_formed",
+    message: "We could not parse the JSON body of your request: it is not valid Unicode.",
+  }];
+}
+
+export function missingParameter(param: string) {
+  return {
+    rule: "missing_parameter",
+    message: `Missing required parameter: '${param}'.`,
+    param,
+    code: "missing_required_parameter",
+  } as const;
+}
+
+export function unknownParameter(param: string) {
+  return {
+    rule: "unknown_parameter",
+    message: `Unknown parameter: '${param}'.`,
+    param,
+    code: "unknown_parameter",
+  } as const;
+}
+
+/** A value of another type than `wanted`; both are texts such as `a string or an array`. */
+export function invalidType(param: string, wanted: string, got: string) {
+  return {
+    rule: "field_type",
+    message: `Invalid type for '${param}': expected ${wanted}, but got ${got} instead.`,
+    param,
+    code: "invalid_type",
+  } as const;
+}
+
+export function nameOfType(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (isJsonObject(value)) return "an object";
+  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
+  return typeof value === "boolean" ? "a boolean" : "a string";
+}
