@@ -26,5 +26,6 @@ export async function whyUnreachable(url: string, waitMs: number = TRY_MS): Prom
   const tried = await run(Deno.execPath(), ["eval", "--quiet", code], {
     env: { NO_COLOR: "1", DENO_TLS_CA_STORE: "mozilla,system" },
   });
-  return tried.code === 0 ? null : outputOf(tried).split("\n", 1)[0] ?? "";
+  if (tried.code === 0) return null;
+  return outputOf(tried).split("\n", 1)[0]?.replace(/^error sending request for url \([^)]*\): /, "") ?? "";
 }
