@@ -43,7 +43,7 @@ export const HELPER_MUTANTS: readonly Mutant[] = [
     area: FAULTS,
   },
   {
-    file: "src/fixture/record/recorded_fault.ts",
+    file: "src/fixture/record/earlier_player.ts",
     text: "faultFor({ fixture: fixture.path, number })",
     replacement: "faultFor(null)",
     promise: "rules.md: record --fault breaks the exchange that the line names",

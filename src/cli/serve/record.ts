@@ -20,7 +20,7 @@ import { markObsolete, obsoleteNotes } from "./obsolete.ts";
 import type { PlayOptions } from "./open_recording.ts";
 import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.ts";
 import { replayerFactory } from "./replayer_factory.ts";
-import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
+import { type PlannedRoutes, planRoutes } from "./route_keys.ts";
 import { representing } from "../run/endpoint.ts";
 import { type ModePlan, planMode } from "./record_mode.ts";
 import { fileError } from "../../store/fs_errors.ts";

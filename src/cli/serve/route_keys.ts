@@ -6,6 +6,10 @@ import { PROVIDERS } from "../../apis/providers.ts";
 import { DUMMY_KEY } from "./wrapped_command.ts";
 import type { ForeignKey, OwnKey, RecordRoute, RouteKeys } from "../../fixture/record/route_keys.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/shortest_secret.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { readKey } from "../environment.ts";
+import type { RecordFlags } from "./command.ts";
+import { parseEnvFlags, recordRoutes, type RouteOptions, type Routes } from "./record_routes.ts";
 
 /** Fewest characters of a token: it protects keys that cost money, and must not occur in a request by chance. */
 const SHORTEST_TOKEN = 16;
@@ -26,7 +30,7 @@ export interface KeyFacts {
  *
  * @throws {RepriseError} `usage`.
  */
-export function requireUsableToken(token: string | undefined): void {
+function requireUsableToken(token: string | undefined): void {
   if (token === undefined || token.length >= SHORTEST_TOKEN && /^[\x21-\x7e]+$/.test(token)) return;
   throw new RepriseError(
     "usage",
@@ -36,7 +40,7 @@ export function requireUsableToken(token: string | undefined): void {
 }
 
 /** Returns the routes with the keys that each upstream gets, and those that it must not get. */
-export function withKeys(routes: readonly RecordRoute[], facts: KeyFacts): readonly RecordRoute[] {
+function withKeys(routes: readonly RecordRoute[], facts: KeyFacts): readonly RecordRoute[] {
   const homes = homesOf(routes, facts.env);
   return routes.map((target): RecordRoute => {
     const { route, upstream: { origin } } = target;
@@ -80,7 +84,7 @@ export function tokenVariables(
 }
 
 /** Names the upstreams that requests reach without a key; `null` if each has one, and without a token. */
-export function keylessNote(routes: readonly RecordRoute[]): string | null {
+function keylessNote(routes: readonly RecordRoute[]): string | null {
   const without = routes.filter(({ keys }) => keys !== undefined && keys.token !== null && keys.own === null)
     .map(({ upstream: { origin } }) => origin);
   if (without.length === 0) return null;
@@ -137,4 +141,36 @@ function ownKeys(
 /** False for a value that may occur by chance, such as `placeholder`. */
 function isTelling(value: string): boolean {
   return value.length >= SHORTEST_SECRET && !/^[A-Za-z]{1,12}$/.test(value);
+}
+
+/** Routes with their keys. */
+export interface PlannedRoutes extends Routes {
+  /** Key variables of a wrapped command, which then hold the token. */
+  readonly tokenVariables: Readonly<Record<string, string>>;
+}
+
+/**
+ * Resolves the routes of a recorder, and the keys of each.
+ *
+ * @throws {RepriseError} as `recordRoutes` and `parseEnvFlags`; `usage` for a token that is too short.
+ */
+export async function planRoutes(
+  ports: Pick<Ports, "env">,
+  { upstream, provider, env: given, token }: Pick<RecordFlags, "upstream" | "provider" | "env" | "token">,
+  options: Pick<RouteOptions, "wraps" | "recorded" | "lookup">,
+): Promise<PlannedRoutes> {
+  requireUsableToken(token);
+  const added = parseEnvFlags(given);
+  const planned = await recordRoutes(ports, upstream, { ...options, provider, added });
+  const keyNames = new Set(added.flatMap(({ variable }) => keysOf(variable)).map(({ variable }) => variable));
+  const env = (name: string) => ports.env(name) ?? (keyNames.has(name) ? readKey(name) : undefined);
+  const routes = withKeys(planned.routes, { env, provider, token });
+  const sendsNothing = options.lookup === null;
+  const keyless = sendsNothing ? null : keylessNote(routes);
+  return {
+    ...planned,
+    routes,
+    notes: keyless === null ? planned.notes : [...planned.notes, keyless],
+    tokenVariables: options.wraps ? tokenVariables(routes, { env, token }) : {},
+  };
 }
