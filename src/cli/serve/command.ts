@@ -205,7 +205,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
     arguments: [WRAPPED_COMMAND],
     flags: RECORD_FLAGS,
     groups: {
-      "What to record, and where": ["out", "missing", "append", "upstream", "env", "provider"],
+      "What to record, and where": ["out", "missing", "mode", "append", "upstream", "env", "provider"],
       "What may differ later": ["normalize", "ignore", "replace", "context", "notSecret"],
       "What to keep and send": ["allowLive", "keepErrors", "keepCut", "fault"],
       "Output": ["verbose", "events", "dryRun"],
