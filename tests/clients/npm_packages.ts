@@ -11,6 +11,15 @@ export type Packages = readonly string[];
 /** Variable with which the newest versions are installed, once a day, in place of the pinned ones. */
 const NEWEST = "REPRISE_NEWEST_CLIENTS";
 
+/** The SDKs of `deno.json`, for Node. */
+export const SDKS: Packages = [
+  "openai@7.57.0",
+  "@anthropic-ai/sdk@1.12.0",
+  "ai@7.0.173",
+  "@ai-sdk/openai@4.0.118",
+  "@langchain/core@1.4.0",
+  "@langchain/openai@1.5.8",
+];
 /** Codex CLI. */
 export const CODEX: Packages = ["@openai/codex@0.171.0"];
 /** Claude Code, as it sent the state of Git in its instructions. */

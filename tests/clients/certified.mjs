@@ -1,6 +1,6 @@
 /**
- * A weather agent on each SDK, as its users write it: `deno run … certified.ts CLIENT` asks twice for the weather and prints
- * the answer. The base URL and key come from the environment.
+ * A weather agent on each SDK, as its users write it: `node certified.mjs CLIENT` asks for the weather in two cities and
+ * prints the answer. The base URL and key come from the environment.
  */
 const PROMPT = "How is the weather in Paris, and in Rome?";
 const PARAMETERS = {
@@ -8,19 +8,18 @@ const PARAMETERS = {
   properties: { city: { type: "string" }, unit: { type: "string" } },
   required: ["city", "unit"],
   additionalProperties: false,
-} as const;
+};
 const ABOUT = "Reports the weather";
-const weather = (args: unknown) => `sunny: ${JSON.stringify(args)}`;
-const variable = (name: string) => Deno.env.get(name) ?? "";
-const print = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
+const weather = (args) => `sunny: ${JSON.stringify(args)}`;
+const variable = (name) => process.env[name] ?? "";
+const print = (text) => process.stdout.write(text);
 
 /** Agents by their names. */
-const CLIENTS: Readonly<Record<string, () => Promise<string>>> = {
+const CLIENTS = {
   async "openai"() {
     const { default: OpenAI } = await import("openai");
     const client = new OpenAI();
-    // deno-lint-ignore no-explicit-any
-    const input: any[] = [{ role: "user", content: PROMPT }];
+    const input = [{ role: "user", content: PROMPT }];
     for (;;) {
       const tool = {
         type: "function",
@@ -30,8 +29,9 @@ const CLIENTS: Readonly<Record<string, () => Promise<string>>> = {
         strict: true,
       };
       const response = await client.responses
-        .stream({ model: "gpt-5.6", input, store: false, tools: [tool as never] }).finalResponse();
-      input.push(...response.output);
+        .stream({ model: "gpt-5.6", input, store: false, tools: [tool] }).finalResponse();
+      // The package's own member is no part of the API.
+      input.push(...response.output.map(({ parsed_arguments: _, ...item }) => item));
       const calls = response.output.filter((item) => item.type === "function_call");
       if (calls.length === 0) return response.output_text;
       for (const { call_id, arguments: args } of calls) {
@@ -42,15 +42,14 @@ const CLIENTS: Readonly<Record<string, () => Promise<string>>> = {
   async "openai-chat"() {
     const { default: OpenAI } = await import("openai");
     const client = new OpenAI();
-    // deno-lint-ignore no-explicit-any
-    const messages: any[] = [{ role: "user", content: PROMPT }];
+    const messages = [{ role: "user", content: PROMPT }];
     for (;;) {
       const tool = {
         type: "function",
         function: { name: "get_weather", description: ABOUT, parameters: PARAMETERS },
       };
       const { choices: [choice] } = await client.chat.completions
-        .stream({ model: "gpt-4o", messages, tools: [tool as never] }).finalChatCompletion();
+        .stream({ model: "gpt-4o", messages, tools: [tool] }).finalChatCompletion();
       const message = choice?.message;
       messages.push(message);
       if (message?.tool_calls === undefined || message.tool_calls.length === 0) return message?.content ?? "";
@@ -63,9 +62,8 @@ const CLIENTS: Readonly<Record<string, () => Promise<string>>> = {
   async "anthropic"() {
     const { default: Anthropic } = await import("@anthropic-ai/sdk");
     const client = new Anthropic();
-    // deno-lint-ignore no-explicit-any
-    const messages: any[] = [{ role: "user", content: PROMPT }];
-    const tools = [{ name: "get_weather", description: ABOUT, input_schema: PARAMETERS as never }];
+    const messages = [{ role: "user", content: PROMPT }];
+    const tools = [{ name: "get_weather", description: ABOUT, input_schema: PARAMETERS }];
     for (;;) {
       const message = await client.messages
         .stream({ model: "claude-opus-5", max_tokens: 1024, messages, tools }).finalMessage();
@@ -88,7 +86,7 @@ const CLIENTS: Readonly<Record<string, () => Promise<string>>> = {
     const tools = {
       get_weather: tool({
         description: ABOUT,
-        inputSchema: jsonSchema<{ city: string }>(PARAMETERS as never),
+        inputSchema: jsonSchema(PARAMETERS),
         execute: (input) => Promise.resolve(weather(input)),
       }),
     };
@@ -105,11 +103,10 @@ const CLIENTS: Readonly<Record<string, () => Promise<string>>> = {
       type: "function",
       function: { name: "get_weather", description: ABOUT, parameters: PARAMETERS },
     }]);
-    // deno-lint-ignore no-explicit-any
-    const messages: any[] = [new HumanMessage(PROMPT)];
+    const messages = [new HumanMessage(PROMPT)];
     for (;;) {
-      const chunks = await Array.fromAsync(await model.stream(messages));
-      const message = chunks.reduce((whole, chunk) => whole.concat(chunk));
+      let message;
+      for await (const chunk of await model.stream(messages)) message = message?.concat(chunk) ?? chunk;
       messages.push(message);
       const { tool_calls: calls = [] } = message;
       if (calls.length === 0) return String(message.content);
@@ -120,4 +117,4 @@ const CLIENTS: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-print(`${await CLIENTS[Deno.args[0] ?? ""]?.()}\n`);
+print(`${await CLIENTS[process.argv[2]]?.()}\n`);
