@@ -1,8 +1,7 @@
 /** The plugin for pytest in real projects: places of recordings, requests without a test, faults, and ways to other machines. */
 import assert from "node:assert/strict";
 import { lacksPython, needing } from "../support/needs.ts";
-import { blocksOf } from "../support/page.ts";
-import { BLOCKS, HelperProject } from "./helper_project.ts";
+import { BLOCKS, HelperProject, README_BLOCKS } from "./helper_project.ts";
 import { LACKS_AGENTS } from "./npm_packages.ts";
 
 const LACKS = await lacksPython("httpx", "pytest", "requests", "urllib3", "xdist");
@@ -24,15 +23,15 @@ function test(
   });
 }
 
-const README = blocksOf(Deno.readTextFileSync(new URL("../../README.md", import.meta.url)));
-const blockOf = (blocks: typeof README, file: string) => blocks.find(({ path }) => path === file)?.text ?? "";
+const README = Deno.readTextFileSync(new URL("../../README.md", import.meta.url));
 
 test("the tests of README.md and of docs/recording.md about faults run as printed", {}, async (project) => {
-  const files = [[README, "conftest.py"], [README, "test_capital.py"], [
-    BLOCKS,
-    "tests/test_errors.py",
-  ]] as const;
-  for (const [blocks, file] of files) project.write(file, blockOf(blocks, file));
+  for (const file of ["test_capital.py", "tests/test_errors.py"]) {
+    const block = [...README_BLOCKS, ...BLOCKS].find(({ path }) => path === file);
+    project.write(file, block?.text ?? "");
+  }
+  const [, line = ""] = /name it there: `(.*?)`/.exec(README) ?? [];
+  project.write("conftest.py", `${line}\n`);
   project.write("pytest_reprise.py", Deno.readTextFileSync(`${project.root}/python/pytest_reprise.py`));
   Deno.removeSync(`${project.root}/pytest.ini`);
   for (const mode of ["new", "", "missing"]) {

@@ -234,7 +234,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
         "rewriteContext",
         "strictMatch",
       ],
-      "How to answer": ["fault", "pace", "repeat", "websocket"],
+      "How to answer": ["afterFault", "fault", "pace", "repeat", "websocket"],
       "Output": ["verbose", "events"],
       "Server": ["port", "portFile", "host", "token", "suite"],
     },
