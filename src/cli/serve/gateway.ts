@@ -13,7 +13,7 @@ import { loopbackDirect } from "../../transport/proxy.ts";
 import { readVariable, setVariables } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import { refusedLine } from "./event_lines.ts";
+import { refusedLine } from "./event_view.ts";
 import type { EventFlags } from "./server_process.ts";
 import { type ServerPlan, ServerRun } from "./server_run.ts";
 import { NO_RECORDING, TestEvents, testReport } from "./test_reports.ts";

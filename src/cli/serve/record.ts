@@ -13,7 +13,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { unrecordedApiNote } from "./recording_notes.ts";
 import { beginNote, preview } from "./recording_begin.ts";
 import { lossOf, reportEnd } from "./recording_end.ts";
-import { RecordingView } from "./recording_view.ts";
+import { EventView } from "./event_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { restoreVariables } from "./gateway.ts";
 import { markObsolete, obsoleteNotes } from "./obsolete.ts";
@@ -55,7 +55,7 @@ export async function recordVerb(
   using run = new ServerRun<"record-event">(ports, plan, { output, flags });
   const { events } = run;
   const tests = isSuite ? new TestEvents() : null;
-  const view = new RecordingView(output, events, { isChatty, tests });
+  const view = new EventView(output, { events, tests, isChatty, namesSkipped: true });
   const folder = await openFolder(ports, mode.into, {
     flags,
     declared,
@@ -181,7 +181,7 @@ async function listening(
     readonly answersChecks: boolean;
     readonly folder: RecordingFolder;
     readonly routes: PlannedRoutes;
-    readonly view: RecordingView;
+    readonly view: EventView;
   },
 ): Promise<Recorder> {
   try {
@@ -208,7 +208,7 @@ async function playOptions(
     readonly flags: RecordFlags;
     readonly wraps: boolean;
     readonly mode: ModePlan;
-    readonly view: RecordingView;
+    readonly view: EventView;
   },
 ): Promise<PlayOptions | null> {
   if (!plays && flags.fault === undefined) return null;

@@ -1,5 +1,5 @@
 /** End of a recording: its errors, its exit code and its last event. */
-import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, type ErrorCode, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
@@ -17,7 +17,7 @@ import {
   unsetKeysNote,
   withheldRulesNote,
 } from "./recording_notes.ts";
-import type { ModePlan, Unsent } from "./record_mode.ts";
+import type { ModePlan } from "./record_mode.ts";
 import type { EventOutput } from "./server_process.ts";
 
 /** Facts about an ended recording, besides the summary of its writers. */
@@ -133,69 +133,40 @@ export function lossOf(
   },
 ): RepriseError | null {
   const { published, dropped, refused, unkept } = exchanges;
-  if (refused > 0) return leftOver(refused);
-  if (unkept > 0) return notKept(unkept);
-  if (turned_away > 0) return notServed(turned_away);
-  if (missed > 0) return stillMissing(missed, unsent);
-  if (errorAnswers > 0) return errorsAnswered(errorAnswers);
+  const lost = (code: ErrorCode, message: string, hint: string) => new RepriseError(code, message, { hint });
+  const others = "The notes above name them and the reasons; every other exchange is in the fixture";
+  if (refused > 0) {
+    const hint = "The notes above name them and their secrets; nothing of them was kept";
+    return lost("secret_left", `Cannot keep ${refused} of the exchanges: they still held a secret`, hint);
+  }
+  if (unkept > 0) {
+    return lost(
+      "not_kept",
+      `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold the answers`,
+      others,
+    );
+  }
+  if (turned_away > 0) {
+    const were = turned_away === 1 ? "it was" : "they were";
+    return lost("not_kept", `Cannot keep ${counted(turned_away, "request")}: ${were} turned away`, others);
+  }
+  if (missed > 0) {
+    const hint = `${unsent.cure}; the notes above name the differences`;
+    return lost("fixture_miss", `Cannot record ${counted(missed, "request")}: ${unsent.why}`, hint);
+  }
+  if (errorAnswers > 0) {
+    const hint = "The notes above name them and the statuses; --keep-errors keeps errors too";
+    return lost(
+      "not_kept",
+      `Cannot keep ${counted(errorAnswers, "exchange")}: the API answered with an error`,
+      hint,
+    );
+  }
   if (code !== 0 || variables === null || published > 0) return null;
   if (served > 0 && dropped === 0) return null;
   const hint = dropped === 0
     ? nothingSentNote("recorder", { skipped, variables })
     : "The notes above say why each exchange was left out";
-  return nothingRecorded(before, hint);
-}
-
-/** The error after a command that succeeded without an exchange: the recording is empty. */
-function nothingRecorded(before: number, hint: string): RepriseError {
   const state = before === 0 ? "the fixture would hold no exchange" : "the fixture is unchanged";
-  return new RepriseError("nothing_recorded", `Nothing was recorded: ${state}`, { hint });
-}
-
-function leftOver(refused: number): RepriseError {
-  return new RepriseError(
-    "secret_left",
-    `Cannot keep ${refused} of the exchanges: they still held a secret`,
-    {
-      hint: "The notes above name them and their secrets; nothing of them was kept",
-    },
-  );
-}
-
-function notKept(unkept: number): RepriseError {
-  return new RepriseError(
-    "not_kept",
-    `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold the answers`,
-    {
-      hint: "The notes above name them and the reasons; every other exchange is in the fixture",
-    },
-  );
-}
-
-/** The error after answers of the API with a status of 400 or more: the fixture lacks them. */
-function errorsAnswered(errors: number): RepriseError {
-  return new RepriseError(
-    "not_kept",
-    `Cannot keep ${counted(errors, "exchange")}: the API answered with an error`,
-    { hint: "The notes above name them and the statuses; --keep-errors keeps errors too" },
-  );
-}
-
-/** The error after requests that may not be sent: the fixture lacks them. */
-function stillMissing(missed: number, { why, cure }: Unsent): RepriseError {
-  return new RepriseError(
-    "fixture_miss",
-    `Cannot record ${counted(missed, "request")}: ${why}`,
-    { hint: `${cure}; the notes above name the differences` },
-  );
-}
-
-/** The error after requests that were turned away: the fixture lacks their answers. */
-function notServed(turnedAway: number): RepriseError {
-  const requests = counted(turnedAway, "request");
-  return new RepriseError(
-    "not_kept",
-    `Cannot keep ${requests}: ${turnedAway === 1 ? "it was" : "they were"} turned away`,
-    { hint: "The notes above name them and the reasons; every other exchange is in the fixture" },
-  );
+  return lost("nothing_recorded", `Nothing was recorded: ${state}`, hint);
 }

@@ -9,7 +9,6 @@ import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { ServeEvent } from "../../fixture/event.ts";
 import type { NumberedExchange } from "../../fixture/exchange.ts";
-import { Tally } from "../../fixture/tally.ts";
 import { type ReplayServersOptions, startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
@@ -23,7 +22,8 @@ import { replayerFactory } from "./replayer_factory.ts";
 import type { TestReport, TestRequest } from "./test_process.ts";
 import { NO_RECORDING, RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
 import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
-import { type ServeSummary, ServeView } from "./serve_view.ts";
+import { EventView } from "./event_view.ts";
+import { readyLine, type ServeSummary, summaryLines } from "./serve_view.ts";
 import { findServed, recordedPlaces, requireYoung, type ServedFixtures } from "./served_fixtures.ts";
 import {
   bypassingVariables,
@@ -62,21 +62,20 @@ export async function serveVerb(
   const { suite, fixtures } = played;
   using run = new ServerRun<"serve-event">(ports, plan, { output, flags });
   const { events } = run;
-  const view = new ServeView(output, { isChatty, judgesOutputs: flags.failOn !== undefined });
   const tests = new TestEvents();
-  const tally = new Tally();
-  const onEvent = (event: ServeEvent) => {
-    tally.add(event);
-    events.write(event);
-    if (isSuite) tests.add(event);
-    else if (!events.onStdout) view.event(event);
-  };
+  const judgesOutputs = flags.failOn !== undefined;
+  const view = new EventView<ServeEvent>(output, {
+    events,
+    tests: isSuite ? tests : null,
+    isChatty,
+    judgesOutputs,
+  });
   const { servers, served } = startServers(ports, played, {
     plan,
     flags,
     pace,
     faults,
-    onEvent,
+    onEvent: (event) => view.add(event),
     onAnswered: flags.json === true || flags.events !== undefined ? events.write : undefined,
   });
   const baseUrls = clientEnvironment(served);
@@ -93,7 +92,7 @@ export async function serveVerb(
       if (events.onStdout) return;
       // Scripts wait for this line, with or without the other events.
       if (!wraps) output.json<"serve-event">(ready);
-      if (!isSuite) view.ready(ready.address, baseUrls, fixtures);
+      if (!isSuite && isChatty) output.note(readyLine(ready.address, baseUrls, fixtures));
     },
     ...(isSuite
       ? {
@@ -105,6 +104,7 @@ export async function serveVerb(
     unset: bypassingVariables(served),
   });
 
+  const { tally } = view;
   const summary: ServeSummary = { ...tally.answers, ...suite.usage, unmet_faults: faults?.unmet() ?? [] };
   const unusedCommand = wraps && tally.requests === 0 && flags.allowUnused !== true
     ? unusedVerdict({ skipped: summary.skipped, variables: Object.keys(baseUrls) })
@@ -119,7 +119,7 @@ export async function serveVerb(
     ...summary,
   });
   if (!events.onStdout && !isSuite) {
-    view.summary(summary);
+    for (const line of summaryLines(summary, plan)) output.note(line);
     if (verdict !== null && (verdict !== unusedCommand || code === 0)) {
       output.errorLine(verdict.message, verdict.hint);
     }

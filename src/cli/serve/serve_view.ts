@@ -1,11 +1,9 @@
-/** Output of `serve` for people: a line for each request, and a summary. */
+/** Output of `serve` for people before and after the requests. */
 import { counted } from "../../domain/text.ts";
-import type { EventOf, ServeEvent } from "../../fixture/event.ts";
+import type { EventOf } from "../../fixture/event.ts";
 import { TIERS } from "../../fixture/match/tiers.ts";
 import type { RecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { SuiteFixture } from "../../fixture/serve/suite.ts";
-import type { Output } from "../output.ts";
-import { ReplayLines } from "./event_lines.ts";
 import { unmetFaultNote } from "./recording_notes.ts";
 
 /** The most exchanges, or tests, that the summary lists. */
@@ -14,76 +12,43 @@ const LISTED_UNUSED = 10;
 /** Members of the last event of `serve` besides its exit codes. */
 export type ServeSummary = Omit<EventOf<"serve.ended">, "type" | "exit_code" | "command_exit_code">;
 
-/** Writes to stderr. */
-export class ServeView {
-  readonly #output: Output;
-  readonly #lines = new ReplayLines();
-  /** False if a command of ours has the terminal: then only problems and the counts are printed. */
-  readonly #isChatty: boolean;
+/** Returns the line that the server listens at `address`, with the variables that point clients to it. */
+export function readyLine(
+  address: string,
+  environment: Readonly<Record<string, string>>,
+  fixtures: readonly Pick<SuiteFixture, "exchanges">[],
+): string {
+  const variables = Object.entries(environment).map(([name, url]) => `${name}=${url}`).join(" ");
+  const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges, 0);
+  const what = `${counted(exchanges, "exchange")} of ${counted(fixtures.length, "fixture")}`;
+  return `serving ${what} at http://${address} (${variables})`;
+}
 
-  /** True if an output of a tool that is not as recorded decides the exit code. */
-  readonly #judgesOutputs: boolean;
-
-  constructor(
-    output: Output,
-    { isChatty, judgesOutputs }: { readonly isChatty: boolean; readonly judgesOutputs: boolean },
-  ) {
-    this.#output = output;
-    this.#isChatty = isChatty;
-    this.#judgesOutputs = judgesOutputs;
-  }
-
-  /** Reports that the server listens at `address`, and the variables that point clients to it. */
-  ready(
-    address: string,
-    environment: Readonly<Record<string, string>>,
-    fixtures: readonly Pick<SuiteFixture, "exchanges">[],
-  ): void {
-    const variables = Object.entries(environment).map(([name, url]) => `${name}=${url}`).join(" ");
-    const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges, 0);
-    const what = `${counted(exchanges, "exchange")} of ${counted(fixtures.length, "fixture")}`;
-    if (this.#isChatty) this.#line(`serving ${what} at http://${address} (${variables})`);
-  }
-
-  /** Reports a request. */
-  event(event: ServeEvent): void {
-    // These decide the exit code.
-    const isDecisive = event.type === "miss" || event.type === "refused" || event.type === "turned_away" ||
-      this.#judgesOutputs && event.type === "warning" && event.rule === "tool_output_differs";
-    if (isDecisive) {
-      this.#output.problem(this.#lines.of(event));
-    } else if (this.#isChatty) this.#line(this.#lines.of(event));
-  }
-
-  /** Reports details, then the counts as the last line. */
-  summary(summary: ServeSummary): void {
-    const { served, repeated, missed, refused, warned, unused, unopened, turned_away, unmet_faults } =
-      summary;
-    const { rewritten, tool_outputs_differ: outputs, hurried } = summary;
-    const matched = this.#isChatty ? matchedLine(summary) : null;
-    if (matched !== null) this.#line(matched);
-    for (const fault of unmet_faults) this.#line(unmetFaultNote(fault));
-    if (unused.length > 0) {
-      const names = unused.map(({ fixture, number }) => `exchange ${number} of ${fixture}`);
-      this.#line(`unused: ${listed(names)}`);
-    }
-    if (unopened.length > 0) {
-      this.#line(`not opened: ${counted(unopened.length, "recording")}, ${listed(unopened)}`);
-    }
-    this.#line(
-      `${served} served${
-        repeated === 0 ? "" : ` (${repeated} repeated)`
-      }, ${missed} missed, ${refused} rejected, ${counted(warned, "warning")}` +
-        (turned_away === 0 ? "" : `, ${turned_away} turned away`) +
-        (rewritten === 0 ? "" : `, ${rewritten} with the client's own values in calls`) +
-        (outputs === 0 ? "" : `, ${counted(outputs, "tool output")} not as recorded`) +
-        (hurried === 0 ? "" : `, ${hurried} with retry-after 0 (--pace real keeps it)`),
-    );
-  }
-
-  #line(text: string): void {
-    this.#output.note(text);
-  }
+/** Returns the lines at the end: details, then the counts. */
+export function summaryLines(
+  summary: ServeSummary,
+  { isChatty }: { readonly isChatty: boolean },
+): string[] {
+  const { served, repeated, missed, refused, warned, unused, unopened, turned_away, unmet_faults } = summary;
+  const { rewritten, tool_outputs_differ: outputs, hurried } = summary;
+  const matched = isChatty ? matchedLine(summary) : null;
+  const names = unused.map(({ fixture, number }) => `exchange ${number} of ${fixture}`);
+  return [
+    ...(matched === null ? [] : [matched]),
+    ...unmet_faults.map(unmetFaultNote),
+    ...(unused.length === 0 ? [] : [`unused: ${listed(names)}`]),
+    ...(unopened.length === 0
+      ? []
+      : [`not opened: ${counted(unopened.length, "recording")}, ${listed(unopened)}`]),
+    `${served} served${
+      repeated === 0 ? "" : ` (${repeated} repeated)`
+    }, ${missed} missed, ${refused} rejected, ` +
+    counted(warned, "warning") +
+    (turned_away === 0 ? "" : `, ${turned_away} turned away`) +
+    (rewritten === 0 ? "" : `, ${rewritten} with the client's own values in calls`) +
+    (outputs === 0 ? "" : `, ${counted(outputs, "tool output")} not as recorded`) +
+    (hurried === 0 ? "" : `, ${hurried} with retry-after 0 (--pace real keeps it)`),
+  ];
 }
 
 /** Returns the first of these names, and the number of the others. */

@@ -5,7 +5,7 @@
 import type { RepriseError } from "../../domain/errors.ts";
 import type { RequestEvent } from "../../fixture/event.ts";
 import { Tally } from "../../fixture/tally.ts";
-import { ReplayLines } from "./event_lines.ts";
+import { ReplayLines } from "./event_view.ts";
 import type { TestReport, TestRequest } from "./test_process.ts";
 
 /** Advice in messages about a request without a recording: the command of the tests is known to the user only. */

@@ -1,4 +1,4 @@
-/** Events about requests as lines for people. */
+/** Events about requests: counted, written for programs, and printed for people. */
 import { counted } from "../../domain/text.ts";
 import type {
   EventOf,
@@ -8,8 +8,67 @@ import type {
   TurnedAwayEvent,
 } from "../../fixture/event.ts";
 import { MAX_DIFFERENCES } from "../../fixture/match/difference.ts";
-import type { DiscardReason } from "../../fixture/record/exchange_outcome.ts";
+import { type DiscardReason, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
 import { secretLeft } from "../../fixture/record/secret_left.ts";
+import { Tally } from "../../fixture/tally.ts";
+import type { Output } from "../output.ts";
+
+/** Takes the events of a server. */
+export class EventView<Event extends RequestEvent = RequestEvent> {
+  readonly tally = new Tally();
+  readonly #output: Output;
+  readonly #options: EventViewOptions<Event>;
+  readonly #lines = new ReplayLines();
+
+  constructor(output: Output, options: EventViewOptions<Event>) {
+    this.#output = output;
+    this.#options = options;
+  }
+
+  add(event: Event): void {
+    const { events, tests } = this.#options;
+    this.tally.add(event);
+    events.write(event);
+    if (tests === null) this.#print(event);
+    else tests.add(event);
+    if (event.type === "exchange" && event.lacks_usage === true) {
+      this.#output.note(
+        `exchange ${event.number}: the usage that the request asks for did not come before [DONE]`,
+      );
+    }
+  }
+
+  #print(event: RequestEvent): void {
+    const { events, isChatty, judgesOutputs = false, namesSkipped = false } = this.#options;
+    const isDropped = event.type === "exchange" && event.state === "dropped";
+    // A program reads the others on stdout.
+    if (events.onStdout && !isDropped) return;
+    const isDecisive = event.type === "exchange"
+      ? DECISIVE.has(event.reason)
+      : event.type === "miss" || event.type === "refused" || event.type === "turned_away" ||
+        judgesOutputs && event.type === "warning" && event.rule === "tool_output_differs";
+    if (isDecisive) this.#output.problem(this.#lines.of(event));
+    else if (isDropped || isChatty || namesSkipped && event.type === "skipped") {
+      this.#output.note(this.#lines.of(event));
+    }
+  }
+}
+
+/** Options of an {@linkcode EventView}. */
+export interface EventViewOptions<Event extends RequestEvent> {
+  readonly events: { readonly onStdout: boolean; write(event: Event): void };
+  /** Takes the events instead of people, for the reports of tests; `null` if no tests are reported. */
+  readonly tests: { add(event: RequestEvent): void } | null;
+  /** False if a command of ours has the terminal: then only problems are printed. */
+  readonly isChatty: boolean;
+  /** True if an output of a tool that is not as recorded decides the exit code. @default {false} */
+  readonly judgesOutputs?: boolean;
+  /** True to print each request that is not recorded, even if a command has the terminal. @default {false} */
+  readonly namesSkipped?: boolean;
+}
+
+/** Reasons that decide the exit code, whatever else was recorded. */
+const DECISIVE: ReadonlySet<DiscardReason | null> = new Set([...UNKEPT, "secret_left", "error_answer"]);
 
 /** Lines about the requests of a replay. A cause of misses is described once: clients send a request again, or vary it. */
 export class ReplayLines {
