@@ -16,6 +16,9 @@ import { say } from "./terminal.ts";
 const WRAPPED = ("remote/aws4fetch cli/commander cli/diff cli/marked domain/ipaddr.js " +
   "prices/@pydantic/genai-prices transport/ws fixture/yaml").split(" ");
 
+/** Functions of over 80 lines that are not split yet. */
+const LONG: ReadonlySet<string> = new Set(["recordVerb", "runOnce", "serveVerb"]);
+
 /** The rules by name, for a checkout of these files; `machine` are names of this machine, which no file may hold. */
 export function rulesFor(files: readonly SourceFile[], machine: readonly string[]): Record<string, Rule> {
   const texts = new Map(files.map(({ path, text }) => [path, text]));
@@ -104,6 +107,21 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
       files: /^(?:main\.ts|(?:src|tests|scripts|bench|npm)\/.*\.(?:ts|js|mjs|cjs))$/,
       find: /^(?:.*\n){400}(?=[^])/g,
       check: () => "Has more than 400 lines: split it by idea",
+    },
+    "length of functions": {
+      files: /^src\/.*\.ts$/,
+      find: /^(?:export )?(?:async )?function\*? (\w+)[^]*?^\}$/gm,
+      check: ([text, name = ""]) => {
+        const lines = text.split("\n").length;
+        return lines <= 80 || LONG.has(name)
+          ? null
+          : `${name} has ${lines} lines, and 80 are read at once: split it`;
+      },
+    },
+    docstrings: {
+      files: /^src\/.*\.ts$/,
+      find: /\/\*\*(?:\n \*)? (?:What|Whose|Who|How|Where|Which)\b/g,
+      check: () => "Begins with a question: begin with a verb or a noun phrase",
     },
     leaks: leaks(machine),
     citations: citations(textOf("src/apis/protocol.md")),

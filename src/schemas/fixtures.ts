@@ -146,7 +146,7 @@ const mergeReport = z.object({
   left_out: z.array(textType).describe("folders of exchanges that a side lists, and the merge removed"),
   notes: z.array(textType).describe("facts about the result, in words"),
 });
-/** What became of a merge. */
+/** Result of a merge. */
 export type MergeReport = Printed<typeof mergeReport>;
 
 /** The document of `fixture seal`. */

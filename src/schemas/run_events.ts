@@ -33,7 +33,7 @@ const retried = z.object({
     field: textType.exactOptional(),
   })),
 });
-/** What a retry left out of a refused request. */
+/** Parts that a retry left out of a refused request. */
 export type ReportedRetry = Printed<typeof retried>;
 
 const notices = [

@@ -282,7 +282,7 @@ export class ResponsesAssembler implements Assembler {
     return updates;
   }
 
-  /** What a completed response lost: the content of an item that it began, or the call of its arguments. */
+  /** The loss of a completed response: the content of an item that it began, or the call of its arguments. */
   #damage(): string | null {
     const lost = [...this.#begun].find(([index, item]) =>
       this.#ledger.lacksAt(index, item) && this.#deltas.filled(item, index) === null

@@ -30,7 +30,7 @@ export interface Limits {
   readonly maxRetries: number;
 }
 
-/** What the command does without a fault. */
+/** Behaviour of the command without a fault. */
 export interface Baseline {
   readonly requests: number;
   /** The answer that both runs print; `null` if they print none. */

@@ -2,7 +2,7 @@
 import type { NamedRule } from "../../fixture/match/rules/rule_names.ts";
 import { sectionsText } from "./faults_help.ts";
 
-/** What each named rule replaces, on each side its own. */
+/** The text that each named rule replaces, on each side its own. */
 const NAMED: Readonly<Record<NamedRule, string>> = {
   cwd: "the working directory",
   home: "the home directory",

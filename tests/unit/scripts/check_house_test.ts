@@ -76,6 +76,18 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
     "src/run/a.ts": "a;\n".repeat(400),
     "src/run/b.ts": "a;\n".repeat(401),
   }, "src/run/b.ts:1"],
+  "length of functions": [{
+    "src/run/a.ts": `export function a(b: string): void {\n${"  b;\n".repeat(79)}}\n\nfunction c() {\n${
+      "  d;\n".repeat(78)
+    }}\n`,
+    "src/run/b.ts": `interface A {\n  a: b;\n}\n\nexport async function* b(\n  c: string,\n): void {\n${
+      "  d;\n".repeat(77)
+    }}\n`,
+  }, "src/run/a.ts:1 src/run/b.ts:5"],
+  docstrings: [{
+    "src/run/a.ts":
+      "/** What is sent. */\n/**\n * How it is sent.\n */\n/** Whatever is sent, and what is not. */\n",
+  }, "src/run/a.ts:1 src/run/a.ts:2"],
   leaks: [{
     "a.sh": "/h\x6fme/jane/a\n/h\x6fme/you/a, $HOME/r\x6fot/a\n/Us\x65rs/Jane/a\n/r\x6fot/a\n",
     "b.json": '"https://regis\x74ry.npm\x6as.org/zod"\n"npm-mir\x72or.corp.example.internal"\n',
