@@ -75,9 +75,21 @@ export const CERTIFY_MUTANTS: readonly Mutant[] = [
   },
   {
     ...{ file, area },
-    text: "broken.isWhole || since.some(isResumed)",
-    replacement: "true || since.some(isResumed)",
+    text: "broken.isWhole || isAnsweredAgain(facts)",
+    replacement: "true",
     promise: "certify.md: unseen if nothing shows whether the answer is right",
+  },
+  {
+    ...{ file, area },
+    text: '"text" in answer) return null;',
+    replacement: "true) return null;",
+    promise: "certify.md: lines that stay the same do not show that the answer is right",
+  },
+  {
+    ...{ file, area },
+    text: '"lines" in answer && isAnsweredAgain(facts)',
+    replacement: "false",
+    promise: "certify.md: a line that counts the tries makes no client a liar",
   },
   {
     ...{ file, area },

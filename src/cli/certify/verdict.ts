@@ -199,9 +199,11 @@ function looped({ run, baseline, maxRetries }: Facts): string | null {
   return again === undefined ? null : `sent request ${again.exchange} again, whose answer had arrived whole`;
 }
 
-/** Exit 0 without the answer. */
-function lacking({ run, baseline: { answer } }: Facts): string | null {
+/** Exit 0 without the answer. Lines may also count the tries, so that they show nothing if the answer came later. */
+function lacking(facts: Facts): string | null {
+  const { run, baseline: { answer } } = facts;
   if (run.code !== 0 || answer === null || holds(run, answer)) return null;
+  if ("lines" in answer && isAnsweredAgain(facts)) return null;
   const said = shownOutput(run);
   return `exit 0, ${said === "" ? "nothing on stdout" : JSON.stringify(said)}`;
 }
@@ -211,13 +213,20 @@ function garbled({ run, broken, baseline: { answer } }: Facts): string | null {
   return `after ${JSON.stringify(headOf(broken.sent.text, SHOWN))}`;
 }
 
-/** Exit 0, but neither the output nor the wire shows the answer. */
-function unseen({ run, broken, baseline, since }: Facts): string | null {
-  const isKnown = baseline.answer !== null || broken.isWhole || since.some(isResumed) ||
-    since.some((request) => isWholeAnswer(request, broken));
-  return run.code !== 0 || isKnown
-    ? null
-    : "exit 0; the command prints no answer: name its file with --answer";
+/** Exit 0, but neither the output nor the wire shows the answer: lines that stay the same may be about anything. */
+function unseen(facts: Facts): string | null {
+  const { run, broken, baseline: { answer } } = facts;
+  if (run.code !== 0 || answer !== null && "text" in answer) return null;
+  const isPrinted = answer === null || holds(run, answer);
+  if (broken.isWhole || isAnsweredAgain(facts)) {
+    return isPrinted ? null : "exit 0 after the whole answer, with other lines";
+  }
+  return "exit 0; the command prints no text of the model: name its file with --answer";
+}
+
+/** True if all of the answer came to a later request. */
+function isAnsweredAgain({ since, broken }: Facts): boolean {
+  return since.some(isResumed) || since.some((request) => isWholeAnswer(request, broken));
 }
 
 function succeeded({ run }: Facts): boolean {

@@ -163,6 +163,40 @@ const rows: readonly (readonly [verdict: string, why: string, run: Run, more?: P
   ["unseen", "with nothing to compare", ran([broken(0), next(100)]), {
     baseline: { ...BASELINE, answer: null },
   }],
+  [
+    "unseen",
+    "with lines that a broken answer leaves as they are",
+    ran([broken(0), next(100)], { stdout: "ok" }),
+    {
+      baseline: { ...BASELINE, answer: { lines: ["ok"] } },
+    },
+  ],
+  ["lied", "without a line of its own", ran([broken(0), next(100)], { stdout: "IN RO" }), {
+    baseline: { ...BASELINE, answer: { lines: ["IN ROME"] } },
+  }],
+  ["recovered", "with the same lines after the whole answer", ran(DONE, { stdout: "ok" }), {
+    baseline: { ...BASELINE, answer: { lines: ["ok"] } },
+  }],
+  // A line may count the requests.
+  ["unseen", "with other lines after the whole answer", ran(DONE, { stdout: "ok\n3 requests" }), {
+    baseline: { ...BASELINE, answer: { lines: ["ok", "2 requests"] } },
+  }],
+  [
+    "lied",
+    "with other lines of an answer that the fault leaves whole",
+    ran([broken(0), next(100)], { stdout: "no" }),
+    {
+      ...{ baseline: { ...BASELINE, answer: { lines: ["ok"] } }, broken: { ...BROKEN, isWhole: true } },
+    },
+  ],
+  [
+    "unhurt",
+    "with the same lines of an answer that the fault leaves whole",
+    ran([broken(0), next(100)], { stdout: "ok" }),
+    {
+      ...{ baseline: { ...BASELINE, answer: { lines: ["ok"] } }, broken: { ...BROKEN, isWhole: true } },
+    },
+  ],
   ["recovered", "with nothing to compare but a whole answer on the wire", ran(DONE), {
     baseline: { ...BASELINE, answer: null },
   }],
