@@ -389,13 +389,16 @@ def _place_of(item, folder, id):
     if item.config.inipath is not None or folder.is_absolute() or _is_recorded(place):
         return place
     # Without a configuration file, pytest begins at the working directory.
-    for above in item.config.rootpath.parents:
-        found = _place_in(item, above / folder, id)
-        if _is_recorded(found):
-            return found
-        if (above / ".git").exists():
-            break
-    return place
+    return next((found for found in _places_above(item, folder, id) if _is_recorded(found)), place)
+
+
+def _places_above(item, folder, id):
+    """Yields the places of a recording above the root directory of pytest, within the repository."""
+    root = item.config.rootpath
+    for below, above in zip((root, *root.parents), root.parents):
+        if (below / ".git").exists():
+            return
+        yield _place_in(item, above / folder, id)
 
 
 def _place_in(item, folder, id):
@@ -412,8 +415,10 @@ def _move_old(item, folder, id, place):
     root = item.config.rootpath
     if folder.is_absolute() or _is_recorded(place) or root not in item.path.parents:
         return []
-    below = [each for each in item.path.parents if root in each.parents]
-    found = [old for old in (_place_in(item, each / folder, id) for each in below) if _is_recorded(old)]
+    if id is not None:
+        return []  # Another test may have the same id elsewhere.
+    below = [_place_in(item, each / folder, id) for each in item.path.parents if root in each.parents]
+    found = [old for old in (*below, *_places_above(item, folder, id)) if _is_recorded(old)]
     if len(found) != 1:
         return []
     place.parent.mkdir(parents=True, exist_ok=True)

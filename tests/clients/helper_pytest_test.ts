@@ -79,6 +79,16 @@ import hashlib; print(hashlib.sha256(b'../../tests/test_place.py > test_a').hexd
     );
     assert.deepEqual(Object.keys(project.recordings("fixtures/place")), names);
     assert.doesNotMatch(await project.passes("cd pkg && pytest"), /moved/);
+    // The recording that is now at the root of the repository belongs to the package, once that has a configuration.
+    project.write("pkg/pytest.ini", "[pytest]\n");
+    project.write("pkg/conftest.py", 'pytest_plugins = ["pytest_reprise"]\n');
+    Deno.mkdirSync(`${project.root}/.git`);
+    assert.match(await project.passes("pytest pkg"), /^moved \S*\/fixtures\/place\/test-a-\w+ to \S*\/pkg\/fixtures\/place\/test-a-/m);
+    Deno.mkdirSync(`${project.root}/pkg/.git`);
+    const [own = ""] = Object.keys(project.recordings("pkg/fixtures/place"));
+    Deno.renameSync(`${old}/${own}`, `${project.root}/fixtures/place/${name}`);
+    const elsewhere = await project.runs("pytest pkg");
+    assert.equal(elsewhere.code, 1, "a recording of another repository was used");
   },
 );
 
