@@ -1,26 +1,30 @@
-/** `certify.json` in the folder of a fixture: the bad cells that a team accepts. */
+/** `certify.json` beside a fixture: the bad cells of the fixtures in a folder that a team accepts. */
 import { RepriseError } from "../../domain/errors.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
-import { isJsonObject, parsedObject } from "../../domain/json.ts";
+import { isJsonObject, parsedObject, stringMember } from "../../domain/json.ts";
+import { withoutSlash } from "../../domain/text.ts";
 import type { Files } from "../../domain/ports.ts";
 import { orFileError } from "../../store/fs_errors.ts";
 import { writeNewFile } from "../../fixture/seal.ts";
 import type { CellResult } from "./reporters.ts";
+import { BAD } from "./verdict.ts";
 
 export interface AcceptedCells {
+  readonly path: string;
   /** Returns the accepted verdict of a cell; `null` for none. */
   of(cell: string): string | null;
-  /** Replaces the file. */
+  /** Accepts the bad cells among these; cells that were not run stay as they are. */
   write(results: readonly CellResult[]): void;
 }
 
 /**
- * Reads the file.
+ * Reads the file beside the fixture in `directory`, an absolute path.
  *
  * @throws {RepriseError} `usage` if it has another shape; `storage_…`.
  */
 export function acceptedFile(files: Files, directory: string): AcceptedCells {
-  const path = `${directory}/certify.json`;
+  const [, folder = "", name = ""] = /^(.*)\/([^/]+)$/.exec(withoutSlash(directory)) ?? [];
+  const path = `${folder}/certify.json`;
   const text = orFileError(
     "read the accepted cells",
     path,
@@ -32,13 +36,20 @@ export function acceptedFile(files: Files, directory: string): AcceptedCells {
       hint: "Remove it, or write it again with --accept",
     });
   }
+  const own = isJsonObject(accepted[name]) ? accepted[name] : {};
   return {
-    of: (cell) => typeof accepted[cell] === "string" ? accepted[cell] : null,
+    path,
+    of: (cell) => stringMember(own, cell) ?? null,
     write(results) {
-      const all = Object.fromEntries(results.map(({ cell, verdict }) => [cell.name, verdict]));
+      const run = new Set(results.map(({ cell }) => cell.name));
+      const kept = Object.entries(own).filter(([cell]) => !run.has(cell));
+      const bad = results.filter(({ verdict }) => BAD.has(verdict)).map((
+        { cell, verdict },
+      ) => [cell.name, verdict]);
+      const all = { accepted: { ...accepted, [name]: Object.fromEntries([...kept, ...bad]) } };
       orFileError("write the accepted cells", path, () => {
         const temporary = `${path}.part-${crypto.randomUUID()}`;
-        writeNewFile(files, temporary, `${JSON.stringify({ accepted: all }, null, 2)}\n`);
+        writeNewFile(files, temporary, `${JSON.stringify(all, null, 2)}\n`);
         files.rename(temporary, path);
       });
     },

@@ -228,7 +228,9 @@ class Grid {
     const { flags, output, accepted } = this.#options;
     const results = this.#ordered;
     if (flags.accept === true) {
-      accepted.write(results.filter(({ verdict }) => BAD.has(verdict)));
+      accepted.write(results);
+      const { length } = results.filter(({ verdict }) => BAD.has(verdict));
+      output.note(`${counted(length, "bad cell")} accepted in ${JSON.stringify(accepted.path)}`);
       return results.some(({ verdict }) => verdict === "error") ? 1 : 0;
     }
     const bad = results.filter(isBad);

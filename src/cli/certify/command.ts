@@ -36,7 +36,10 @@ const CERTIFY_FLAGS = {
   home: toggle("--home", "give each cell a fresh HOME"),
   answer: text("--answer <file>", "a file to which the command writes its answer"),
   effects: text("--effects <file>", "a file to which the tools add a line for each call"),
-  accept: toggle("--accept", "write the bad cells to DIR/certify.json: from then on they are accepted"),
+  accept: toggle(
+    "--accept",
+    "write the bad cells to certify.json beside the fixture: from then on they are accepted",
+  ),
   strict: toggle("--strict", "exit with 7 if an accepted cell became better"),
   reporter: choice(
     "--reporter <reporter>",

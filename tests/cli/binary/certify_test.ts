@@ -208,11 +208,21 @@ Deno.test("certify accepts the cells of certify.json, names those that became be
   const code = async (words: string, more: readonly string[] = []) =>
     (await place.certify([...flags, ...more], words)).code;
   assert.equal(await code("lies"), 7);
+  Deno.writeTextFileSync(`${place.directory}/certify.json`, '{"accepted":{"other":{"1:500":"hung"}}}');
   assert.equal(await code("lies", ["--accept"]), 0);
-  assert.deepEqual(JSON.parse(Deno.readTextFileSync(`${place.fixture}/certify.json`)), {
-    accepted: { "1:500": "lied", "1:html": "lied", "2:500": "lied", "2:html": "lied" },
+  assert.deepEqual(JSON.parse(Deno.readTextFileSync(`${place.directory}/certify.json`)), {
+    accepted: {
+      other: { "1:500": "hung" },
+      agent: { "1:500": "lied", "1:html": "lied", "2:500": "lied", "2:html": "lied" },
+    },
   });
   assert.equal(await code("lies"), 0);
+  assert.equal((await place.call(["fixture", "lint", place.fixture])).code, 0);
+  // Cells that are not run stay accepted.
+  assert.equal((await place.certify(["--cell", "2:html", "--accept"], "")).code, 0);
+  assert.deepEqual(JSON.parse(Deno.readTextFileSync(`${place.directory}/certify.json`)).accepted.agent, {
+    ...{ "1:500": "lied", "1:html": "lied", "2:500": "lied" },
+  });
   // Another bad verdict than the accepted one.
   assert.equal(await code("mutters"), 7);
   const better = await place.certify(flags, "");
