@@ -44,7 +44,8 @@ Deno.test("serve plays fixtures to any client until SIGTERM: port file, a line f
   server.process.kill("SIGTERM");
   const called = await server.ended();
   assert.deepEqual([called.code, called.stderr], [7, ""]);
-  const [ready, played, missed, ended, ...more] = linesOf(called.stdout);
+  const [ready, played, whole, missed, , ended, ...more] = linesOf(called.stdout);
+  assert.deepEqual([whole.type, whole.request], ["answered", 1]);
   assert.deepEqual(
     [ready.type, ready.port, played.type, played.fixture, played.number, missed.type, missed.nearest.fixture],
     ["ready", port, "played", place.fixture, 1, "miss", place.fixture],
@@ -97,9 +98,7 @@ Deno.test("a command is led to serve, never given a real key, and has stdout to 
   );
   assert.deepEqual(place.events.map(({ type }) => type), [
     "ready",
-    "played",
-    "played",
-    "played",
+    ...Array(3).fill(["played", "answered"]).flat(),
     "serve.ended",
   ]);
   assert.deepEqual([place.ended.exit_code, place.ended.command_exit_code], [0, 0]);
@@ -175,7 +174,7 @@ Deno.test("serve and record print their lines after the command, never within it
   const serve = ["serve", "--rules", "none", place.fixture];
   assert.match(
     await printed(serve, dots("hi", "Go")),
-    /^\.\.\n2 POST \/v1\/responses: 400, miss: [^\n]*\nunused: exchange 2 of [^\n]*\n1 served, 1 missed,[^]*exit 7\n$/,
+    /^\.\.\n2 POST \/v1\/responses: 400, miss: [^\n]*\n(?: {2}.*\n)+unused: exchange 2 of [^\n]*\n1 served, 1 missed,[^]*exit 7\n$/,
   );
   assert.equal(await printed([...serve, "--quiet"], dots("hi")), ".exit 0\n");
   assert.match(

@@ -117,6 +117,7 @@ for (const [agent, lines] of Object.entries(UNCOUNTED)) {
       requests: 1,
       uncounted: 1,
       cost_usd: null,
+      known_cost_usd: 0,
       unpriced: 1,
     };
     for (const args of [["stats"], ["stats", session]]) assert.deepEqual((await json(...args)).total, sum);
