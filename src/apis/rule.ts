@@ -1,5 +1,5 @@
 /** Rules on requests with their sources, for the checkers of all APIs. */
-import type { JsonValue } from "../domain/json.ts";
+import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
 
 /** Sets of rules for requests, by provider. */
@@ -155,16 +155,21 @@ function violationOf(
  * Without recursion, because bodies may be nested deeply.
  */
 export function isWellFormedBody(body: JsonValue): boolean {
-  const open: (JsonValue | undefined)[] = [body];
-  while (open.length > 0) {
-    const value = open.pop();
-    if (typeof value === "string") {
-      if (!value.isWellFormed()) return false;
-    } else if (typeof value === "object" && value !== null) {
-      for (const [name, member] of Object.entries(value)) {
-        if (!name.isWellFormed()) return false;
-        open.push(member);
-      }
+  const open: JsonValue[] = [body];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === "string" && !value.isWellFormed()) return false;
+    if (typeof value !== "object" || value === null) continue;
+    const add = (member: JsonValue | undefined) => {
+      if (typeof member === "string" || typeof member === "object" && member !== null) open.push(member);
+    };
+    if (!isJsonObject(value)) {
+      value.forEach(add);
+      continue;
+    }
+    // Names are listed once: of many, that takes longer than the search.
+    for (const name of Object.keys(value)) {
+      if (!name.isWellFormed()) return false;
+      add(value[name]);
     }
   }
   return true;
