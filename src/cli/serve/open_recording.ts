@@ -18,7 +18,7 @@ import { EarlierPlayer } from "../../fixture/record/earlier_player.ts";
 import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import type { OpenRecording } from "../../fixture/record/recordings.ts";
-import { openPatiently } from "../../fixture/record/temp_file.ts";
+import { openPatiently } from "../../fixture/record/exchange_file.ts";
 import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
