@@ -166,10 +166,15 @@ test("reprise --help lists every verb on one screen, help codes every exit code,
 test("the help of verbs with many flags has groups, which leave no flag out", async () => {
   await using sandbox = new Sandbox();
   for (
-    const [verb, first] of [["run", "Session"], ["record", "What to record, and where"], [
-      "serve",
-      "What fails",
-    ]]
+    const [verb, first] of [
+      ["run", "Session"],
+      ["certify", "Cells"],
+      ["record", "What to record, and where"],
+      [
+        "serve",
+        "What fails",
+      ],
+    ]
   ) {
     const { stdout } = await sandbox.call([verb ?? "", "--help"]);
     const heads = stdout.match(/^\S.*:$/gm) ?? [];

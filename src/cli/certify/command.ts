@@ -58,6 +58,13 @@ export const CERTIFY_VERB: Verb = verb({
   usage: "[options] <dir> -- CMD…",
   arguments: [argument("<dir>", "the fixture that the command plays"), WRAPPED_COMMAND],
   flags: CERTIFY_FLAGS,
+  groups: {
+    "Cells": ["faults", "cell", "each"],
+    "Limits": ["maxWait", "maxRetries", "jobs"],
+    "Each run": ["copy", "home", "answer", "effects"],
+    "What may differ": ["match", "normalize", "ignore", "replace", "context"],
+    "Results": ["accept", "strict", "reporter"],
+  },
   examples: [
     "reprise certify fixtures/agent -- node agent.mjs",
     "reprise certify fixtures/agent --cell 3:cut-text -- node agent.mjs",
