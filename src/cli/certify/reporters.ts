@@ -61,13 +61,20 @@ export function reportCells(results: readonly CellResult[], { flags, output, cel
       return output.text(markdown(results));
   }
   const reporter = reporterOf(name);
+  // A fault that was never played passed no test.
+  const isUnmet = ({ verdict }: CellResult) => verdict === "unmet";
+  const unmet = results.filter(isUnmet);
   output.text(reporter.begin(cells.length));
-  results.forEach((result, index) => output.text(reporter.result(testResult(result), index + 1)));
+  results.forEach((result, index) => {
+    if (name === "junit" && isUnmet(result)) return;
+    const text = reporter.result(testResult(result), index + 1);
+    output.text(isUnmet(result) ? text.replace("\n", " # SKIP\n") : text);
+  });
   const failed = results.filter((result) => isBad(result) || result.verdict === "error").length;
   const broken = results.filter(({ verdict }) => verdict === "error").length;
-  output.text(
-    reporter.end({ passed: results.length - failed, failed, broken, skipped, why: "not every cell was run" }),
-  );
+  const passed = results.length - failed - unmet.length;
+  const all = [...skipped, ...(name === "junit" ? unmet.map(({ cell }) => cell.name) : [])];
+  output.text(reporter.end({ passed, failed, broken, skipped: all, why: "not every cell was run" }));
 }
 
 /** A cell as a test with the same number of failures. */
@@ -91,7 +98,7 @@ function verdictText(verdict: VerdictName): string {
 }
 
 function headersOf(results: readonly CellResult[]): readonly string[] {
-  return ["", ...columnsOf(results).keys(), ""];
+  return ["fault", ...columnsOf(results).keys(), "evidence"];
 }
 
 /** Returns the results of each column, by its header. */

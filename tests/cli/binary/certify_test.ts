@@ -176,6 +176,12 @@ Deno.test("certify lists a fault that was not played, a failure of its own, and 
   };
   assert.deepEqual(await one(`skips=${log}`), [0, ["unmet"]]);
   assert.deepEqual(await one(`flaky=${log}`), [0, ["unstable"]]);
+  const report = async (reporter: string) => {
+    Deno.writeTextFileSync(log, "");
+    return (await place.certify(["--cell", "1:500", "--reporter", reporter], `skips=${log}`)).stdout;
+  };
+  assert.match(await report("tap"), /^ok 1 - 1:500: call, 500: unmet # SKIP$/m);
+  assert.match(await report("junit"), /tests="1" failures="0" errors="0" skipped="1"/);
   const copied = `${place.directory}/copied`;
   Deno.mkdirSync(copied);
   assert.deepEqual(await one(`removes=${copied} log=${log}`, ["--copy", copied]), [1, ["error"]]);
@@ -238,7 +244,7 @@ Deno.test("certify reports its cells as a grid, as TAP, JUnit and Markdown", asy
   assert.equal(
     await report("text"),
     [
-      "          call (1)  answer (2)  ",
+      "fault     call (1)  answer (2)  evidence",
       "500       LIED      LIED        exit 0, nothing on stdout",
       'cut-text  -         LIED        exit 0, "In Rome it rains today,"',
       "",
@@ -257,7 +263,7 @@ Deno.test("certify reports its cells as a grid, as TAP, JUnit and Markdown", asy
     [
       "**3 bad cells** of 3",
       "",
-      "|  | call (1) | answer (2) |  |",
+      "| fault | call (1) | answer (2) | evidence |",
       "| --- | --- | --- | --- |",
       "| 500 | **LIED** | **LIED** | exit 0, nothing on stdout |",
       '| cut-text | - | **LIED** | exit 0, "In Rome it rains today," |',
