@@ -177,7 +177,7 @@ test("the help of verbs with many flags has groups, which leave no flag out", as
     ]
   ) {
     const { stdout } = await sandbox.call([verb ?? "", "--help"]);
-    const heads = stdout.match(/^\S.*:$/gm) ?? [];
+    const heads: string[] = stdout.match(/^\S.*:$/gm) ?? [];
     assert.ok(heads.length > 5 && !heads.includes("Options:"), heads.join());
     assert.equal(heads.filter((head) => head !== "Arguments:")[0], `${first}:`);
   }
