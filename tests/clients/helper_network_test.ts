@@ -187,7 +187,10 @@ const blocks = "blockNetwork refuses other machines";
 ` +
     recorded(
       "goes past",
-      `await clients.fetch(); await connect(tls, { host: "api.openai.com", port: 443 });`,
+      `await clients.fetch();
+  await connect(tls, { host: "api.openai.com", port: 443 });
+  const tunnel = net.connect(new URL(api.openai).port);
+  console.log("tunnel: " + await connect(tls, { socket: tunnel, servername: "api.openai.com" }));`,
     ) +
     recorded(
       "is blocked",
@@ -212,12 +215,19 @@ const blocks = "blockNetwork refuses other machines";
     recorded(
       "is not blocked",
       `await clients.fetch(); assert(!(await connect(net, 1, "db.invalid")).includes(blocks));`,
+    ) +
+    // The variable names this host, so it is that of a known API.
+    recorded(
+      "is allowed",
+      "await clients.fetch(); await clients.http();",
+      "{ allowNetwork: [new URL(process.env.LIVE).host] }",
     ),
   async (project, { command }) => {
-    const env = { LIVE: "http://127.0.0.1:9" };
+    const env = { LIVE: project.apis.env["OPENAI_BASE_URL"] ?? "" };
     for (const REPRISE_RECORD of ["new", ""]) {
       const { code, output } = await project.runs(command, { ...env, REPRISE_RECORD });
       assert.notEqual(code, 0, output);
+      assert.match(output, /tunnel: Cannot connect to "api\.openai\.com": /);
       assert.match(
         output,
         /"goes past" does not match its recording[^]*- Cannot connect to "api\.openai\.com": /,
@@ -225,6 +235,38 @@ const blocks = "blockNetwork refuses other machines";
       const failed = /Tests +(\d+) failed|# fail (\d+)|(\d+) failed/m.exec(output);
       assert.equal(failed?.slice(1).find((count) => count !== undefined), "1", output);
     }
-    assert.equal(project.apis.requests.length, 3);
+    assert.equal(project.apis.requests.length, 4 + 2, "one of each recording, and one of each run past it");
   },
 );
+
+Deno.test({
+  ...needing(
+    "node:test: requests with a base URL in code belong to their test, also of tests at a time",
+    LACKS_AGENTS,
+  ),
+  async fn() {
+    await using project = new HelperProject();
+    const names = ["one", "two", "three"];
+    const tests = names.map((name) =>
+      `it("${name}", withReplay("fixtures/led", async () => {
+  const body = JSON.stringify({ model: "gpt-5.6", input: "${name}" });
+  const headers = { "content-type": "application/json", authorization: "Bearer " + process.env.OPENAI_API_KEY };
+  const answer = await fetch("https://api.openai.com/v1/responses", { method: "POST", headers, body });
+  if (!(await answer.text()).includes("${name}")) throw new Error("another answer");
+}));
+`
+    );
+    const path = "tests/a.test.mjs";
+    await project.prepare(PACKAGES, [], {
+      [path]: `import { withReplay } from "@reprise-cli/reprise/node";
+import { describe, it } from "node:test";
+describe("at a time", { concurrency: true }, () => {
+${tests.join("")}});
+`,
+    });
+    await project.passes(`node --test ${path}`, { REPRISE_RECORD: "new" });
+    assert.deepEqual(Object.values(project.recordings("fixtures/led")), names.map(() => 1));
+    await project.passes(`node --test ${path}`);
+    assert.equal(project.apis.requests.length, names.length);
+  },
+});

@@ -45,8 +45,13 @@ const CONFIG = 'const reprise = ["@reprise-cli/reprise/vitest"];\n';
 
 const MONOREPOS: readonly Monorepo[] = [
   {
-    runner: "vitest without a configuration",
-    files: { ...MANIFESTS, "packages/a/tests/a.test.ts": VITEST, "packages/b/tests/deep/b.test.ts": VITEST },
+    runner: "vitest with a configuration at the root only",
+    files: {
+      ...MANIFESTS,
+      "vitest.config.js": "export default {};\n",
+      "packages/a/tests/a.test.ts": VITEST,
+      "packages/b/tests/deep/b.test.ts": VITEST,
+    },
     tests: { "packages/a": "packages/a/tests/a.test.ts", "packages/b": "packages/b/tests/deep/b.test.ts" },
     commands: [
       ["npm test -w a", "packages/a"],
