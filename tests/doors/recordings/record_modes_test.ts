@@ -1,6 +1,7 @@
 /** `record --mode`: what each mode plays, sends, keeps and removes, in the words of the helpers. */
 import assert from "node:assert/strict";
 import { answering, RawUpstream } from "../../support/raw_upstream.ts";
+import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
 import { exchangesOf } from "./recording_files.ts";
 
@@ -133,4 +134,4 @@ withHome("modes that exclude each other, or could send nothing, are refused", as
     assert.equal(code, 2, stderr);
     assert.match(stderr, says);
   }
-});
+}, test.long);
