@@ -1,7 +1,7 @@
 /** Text of a server inside a message of ours: one line, short, without escapes and without keys. */
 import {
   AFTER_ESCAPE,
-  bounded,
+  boundedRepeats,
   patternsOf,
   SECRET_PATTERNS,
   type SecretPattern,
@@ -48,7 +48,7 @@ function cut(text: string, length: number): string {
 
 function anyOf(start: string, rows: readonly SecretPattern[]): RegExp {
   return new RegExp(
-    `${start}(?:${rows.map(({ secret }) => bounded(secret, LOOK_LENGTH)).join("|")})`,
+    `${start}(?:${rows.map(({ secret }) => boundedRepeats(secret, LOOK_LENGTH)).join("|")})`,
     "g",
   );
 }

@@ -155,16 +155,6 @@ export function again<T>(
   return { ...flag, about, ...more };
 }
 
-/** A table without the flags of these names. */
-export function without<Table extends FlagTable, Name extends keyof Table>(
-  table: Table,
-  names: readonly Name[],
-): Omit<Table, Name> {
-  const left = new Set<PropertyKey>(names);
-  const kept = Object.entries(table).filter(([name]) => !left.has(name));
-  return Object.fromEntries(kept) as Omit<Table, Name>;
-}
-
 function declared<T>(
   spec: string,
   about: string,

@@ -9,7 +9,7 @@ export function dryRunOf<Facts extends object>(
 }
 
 /** The same change of each of several things. */
-export function each(
+export function plannedChanges(
   action: PlannedChange["action"],
   what: PlannedChange["what"],
   names: readonly (string | null)[],

@@ -9,7 +9,7 @@ import { type FlagsOf, list, value } from "./declare.ts";
 import { TimeZone } from "./local_time.ts";
 
 /** Chooses sessions by the flags that need only their manifests; keeps their order. */
-export function fitting(
+export function usedSince(
   { clock }: Pick<ProgramPorts, "clock">,
   sessions: readonly SessionSummary[],
   flags: Pick<FilterFlags, "since" | "tz">,

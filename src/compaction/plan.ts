@@ -24,7 +24,7 @@ import { readOverrides, standingNotices } from "../fold/overrides.ts";
 import { payloadText } from "./reading.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
-import { refOf } from "../domain/manifest.ts";
+import { checkpointRefOf } from "../domain/manifest.ts";
 import { findCut } from "./cut.ts";
 
 /** Default for the number of newest events that stay. */
@@ -305,7 +305,7 @@ export function latestCheckpoint(
   let standing: CheckpointRef[] = [];
   for (const { turn, events } of turns) {
     for (const event of events) {
-      if (event.type === "history_compaction") standing.push(refOf(event, turn));
+      if (event.type === "history_compaction") standing.push(checkpointRefOf(event, turn));
       else if (event.type === "compaction_withdrawn") {
         standing = standing.filter(({ seq }) => seq !== event.checkpoint);
       }

@@ -14,12 +14,12 @@ import { isJsonObject, isRawNumber, type JsonObject, type JsonValue, type RawNum
  * @throws {SyntaxError} when `text` is not JSON.
  */
 export function parseExact(text: string): JsonValue {
-  return exactly(JSON.parse(text), text);
+  return exactValue(JSON.parse(text), text);
 }
 
 /** Returns `parsed`, the result of `JSON.parse(text)`, or the exact value if `JSON.parse` may have lost something. */
-export function exactly<T extends JsonValue>(parsed: T, text: string): T {
-  return SUSPECT.test(text) || BARE_NUMBER.test(text) ? read(text, SPELLED) as T : parsed;
+export function exactValue<T extends JsonValue>(parsed: T, text: string): T {
+  return SUSPECT.test(text) || BARE_NUMBER.test(text) ? readAcceptedJson(text, SPELLED) as T : parsed;
 }
 
 /** Returns the number with this source text, for {@linkcode Reading}. */
@@ -128,7 +128,7 @@ interface Open {
 }
 
 /** Reads a text that `JSON.parse` has accepted. Keeps a stack of its own: the text may nest deeply. */
-export function read(text: string, reading: Reading): JsonValue {
+export function readAcceptedJson(text: string, reading: Reading): JsonValue {
   const stack: Open[] = [];
   for (let at = 0;;) {
     let value: JsonValue;

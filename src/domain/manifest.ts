@@ -102,7 +102,7 @@ export function wholeManifest(session: string, turns: readonly Turn[]): Manifest
 export function checkpointAfter(before: CheckpointRef | null, { turn, events }: Turn): CheckpointRef | null {
   let checkpoint = before;
   for (const event of events) {
-    if (event.type === "history_compaction") checkpoint = refOf(event, turn);
+    if (event.type === "history_compaction") checkpoint = checkpointRefOf(event, turn);
     else if (event.type === "compaction_withdrawn" && event.checkpoint === checkpoint?.seq) {
       checkpoint = event.restored ?? null;
     }
@@ -111,7 +111,7 @@ export function checkpointAfter(before: CheckpointRef | null, { turn, events }: 
 }
 
 /** Returns the reference to a checkpoint in turn `turn`. */
-export function refOf(event: HistoryCompactionEvent, turn: number): CheckpointRef {
+export function checkpointRefOf(event: HistoryCompactionEvent, turn: number): CheckpointRef {
   const { seq, to_turn, to_seq, opening_turn } = event;
   return { turn, seq, to_turn, to_seq, opening_turn };
 }

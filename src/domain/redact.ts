@@ -4,7 +4,7 @@
  */
 import {
   AFTER_ESCAPE,
-  bounded,
+  boundedRepeats,
   patternsOf,
   PRIVATE_KEY,
   type SecretKind,
@@ -44,8 +44,8 @@ const VALUE = [
 ].join("|");
 
 const START = "(?<![A-Za-z0-9])";
-const TOKEN = anyOf("api_key", ({ secret }) => bounded(secret, LONGEST));
-const WEB_TOKEN = anyOf("jwt", ({ secret }) => bounded(secret, 8192));
+const TOKEN = anyOf("api_key", ({ secret }) => boundedRepeats(secret, LONGEST));
+const WEB_TOKEN = anyOf("jwt", ({ secret }) => boundedRepeats(secret, 8192));
 const AUTHORIZATION = anyOf("authorization", ({ lead = "" }) => lead);
 
 /** Regular expressions in their order; the group `double`, `single` or `bare` is replaced, or else the whole match. */
@@ -73,7 +73,7 @@ function anyOf(kind: SecretKind, sourceOf: (row: SecretPattern) => string): stri
 }
 
 function led({ before = "", lead = "", secret }: SecretPattern): string {
-  return `${before}${lead}(?<bare>${bounded(secret, LONGEST)})`;
+  return `${before}${lead}(?<bare>${boundedRepeats(secret, LONGEST)})`;
 }
 
 /** `text` without its secrets, and how many of each kind there were. */
@@ -130,7 +130,7 @@ export function addCounts(counts: SecretCounts, more: SecretCounts): void {
 }
 
 /** Number of secrets in all. */
-export function total(counts: Readonly<Record<string, number>>): number {
+export function totalCount(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 

@@ -18,7 +18,7 @@ export type SecretKind =
 /** For each of the first four bytes, the characters that it may be. */
 export type SecretStart = readonly [string, string, string, string];
 
-/** One shape. Sources of regular expressions; a repeat without an end is bounded by {@linkcode bounded}. */
+/** One shape. Sources of regular expressions; a repeat without an end is bounded by {@linkcode boundedRepeats}. */
 export interface SecretPattern {
   readonly kind: SecretKind;
   /** Origin of such a secret. */
@@ -163,7 +163,7 @@ export function patternsOf(...kinds: readonly SecretKind[]): readonly SecretPatt
 }
 
 /** A source whose endless repeats end after `longest`: an endless repeat of a long text would run out of stack. */
-export function bounded(source: string, longest: number): string {
+export function boundedRepeats(source: string, longest: number): string {
   return source.replaceAll(",}", `,${longest}}`);
 }
 

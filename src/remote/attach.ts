@@ -35,7 +35,7 @@ export interface LevelOptions extends AttachOptions {
  * @throws {RepriseError} `no_such_session` if it is at neither place; `session_diverged`, `session_removed`,
  * `session_open_elsewhere`; as {@linkcode fetchTurns} and {@linkcode pushTurns} do; the runtime's errors.
  */
-export async function levelSession(
+export async function exchangeTurns(
   ports: Ports,
   home: Home,
   store: ObjectStore,
@@ -83,7 +83,7 @@ export async function levelSession(
 /**
  * Makes both copies equal, for a writer that adds to both and may close an open run.
  *
- * @throws {RepriseError} as {@linkcode levelSession} does.
+ * @throws {RepriseError} as {@linkcode exchangeTurns} does.
  */
 export async function attachSession(
   ports: Ports,
@@ -93,7 +93,7 @@ export async function attachSession(
 ): Promise<SessionRemote> {
   const paths = sessionPaths(home.sessions, options.id);
   try {
-    const { remote, put } = await levelSession(ports, home, store, options);
+    const { remote, put } = await exchangeTurns(ports, home, store, options);
     const isTaken = put > 0 || options.takeOver;
     if (!isTaken) await requireAbandoned(ports, store, { paths, newest: lastTurnOf(ports, paths) });
     return remote;

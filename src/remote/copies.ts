@@ -35,7 +35,7 @@ export async function copiesOf(store: ObjectStore, id: SessionId, number: number
  * Calls `load` for each number and yields the results in order. Loads one, then ever more at the same time, up to
  * {@linkcode AT_A_TIME}: a caller may need only the first.
  */
-export async function* ahead<T>(
+export async function* prefetched<T>(
   first: number,
   last: number,
   load: (number: number) => Promise<T>,
@@ -56,7 +56,7 @@ export async function* ahead<T>(
 }
 
 /** The newest intact copy of a turn; `null` without one. */
-export function intactOf({ bytes }: Copies): {
+export function newestIntactCopy({ bytes }: Copies): {
   readonly turn: Turn;
   readonly bytes: Uint8Array;
 } | null {

@@ -31,7 +31,7 @@ import {
   writeTemporary,
 } from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
-import { ahead, type Copies, copiesOf, intactOf } from "./copies.ts";
+import { type Copies, copiesOf, newestIntactCopy, prefetched } from "./copies.ts";
 import { blobKey } from "./keys.ts";
 import type { ObjectStore, StoredObject } from "./object_store.ts";
 
@@ -213,13 +213,13 @@ async function* verifiedTurns(
   const loading = new BlobsAhead(ports, store, paths);
   const load = async (number: number) => {
     const copies = await copiesOf(store, paths.id, number);
-    const turn = intactOf(copies)?.turn;
+    const turn = newestIntactCopy(copies)?.turn;
     for (const use of turn === undefined ? [] : blobsOf(turn)) {
       if (use.bytes !== undefined && use.bytes <= MAX_AHEAD_BYTES) await loading.load(use);
     }
     return copies;
   };
-  for await (const copies of ahead(first, last, load)) {
+  for await (const copies of prefetched(first, last, load)) {
     const { turn, file } = chain.next(copies);
     for (const sha256 of lostBlobsIn([turn])) lost.add(sha256);
     yield { turn, file, blobs: await fetchBlobs(ports, loading, { paths, turn, lost }) };
@@ -281,11 +281,11 @@ async function lineageOf(
   if (here.some(({ session }) => session === paths.id)) return findLineage(ports, paths);
   const search = new LineageSearch(paths.id);
   for await (
-    const copies of ahead(here.length + 1, last, (number) => copiesOf(store, paths.id, number))
+    const copies of prefetched(here.length + 1, last, (number) => copiesOf(store, paths.id, number))
   ) {
     // Turns after a missing one are not fetched.
     if (copies.bytes.length === 0) break;
-    const turn = intactOf(copies)?.turn as unknown as JsonObject | undefined;
+    const turn = newestIntactCopy(copies)?.turn as unknown as JsonObject | undefined;
     const found = search.look(copies.number, turn ?? null);
     if (found !== null) return found;
   }

@@ -13,7 +13,7 @@ import { S3Store } from "./s3.ts";
 /**
  * Opens the store; the first time that a home writes to it, probes it.
  *
- * @throws {RepriseError} `bad_remote`; as {@linkcode probe} does.
+ * @throws {RepriseError} `bad_remote`; as {@linkcode probeStore} does.
  */
 export async function openRemote(ports: Ports, options: {
   /** The address, such as `s3://bucket/prefix`. */
@@ -32,7 +32,7 @@ export async function openRemote(ports: Ports, options: {
   const name = sha256Hex(`${settings.endpoint?.href ?? settings.region} ${address.name}`).slice(0, 16);
   const path = `${home.path}/remote-${name}`;
   if (ports.files.facts(path) !== null) return store;
-  await probe(store, ports.random);
+  await probeStore(store, ports.random);
   try {
     ports.files.createExclusive(path, FILE_MODE).close();
   } catch {
@@ -51,7 +51,7 @@ const TRIES = 3;
  * @throws {RepriseError} `remote_unsafe` if the store took both; `remote_unreachable` if it did not answer; as
  * {@linkcode ObjectStore} does.
  */
-export async function probe(store: ObjectStore, random: () => number): Promise<void> {
+async function probeStore(store: ObjectStore, random: () => number): Promise<void> {
   const deadline = store.deadline();
   for (let attempt = 1;; attempt++) {
     const key = `.probe-${Math.floor(random() * 2 ** 48).toString(16).padStart(12, "0")}`;

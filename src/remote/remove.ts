@@ -5,7 +5,7 @@ import type { SessionId } from "../domain/ids.ts";
 import { parseKey, removedKey, sessionPrefix } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { requireNoOpenRun } from "./open_run.ts";
-import { removed, removeObjects } from "./session_remote.ts";
+import { removedError, removeObjects } from "./session_remote.ts";
 
 /**
  * Puts the tombstone, then removes all other objects of the session. Interrupted, it leaves the tombstone; the next call
@@ -32,7 +32,7 @@ export async function removeRemotely(
     else isEmpty = false;
     if (parts?.kind === "turn") newest = Math.max(newest, parts.turn);
   }
-  if (isEmpty) throw isRemoved ? removed(id, store.name) : missing(id, store.name);
+  if (isEmpty) throw isRemoved ? removedError(id, store.name) : noRemoteSession(id, store.name);
   if (!isRemoved) {
     await requireNoOpenRun(store, id, newest);
     await putTombstone(store, id, at);
@@ -60,7 +60,7 @@ async function putTombstone(store: ObjectStore, id: SessionId, at: string): Prom
 }
 
 /** Creates the error for a session that a remote does not have. */
-export function missing(id: SessionId, remote: string): RepriseError {
+export function noRemoteSession(id: SessionId, remote: string): RepriseError {
   return new RepriseError(
     "no_such_session",
     `Cannot find session "${id}" on ${remote}: it has no turn of it`,

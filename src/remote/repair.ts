@@ -8,7 +8,7 @@ import { type SessionPaths, turnPath } from "../store/layout.ts";
 import { readTurn } from "../store/read/turn.ts";
 import type { IntactCopies } from "../store/repair/plan.ts";
 import { filesInTurns } from "../store/repair/turn_files.ts";
-import { ahead, type Copies, copiesOf, intactOf, MOST_COPIES } from "./copies.ts";
+import { type Copies, copiesOf, MOST_COPIES, newestIntactCopy, prefetched } from "./copies.ts";
 import { blobKey, removedKey, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { diverged } from "./push.ts";
@@ -41,7 +41,7 @@ export async function intactCopies(
   const lacking = there.filter((number) => !here.has(number));
   const turns: IntactCopies["turns"][number][] = [];
   for await (const copies of ofEach(lacking, (number) => copiesOf(store, paths.id, number))) {
-    const copy = intactOf(copies);
+    const copy = newestIntactCopy(copies);
     if (copy === null) continue;
     turns.push({ ...copy, from: `${store.name}/${turnKey(paths.id, copies.number)}` });
   }
@@ -75,7 +75,7 @@ export async function repairRemote(
   // The other turns cannot be put from here. A list may name a last turn far above the others.
   const numbers = [...both.here.keys()].filter((number) => number <= last).sort((a, b) => a - b);
   for await (const copies of ofEach(numbers, (number) => copiesOf(store, id, number))) {
-    if (intactOf(copies) === null) damaged.push(copies);
+    if (newestIntactCopy(copies) === null) damaged.push(copies);
     else newest = copies;
   }
   if (newest !== null) requireEqual(both, store, newest);
@@ -112,7 +112,7 @@ async function putCopy(
     const key = turnKey(id, copies.number, replacement);
     if (await store.putNew(key, bytes) === "stored") return key;
     // The answer of an earlier attempt may be lost, or another home may repair the same turn.
-    const now = intactOf(await copiesOf(store, id, copies.number));
+    const now = newestIntactCopy(await copiesOf(store, id, copies.number));
     if (now !== null) return now.turn.sum === turn.sum ? key : null;
   }
   return null;
@@ -130,7 +130,7 @@ async function bothOf(ports: Ports, store: ObjectStore, paths: SessionPaths): Pr
 
 /** Requires that an intact turn that both have is the same one: then those before it are the same too. */
 function requireEqual({ paths, here }: Both, { name }: ObjectStore, copies: Copies): void {
-  const there = intactOf(copies);
+  const there = newestIntactCopy(copies);
   if (there === null || there.turn.sum === here.get(copies.number)?.sum) return;
   throw diverged(paths.id, { parts: copies.number, remote: name });
 }
@@ -142,5 +142,5 @@ function namedIn(turns: readonly Turn[]): Set<string> {
 }
 
 async function* ofEach<Of, T>(values: readonly Of[], load: (value: Of) => Promise<T>): AsyncGenerator<T> {
-  yield* ahead(0, values.length - 1, (index) => load(values[index] as Of));
+  yield* prefetched(0, values.length - 1, (index) => load(values[index] as Of));
 }

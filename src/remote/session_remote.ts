@@ -91,7 +91,7 @@ export class SessionRemote implements TurnRemote {
     if (await this.#store.get(removedKey(this.#id)) !== null) {
       // The removal may have listed the objects before this writer put some.
       if (this.#last > 0) await removeObjects(this.#store, this.#id);
-      throw removed(this.#id, this.#store.name);
+      throw removedError(this.#id, this.#store.name);
     }
     this.#wasThere = true;
   }
@@ -109,7 +109,7 @@ export class SessionRemote implements TurnRemote {
 }
 
 /** Creates the error for a session that was removed from the remote. */
-export function removed(id: SessionId, remote: string): RepriseError {
+export function removedError(id: SessionId, remote: string): RepriseError {
   return new RepriseError(
     "session_removed",
     `Cannot use session "${id}" on ${remote}: it was removed there`,

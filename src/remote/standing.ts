@@ -8,7 +8,7 @@ import { remoteSum } from "./copies.ts";
 import { parseKey, removedKey, turnKey, turnsPrefix } from "./keys.ts";
 import { localTurn } from "./push.ts";
 import type { ObjectStore } from "./object_store.ts";
-import { removed } from "./session_remote.ts";
+import { removedError } from "./session_remote.ts";
 
 /** Difference between a session and its copy. Each turn names the one before, so those before equal turns are equal. */
 export type Standing =
@@ -44,7 +44,7 @@ export async function standingOf(
   { paths, last }: { readonly paths: SessionPaths; readonly last: number },
 ): Promise<Standing> {
   const { id } = paths;
-  if (await store.get(removedKey(id)) !== null) throw removed(id, store.name);
+  if (await store.get(removedKey(id)) !== null) throw removedError(id, store.name);
   // One request is enough unless the remote lacks turns of this home.
   const from = Math.max(0, last - 1);
   const later = await lastThere(store, id, from);

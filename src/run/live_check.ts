@@ -9,7 +9,7 @@ import { type NextRequest, nextRequest } from "./next_request.ts";
 import { type PinnedSettings, pinnedTexts, pinsOf } from "./pins.ts";
 import { MemorySession, type PreviewedRun } from "./preview.ts";
 import { fallbackResult, openCalls, openingDraft, startWith } from "./recover.ts";
-import { type Asking, askOnce, modelDraft, type WholeResponse } from "./request_step.ts";
+import { type Asking, modelDraft, requestOnce, type WholeResponse } from "./request_step.ts";
 
 /** Tool that the model has to call. Its result does not depend on the call. */
 const ADD = defineTool({
@@ -118,7 +118,7 @@ class Check {
   async ask(next: NextRequest): Promise<AnsweredRequest | FailedRequest> {
     const { sent } = requestAccount(next.folded);
     try {
-      const answer = await askOnce(this.#asking, next.built);
+      const answer = await requestOnce(this.#asking, next.built);
       this.#account = answer.account ?? this.#account;
       const { model } = this.#settings;
       const pinned = pinnedTexts(this.#settings);

@@ -118,7 +118,7 @@ export function changesHistory(event: RetryEvent): boolean {
 }
 
 /** True if a retry without a part of the reasoning or the pairs of `request` sends the rest: it may be refused as well. */
-export function keepsRest(event: RetryEvent, request: Pick<RefusedRequest, "folded">): boolean {
+export function mayBeRefusedAgain(event: RetryEvent, request: Pick<RefusedRequest, "folded">): boolean {
   if (event.type === "calls_as_text") return event.call_seqs.length < sentCalls(request).length;
   return event.type === "replay_notice" && event.reason === "reasoning_refused" &&
     event.items.length < sentReasoning(request).size;

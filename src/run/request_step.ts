@@ -169,7 +169,7 @@ export interface WholeResponse extends ReadResponse {
  *
  * @throws {RepriseError} if no whole response came: network, provider, a cut stream.
  */
-export async function askOnce(asking: Asking, built: BuiltRequest): Promise<WholeResponse> {
+export async function requestOnce(asking: Asking, built: BuiltRequest): Promise<WholeResponse> {
   const read = await readResponse(asking, built);
   if (read.error !== null) throw read.error;
   const { response } = read;

@@ -7,9 +7,9 @@ import { mayBeAboutHistory } from "../apis/refusal.ts";
 import { fallbackResult } from "./recover.ts";
 import {
   changesHistory,
-  keepsRest,
   leftOutOnly,
   liftedQuarantine,
+  mayBeRefusedAgain,
   planRetry,
   quarantinedBy,
   reportOf,
@@ -57,7 +57,7 @@ export class Retries {
     for (let retries = 1; retries <= MAX_RETRIES && !this.#isStopped; retries++) {
       const plan = this.#plan(outcome, { widest: widest || retries === MAX_RETRIES, everyCall });
       if (plan === null || (historyChanged && changesHistory(plan.event))) break;
-      historyChanged ||= changesHistory(plan.event) && !keepsRest(plan.event, outcome);
+      historyChanged ||= changesHistory(plan.event) && !mayBeRefusedAgain(plan.event, outcome);
       everyCall ||= plan.event.type === "calls_as_text";
       const notice = await this.#keepRefused(outcome, plan, step);
       if (plan.basis === "stated") {

@@ -1,7 +1,7 @@
 /** One request over a WebSocket, and the limits of its waits (protocol §8.5). */
 import { RepriseError } from "../domain/errors.ts";
 import { headOf } from "../domain/text.ts";
-import { connectionError, fellSilent, unanswered } from "../transport/failure.ts";
+import { answerTimeoutError, connectionError, stalledError } from "../transport/failure.ts";
 import { type Deadline, startDeadline } from "../transport/live.ts";
 import type { ClientSocket, SocketEvent } from "../transport/web_socket.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -44,7 +44,7 @@ export class Exchange {
   async next(limitMs: number): Promise<SocketEvent> {
     this.#deadline.expect(
       limitMs,
-      () => this.#began ? fellSilent(this.#url, limitMs) : unanswered(this.#url, limitMs),
+      () => this.#began ? stalledError(this.#url, limitMs) : answerTimeoutError(this.#url, limitMs),
     );
     try {
       const event = await this.socket.next();

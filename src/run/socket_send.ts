@@ -13,7 +13,7 @@ import {
   type OutgoingRequest,
   type Send,
 } from "../transport/http.ts";
-import { capped, checkTarget, type LiveOptions } from "../transport/live.ts";
+import { cappedBody, checkTarget, type LiveOptions } from "../transport/live.ts";
 import { extraCertificates } from "../transport/authorities.ts";
 import { proxyFor } from "../transport/proxy.ts";
 import { type CloseEvent, Exchange } from "./socket_exchange.ts";
@@ -256,7 +256,7 @@ class SocketSender {
 
   #bodyOf(exchange: Exchange, opening: Extract<Opening, { kind: "answer" }>): AsyncIterable<Uint8Array> {
     const events = this.#events(exchange, opening);
-    return capped({
+    return cappedBody({
       [Symbol.asyncIterator]: () => ({
         next: () => events.next(),
         return: async () => {

@@ -15,19 +15,6 @@ import {
   type RecordedHistory as VerifiedSession,
 } from "./next_request.ts";
 
-/** Verdict on a recorded request. Only `differs` is a fault. */
-export type RequestVerdict =
-  | "same"
-  | "differs"
-  /** The rules that built the request differ from those that fold its history now. */
-  | "other_fold_version"
-  /** Secrets were stripped from the turns that the request was made from. */
-  | "redacted"
-  /** A turn or a blob that the request was made from is lost. */
-  | "repaired"
-  /** Another agent sent the request, which is unknown. */
-  | "imported";
-
 /** Builds the request of every model turn of a session again. */
 export function verifySession(source: VerifiedSession): VerifiedRequest[] {
   const own = source.turns.filter((turn) =>

@@ -150,7 +150,19 @@ export type FsckFinding = Printed<typeof finding>;
 
 const verified = z.object({
   turn: ordinalType,
-  verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired", "imported"]),
+  // Only `differs` is a fault.
+  verdict: z.enum([
+    "same",
+    "differs",
+    // The rules that built the request differ from those that fold its history now.
+    "other_fold_version",
+    // Secrets were stripped from the turns that the request was made from.
+    "redacted",
+    // A turn or a blob that the request was made from is lost.
+    "repaired",
+    // Another agent sent it.
+    "imported",
+  ]),
   recorded: sha256Type,
   refolded: sha256Type.nullable(),
 });

@@ -30,7 +30,7 @@ export function isTaken(error: unknown): boolean {
 }
 
 /** True if there is no room for another byte. */
-export function meansFull(error: unknown): boolean {
+export function isDiskFull(error: unknown): boolean {
   const code = systemCode(error);
   return code === "ENOSPC" || code === "EDQUOT";
 }
@@ -38,7 +38,7 @@ export function meansFull(error: unknown): boolean {
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"]);
 
 /** True if the file system has no hard links here, as on FAT and some network file systems. */
-export function meansNoLinks(error: unknown): boolean {
+export function isWithoutLinks(error: unknown): boolean {
   return NO_LINKS.has(systemCode(error) ?? "");
 }
 

@@ -174,7 +174,7 @@ export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env
 }
 
 /** Error for an answer that the other side broke off. */
-export function brokenOff(url: URL, cause?: unknown): RepriseError {
+export function cutAnswerError(url: URL, cause?: unknown): RepriseError {
   return connectionError(
     "stream_cut",
     `The connection to ${url.host} broke off in the middle of the answer`,
@@ -203,7 +203,7 @@ function shortened(text: string): string {
 }
 
 /** Error for a server that ended the connection before its answer. */
-export function notAnswered(url: URL): RepriseError {
+export function noAnswerError(url: URL): RepriseError {
   return connectionError(
     "network_failed",
     `Cannot reach ${url.host}: the connection ended without an answer`,
@@ -211,7 +211,7 @@ export function notAnswered(url: URL): RepriseError {
 }
 
 /** Error for a server that never answered. */
-export function unanswered(url: URL, milliseconds: number): RepriseError {
+export function answerTimeoutError(url: URL, milliseconds: number): RepriseError {
   return connectionError(
     "network_failed",
     `Cannot reach ${url.host}: no answer within ${milliseconds / 1000} s`,
@@ -219,7 +219,7 @@ export function unanswered(url: URL, milliseconds: number): RepriseError {
 }
 
 /** Error for an answer that stopped in the middle. */
-export function fellSilent(url: URL, milliseconds: number): RepriseError {
+export function stalledError(url: URL, milliseconds: number): RepriseError {
   return connectionError(
     "stream_cut",
     `The answer of ${url.host} broke off: nothing came for ${milliseconds / 1000} s`,

@@ -4,7 +4,7 @@ import { isLoopback } from "../domain/fingerprint.ts";
 import type { Clock, Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import { decodeAnswer } from "./content_coding.ts";
-import { brokenOff, fellSilent, networkError, unanswered } from "./failure.ts";
+import { answerTimeoutError, cutAnswerError, networkError, stalledError } from "./failure.ts";
 import type { HttpResponse, Send } from "./http.ts";
 
 export interface LiveOptions {
@@ -43,7 +43,7 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
     try {
       deadline.expect(
         options.responseTimeoutMs,
-        () => unanswered(url, options.responseTimeoutMs),
+        () => answerTimeoutError(url, options.responseTimeoutMs),
       );
       const response = await ports.fetch(request.url, {
         method: "POST",
@@ -57,7 +57,7 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
       return {
         status: response.status,
         headers: response.headers,
-        body: capped(decodeAnswer(raw, response.headers), options.maxBodyBytes),
+        body: cappedBody(decodeAnswer(raw, response.headers), options.maxBodyBytes),
       } satisfies HttpResponse;
     } catch (error) {
       release();
@@ -126,7 +126,7 @@ function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext):
         return done;
       }
       try {
-        deadline.expect(idle, () => fellSilent(url, idle));
+        deadline.expect(idle, () => stalledError(url, idle));
         const result = await readOrAborted(reader, signal);
         deadline.met();
         if (!result.done) return result;
@@ -138,7 +138,7 @@ function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext):
           reader.cancel().catch(() => {/* gone already, which is what was wanted */});
           throw signal.reason;
         }
-        throw brokenOff(url, error);
+        throw cutAnswerError(url, error);
       }
     },
     async return() {
@@ -169,7 +169,7 @@ export function readOrAborted(
 }
 
 /** Returns `body`, which fails with `bad_stream` after `maxBytes`. */
-export function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
+export function cappedBody(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
   const inner = body[Symbol.asyncIterator]();
   let total = 0;
   const iterator: AsyncIterator<Uint8Array> = {

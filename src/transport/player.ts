@@ -3,7 +3,7 @@ import { RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import type { HttpResponse, Send } from "./http.ts";
-import { brokenOff, fellSilent, notAnswered, unanswered } from "./failure.ts";
+import { answerTimeoutError, cutAnswerError, noAnswerError, stalledError } from "./failure.ts";
 
 /** An interruption by a fault, between the chunks of a body or after the last one. */
 export type Interruption =
@@ -75,9 +75,9 @@ export async function playAnswer(answer: PlayedAnswer, request: PlayedRequest): 
   const { url, signal, clock } = request;
   for (const step of chunks) {
     if (step instanceof Uint8Array) break;
-    if ("reset" in step) throw notAnswered(url);
+    if ("reset" in step) throw noAnswerError(url);
     if ("stall" in step) await aborted(signal);
-    else await silence(step.waitMs, { signal, clock }, () => unanswered(url, IDLE_TIMEOUT_MS));
+    else await silence(step.waitMs, { signal, clock }, () => answerTimeoutError(url, IDLE_TIMEOUT_MS));
   }
   const body = chunks.filter((step) => step instanceof Uint8Array);
   return await playAnswer({ status, headers, chunks: body }, request);
@@ -101,11 +101,11 @@ async function* playBody(
   for (const chunk of chunks) {
     signal.throwIfAborted();
     if (chunk instanceof Uint8Array) yield chunk;
-    else if ("reset" in chunk) throw brokenOff(url);
+    else if ("reset" in chunk) throw cutAnswerError(url);
     else if ("stall" in chunk) await aborted(signal);
-    else await silence(chunk.waitMs, { signal, clock }, () => fellSilent(url, IDLE_TIMEOUT_MS));
+    else await silence(chunk.waitMs, { signal, clock }, () => stalledError(url, IDLE_TIMEOUT_MS));
   }
-  if (cut === true) throw brokenOff(url);
+  if (cut === true) throw cutAnswerError(url);
 }
 
 /** Rejects with the reason of `signal` once that aborts. */

@@ -3,7 +3,7 @@
  * are for the screen only.
  */
 import * as z from "zod";
-import { exactly, objectOf, withMembers } from "../../domain/exact_json.ts";
+import { exactValue, objectOf, withMembers } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
   isRawNumber,
@@ -69,7 +69,7 @@ export class MessagesAssembler implements Assembler {
     this.hasBegun ||= read.kind === "delta" || read.kind === "item" ||
       read.kind === "response" && read.items.length > 0;
     if (read.kind === "delta") return this.#add(read, data);
-    const exact = exactly(payload, data);
+    const exact = exactValue(payload, data);
     return this.#take(exact === payload ? read : readMessagesEvent(exact, name));
   }
 
@@ -303,7 +303,7 @@ function isTextDelta({ type }: JsonObject): boolean {
 }
 
 function exactDelta(payload: JsonObject, data: string): JsonObject {
-  return objectMember(exactly(payload, data), "delta") ?? {};
+  return objectMember(exactValue(payload, data), "delta") ?? {};
 }
 
 function shown(effect: DeltaEffect, outputIndex: number): readonly StreamUpdate[] {

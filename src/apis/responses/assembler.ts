@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import type { Item } from "../../domain/event.ts";
-import { exactly, hasExactMember } from "../../domain/exact_json.ts";
+import { exactValue, hasExactMember } from "../../domain/exact_json.ts";
 import type { ApiFailure } from "../../domain/errors.ts";
 import {
   isJsonObject,
@@ -325,7 +325,7 @@ export class ResponsesAssembler implements Assembler {
 /** The same event with the numbers and the order of members in its text `data`. */
 function exact<T extends ItemEvent | EndEvent>(event: T, data: string): T {
   if (event.data === undefined) return event;
-  const payload = exactly(event.data, data);
+  const payload = exactValue(event.data, data);
   return payload === event.data ? event : readResponsesEvent(payload, event.type) as T;
 }
 

@@ -27,9 +27,9 @@ import { requestOf, targetOf } from "../../run/next_request.ts";
 import { answerText, Stop } from "../../run/outcome.ts";
 import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
 import { standingOmissions } from "../../run/refusals.ts";
-import { askOnce } from "../../run/request_step.ts";
+import { requestOnce } from "../../run/request_step.ts";
 import { blobReader, readSession, readSessionTail } from "../../store/read/session.ts";
-import { closing, openWriter } from "../remote/open_writer.ts";
+import { changeAndClose, openWriter } from "../remote/open_writer.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { CompactFlags } from "./command.ts";
@@ -44,7 +44,7 @@ import { fixtureSend, liveSend, matchNote, requireComparison } from "../run/send
 import type { Home } from "../../store/home.ts";
 import { sessionArgument } from "../sessions.ts";
 import { stopOnSignals } from "../signals.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
 /** Milliseconds that `compact` may take: a summary is one request. */
 const TIMEOUT_MS = 1_800_000;
@@ -82,8 +82,8 @@ export async function compactVerb(
     if (flags.dryRun === true) {
       const session = readSession(context.ports, home, id);
       const report = preview(settings, { ...session, readBlob: blobReader(context.ports, home, session) });
-      const sends = flags.strategy === "deterministic" ? [] : each("send", "request", [null]);
-      const changes = [...sends, ...each("append", "turn", [id])];
+      const sends = flags.strategy === "deterministic" ? [] : plannedChanges("send", "request", [null]);
+      const changes = [...sends, ...plannedChanges("append", "turn", [id])];
       const facts = { session: id, ...report.json };
       if (output.options.json) output.json<"compact">(dryRunOf("compact", changes, facts));
       else output.text(`${id}: would ${planText(report.shrunk)}. Nothing was sent or written.\n`);
@@ -114,7 +114,7 @@ async function compactSession(
       flag: flags.remote,
       config: settings.call.config,
     });
-    await closing(writer, () => writeCheckpoint(writer, settings, signal));
+    await changeAndClose(writer, () => writeCheckpoint(writer, settings, signal));
   } catch (error) {
     throw stop.error ?? error;
   } finally {
@@ -291,7 +291,7 @@ async function makeSmaller(
   const { scope } = shrunk.checkpoint;
   const { turns } = source;
   const { call: { context: { output }, ports, fixture, flags }, endpoint, key } = settings;
-  const { items, response } = await askOnce({
+  const { items, response } = await requestOnce({
     ports,
     api: apiOf(endpoint.provider),
     send: ports.wrapSend(

@@ -10,7 +10,7 @@ import type { CompactFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
 /** Performs `compact --undo`. */
 export async function undoCompact(
@@ -40,7 +40,7 @@ export async function undoCompact(
     };
     output.json<"compact">(
       dryRun
-        ? dryRunOf("compact", each("append", "turn", [id]), facts)
+        ? dryRunOf("compact", plannedChanges("append", "turn", [id]), facts)
         : { type: "compaction_withdrawn", ...facts },
     );
     return 0;

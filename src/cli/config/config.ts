@@ -8,7 +8,7 @@ import { parentOf } from "../../store/home.ts";
 import { unlinkQuietly, writeTemporary } from "../../store/write/publish.ts";
 import { type ConfigFile, parseConfig, readConfigObject } from "../config_file.ts";
 import { makeOutput } from "../context.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { configuredPolicy } from "../run/permissions.ts";
@@ -123,7 +123,9 @@ function set(ports: ProgramPorts, output: Output, { path, name, values, dryRun }
   if (!dryRun) writeConfig(ports, path, `${JSON.stringify(changed, null, 2)}\n`);
   const report = { path, name, value: value ?? null, written: !dryRun };
   if (output.options.json) {
-    output.json<"config-set">(dryRun ? dryRunOf("config", each("replace", "file", [path]), report) : report);
+    output.json<"config-set">(
+      dryRun ? dryRunOf("config", plannedChanges("replace", "file", [path]), report) : report,
+    );
   } else {
     output.note(
       `${dryRun ? "Would " : ""}${value === undefined ? "remove" : "set"} ${name} in ${path}`.replace(

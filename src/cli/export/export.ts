@@ -3,7 +3,7 @@ import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { withoutOmittedContent } from "../../fold/omitted_content.ts";
 import { omittedNote } from "../omitted.ts";
-import { total, type ValueRedactor } from "../../domain/redact.ts";
+import { totalCount, type ValueRedactor } from "../../domain/redact.ts";
 import { exportSession, type SessionExport } from "../../store/transfer/export.ts";
 import type { ExportFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
@@ -12,7 +12,7 @@ import { OutputFile } from "../output_file.ts";
 import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../sessions.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */
 export async function exportVerb(
@@ -70,7 +70,7 @@ export async function exportVerb(
     omitted: made.omitted,
   };
   if (output.options.json) {
-    const changes = each("create", "file", toStdout ? [] : [file]);
+    const changes = plannedChanges("create", "file", toStdout ? [] : [file]);
     output.json<"export">(
       dryRun ? dryRunOf("export", changes, facts) : { ...facts, dry_run: false },
     );
@@ -123,5 +123,5 @@ function redactionLines({ redacted }: SessionExport): string[] {
 /** The replaced secrets by kind, as a line for people. */
 function redactedKinds(counts: Readonly<Record<string, number>>): string {
   const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`).join(", ");
-  return kinds === "" ? "redacted nothing: no secret was found" : `redacted ${total(counts)}: ${kinds}`;
+  return kinds === "" ? "redacted nothing: no secret was found" : `redacted ${totalCount(counts)}: ${kinds}`;
 }

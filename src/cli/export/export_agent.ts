@@ -8,7 +8,7 @@ import { withoutOmitted } from "../../fold/omissions.ts";
 import { counted } from "../../domain/text.ts";
 import { readSession } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import { OutputFile } from "../output_file.ts";
 import { sessionArgument } from "../sessions.ts";
 import type { ExportFlags } from "./command.ts";
@@ -75,7 +75,9 @@ export function exportToAgent(
   };
   if (output.options.json) {
     output.json<"export-agent">(
-      dryRun ? dryRunOf("export", each("create", "file", [path]), facts) : { ...facts, dry_run: false },
+      dryRun
+        ? dryRunOf("export", plannedChanges("create", "file", [path]), facts)
+        : { ...facts, dry_run: false },
     );
     return 0;
   }

@@ -18,7 +18,7 @@ import type { ForkFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { randomSuffix, sessionArgument } from "../sessions.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import { pushNew } from "../remote/open_writer.ts";
 
 /** Performs `fork`. */
@@ -39,8 +39,9 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
     summary,
   };
   if (flags.dryRun === true) {
-    if (output.options.json) output.json<"fork">(dryRunOf("fork", each("create", "session", [null]), facts));
-    else {
+    if (output.options.json) {
+      output.json<"fork">(dryRunOf("fork", plannedChanges("create", "session", [null]), facts));
+    } else {
       output.text(
         `Would fork ${parent} after turn ${last.turn} (seq ${last.seq[1]}). Nothing was done.\n`,
       );

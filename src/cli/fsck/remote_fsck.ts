@@ -3,7 +3,7 @@ import { parseSessionId } from "../../domain/ids.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { FsckReport } from "../../store/check/fsck.ts";
 import { fetchTurns } from "../../remote/fetch.ts";
-import { missing } from "../../remote/remove.ts";
+import { noRemoteSession } from "../../remote/remove.ts";
 import { openHome } from "../../store/home.ts";
 import type { Context } from "../context.ts";
 import type { FsckFlags } from "./command.ts";
@@ -23,7 +23,7 @@ export async function checkedOnRemote(
   const store = await givenRemote(context, flags, null);
   const there = await remoteSessions(context, store);
   const sessions = new Map(there.map((session) => [session.id, session.turns]));
-  if (id !== null && !sessions.has(id)) throw missing(id, store.name);
+  if (id !== null && !sessions.has(id)) throw noRemoteSession(id, store.name);
   return {
     ids: id === null ? [...sessions.keys()] : [id],
     strays: [],

@@ -5,13 +5,13 @@
 import {
   type Block,
   type CallBlock,
-  folded,
   headOfBlock,
   type Image,
   isSpeech,
   type NoteBlock,
   type ReasoningBlock,
   type ResultBlock,
+  shortenedText,
 } from "../transcript/blocks.ts";
 import type { Entry } from "../transcript/transcript.ts";
 import { diffText } from "../changed_lines.ts";
@@ -117,7 +117,7 @@ function noteHtml(block: NoteBlock, imageOf: ImageReader): string {
 /** A text in lines; if it is long, its end is folded. */
 function plain(text: string, draw: (text: string) => string = pre): string {
   if (text.trim() === "") return "";
-  const part = folded(text, SHOWN);
+  const part = shortenedText(text, SHOWN);
   if (part.characters === 0) return draw(part.text);
   const rest = text.slice(part.text.length).replace(/^\n/, "");
   const left = part.lines > 0 ? `${part.lines} more lines` : `${part.characters} more characters`;

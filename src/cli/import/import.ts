@@ -15,7 +15,7 @@ import { homeToRead, makeContext } from "../context.ts";
 import { exportSource } from "../export_source.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { countedChunks, Progress } from "../progress.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
 /** Performs `import`. */
 export async function importVerb(ports: ProgramPorts, file: string, flags: ImportFlags): Promise<ExitCode> {
@@ -69,7 +69,9 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   if (output.options.json) {
     const facts = { session: id, path, turns, blobs, redacted: redacted ?? null, from: null };
     output.json<"import">(
-      dryRun ? dryRunOf("import", each("create", "session", [id]), facts) : { ...facts, dry_run: false },
+      dryRun
+        ? dryRunOf("import", plannedChanges("create", "session", [id]), facts)
+        : { ...facts, dry_run: false },
     );
     return 0;
   }

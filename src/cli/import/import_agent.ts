@@ -14,7 +14,7 @@ import { pinnedTexts } from "../../run/pins.ts";
 import { type Home, sessionNames } from "../../store/home.ts";
 import { NO_CONFIG } from "../config_file.ts";
 import type { Context } from "../context.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { Output } from "../output.ts";
 import { permissionsOf, policySetting } from "../run/permissions.ts";
 import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
@@ -86,7 +86,7 @@ export async function importAgent(
   if (output.options.json) {
     output.json<"import">(
       dryRun
-        ? dryRunOf("import", each("create", "session", sessions.map(({ id }) => id)), facts)
+        ? dryRunOf("import", plannedChanges("create", "session", sessions.map(({ id }) => id)), facts)
         : { ...facts, dry_run: false },
     );
     return;

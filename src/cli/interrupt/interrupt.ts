@@ -11,10 +11,10 @@ import type { SessionWriter } from "../../store/write/writer.ts";
 import type { InterruptFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { closing, openWriter } from "../remote/open_writer.ts";
+import { changeAndClose, openWriter } from "../remote/open_writer.ts";
 import type { RemoteSources } from "../remote/given_remote.ts";
 import { sessionArgument } from "../sessions.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
 /** Milliseconds between looks at the lock while its owner stops. */
 const POLL_MS = 50;
@@ -32,7 +32,9 @@ export async function interruptVerb(
   if (flags.dryRun === true) {
     const plan = pid === null ? closingPlan(ports, home, id) : `send SIGINT to process ${pid}`;
     if (output.options.json) {
-      const changes = pid === null ? each("end", "run", [id]) : each("stop", "process", [String(pid)]);
+      const changes = pid === null
+        ? plannedChanges("end", "run", [id])
+        : plannedChanges("stop", "process", [String(pid)]);
       output.json<"interrupt">(dryRunOf("interrupt", changes, { session: id, pid, plan }));
     } else output.text(`Would ${plan}. Nothing was done.\n`);
     return 0;
@@ -148,7 +150,7 @@ async function closeOpenRun(
     if (stopped && error.code === "session_locked") return nothing;
     throw error.code === "session_open_elsewhere" ? elsewhere(id, error) : error;
   }
-  return await closing(writer, async () => {
+  return await changeAndClose(writer, async () => {
     const run = writer.manifest?.state === "open" ? writer.manifest.run : null;
     const answered = (await closeKilledRun(writer)).map(({ seq }) => seq);
     return { run, answered };

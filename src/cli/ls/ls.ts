@@ -13,7 +13,7 @@ import { countText, shortSize } from "../readable.ts";
 import { screenOf } from "../screen.ts";
 import { type Column, tableLines } from "../table.ts";
 import { joinedLines } from "../terminal.ts";
-import { fitting, inStates } from "../session_filter.ts";
+import { inStates, usedSince } from "../session_filter.ts";
 import type { LsFlags } from "./command.ts";
 
 /** A session to list, with its size in bytes; `null` if it cannot be measured. */
@@ -30,7 +30,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
   const all = listSessions(ports, home);
-  const entries = inStates(ports, home, fitting(ports, all, flags), flags)
+  const entries = inStates(ports, home, usedSince(ports, all, flags), flags)
     .map((session): Entry => ({ ...session, bytes: bytesOf(ports, home, session) }));
   const known = new Set(all.map(({ id }) => id));
   const tree = flags.tree === true ? forkTree(entries) : null;

@@ -13,7 +13,7 @@ import { isUnfinished } from "../../run/recover.ts";
 import { OmissionRules } from "../../store/read/omission_rules.ts";
 import { readSession, readSessionTail } from "../../store/read/session.ts";
 import { makeContext } from "../context.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { changeSession } from "../remote/open_writer.ts";
 import type { OmitFlags } from "./command.ts";
@@ -49,7 +49,7 @@ export async function omitVerb(ports: ProgramPorts, selector: string, flags: Omi
     token_estimate: TOKEN_ESTIMATE,
   };
   if (output.options.json) {
-    const changes = drafts.length === 0 ? [] : each("append", "turn", [id]);
+    const changes = drafts.length === 0 ? [] : plannedChanges("append", "turn", [id]);
     output.json<"omit">(
       dryRun ? dryRunOf("omit", changes, facts) : { type: undo ? "omission_withdrawn" : "omitted", ...facts },
     );

@@ -41,11 +41,11 @@ export async function changeSession<T>(
   change: (writer: SessionWriter) => Promise<T>,
 ): Promise<T> {
   const sources = { flag: remote, config };
-  return await closing(await openWriter(ports, home, { id, waitMs: wait * 1000 }, sources), change);
+  return await changeAndClose(await openWriter(ports, home, { id, waitMs: wait * 1000 }, sources), change);
 }
 
 /** Changes an opened session, and closes it. */
-export async function closing<T>(
+export async function changeAndClose<T>(
   writer: SessionWriter,
   change: (writer: SessionWriter) => Promise<T>,
 ): Promise<T> {

@@ -4,7 +4,7 @@ import { MAX_TITLE_LENGTH } from "../../domain/event.ts";
 import { readSessionTail } from "../../store/read/session.ts";
 import type { RenameFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { changeSession } from "../remote/open_writer.ts";
 import { sessionArgument } from "../sessions.ts";
@@ -39,7 +39,7 @@ export async function renameVerb(
     const facts = { session: id, title, before, changed };
     output.json<"rename">(
       dryRun
-        ? dryRunOf("rename", each("append", "turn", before === title ? [] : [id]), facts)
+        ? dryRunOf("rename", plannedChanges("append", "turn", before === title ? [] : [id]), facts)
         : { ...facts, dry_run: false },
     );
   } else if (dryRun) {

@@ -14,14 +14,14 @@ import { readSession } from "../../store/read/session.ts";
 import { pendingNumbers } from "../../store/write/pending.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
-import { closing, openWriterOn } from "../remote/open_writer.ts";
+import { changeAndClose, openWriterOn } from "../remote/open_writer.ts";
 import { remoteOf } from "../remote/given_remote.ts";
 import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { JsonDocument } from "../../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { PlannedChange } from "../../schemas/parts.ts";
 
 type RepairResult = JsonDocument<"repair-all">["sessions"][number];
@@ -158,7 +158,7 @@ async function recordRepair(
   const waits = store !== null && pendingNumbers(ports, sessionPaths(home.sessions, id)).length > 0;
   if (isComplete && plan.lostBlobs.length === 0 && !waits) return;
   // Opening it decides about waiting turns.
-  await closing(await openWriterOn(ports, home, { id, waitMs }, store), async (writer) => {
+  await changeAndClose(await openWriterOn(ports, home, { id, waitMs }, store), async (writer) => {
     await closeKilledRun(writer);
     if (plan.lostBlobs.length === 0) return;
     await writer.save({
@@ -187,9 +187,9 @@ function changesOf(
 ): PlannedChange[] {
   const appends = closed_run !== null || answered_calls.length + lost_blobs.length > 0;
   return [
-    ...each("replace", "file", actions.map(({ path }) => path)),
-    ...each("create", "file", put),
-    ...each("append", "turn", appends ? [session] : []),
+    ...plannedChanges("replace", "file", actions.map(({ path }) => path)),
+    ...plannedChanges("create", "file", put),
+    ...plannedChanges("append", "turn", appends ? [session] : []),
   ];
 }
 
@@ -237,7 +237,7 @@ async function liftQuarantine({ ports, output }: Context, lifting: Repairing): P
   const { home, id, waitMs, dryRun, store } = lifting;
   const lifted = dryRun
     ? quarantined(readSession(ports, home, id).turns)
-    : await closing(await openWriterOn(ports, home, { id, waitMs }, store), async (writer) => {
+    : await changeAndClose(await openWriterOn(ports, home, { id, waitMs }, store), async (writer) => {
       await closeKilledRun(writer);
       const seqs = quarantined(writer.allTurns());
       const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
@@ -252,7 +252,7 @@ async function liftQuarantine({ ports, output }: Context, lifting: Repairing): P
     });
   if (output.options.json) {
     const facts = { session: id, lifted };
-    const changes = each("append", "turn", lifted.length === 0 ? [] : [id]);
+    const changes = plannedChanges("append", "turn", lifted.length === 0 ? [] : [id]);
     output.json<"repair-lift">(dryRun ? dryRunOf("repair", changes, facts) : { ...facts, dry_run: false });
   } else {
     const verb = dryRun ? "would be lifted" : "lifted";

@@ -2,8 +2,8 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { parseSessionId } from "../../domain/ids.ts";
 import { requireNoOpenRun } from "../../remote/open_run.ts";
-import { missing, removeRemotely } from "../../remote/remove.ts";
-import { chosen, type ChosenSession } from "../../store/lifecycle/remove.ts";
+import { noRemoteSession, removeRemotely } from "../../remote/remove.ts";
+import { chooseByRules, type ChosenSession } from "../../store/lifecycle/remove.ts";
 import type { Context } from "../context.ts";
 import type { RmFlags } from "./command.ts";
 import type { RemovalPlace } from "./rm.ts";
@@ -23,7 +23,7 @@ export async function removalOnRemote(context: Context, flags: RmFlags): Promise
       const there = new Set((await remoteSessions(context, store)).map(({ id }) => id));
       // One that was removed in part has a tombstone, and is finished.
       const unknown = dryRun ? ids.find((id) => !there.has(id)) : undefined;
-      if (unknown !== undefined) throw missing(unknown, store.name);
+      if (unknown !== undefined) throw noRemoteSession(unknown, store.name);
       return ids;
     },
     chosen: async (choice) => {
@@ -32,7 +32,7 @@ export async function removalOnRemote(context: Context, flags: RmFlags): Promise
         updated === null ? [] : [{ id, bytes, updated, updated_at: new Date(updated).toISOString() }]
       ).sort((a, b) => b.updated - a.updated);
       // The store refuses signatures of a clock that is 15 minutes off, so this one can be trusted with days.
-      const plan = chosen(dated, choice, { now: clock.now(), bytesOf: ({ bytes }) => bytes });
+      const plan = chooseByRules(dated, choice, { now: clock.now(), bytesOf: ({ bytes }) => bytes });
       const newest = new Map(there.map(({ id, turns }) => [id, turns]));
       const free: ChosenSession[] = [];
       const skipped: SkippedSession[] = [];

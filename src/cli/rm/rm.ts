@@ -19,7 +19,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { TimeZone } from "../local_time.ts";
 import { shortSize } from "../readable.ts";
 import { sessionArgument } from "../sessions.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import { collectScratch } from "../test/scratch.ts";
 
 /** A session that `rm` removes: one that was named, or one that a rule chose. */
@@ -82,7 +82,7 @@ export async function rmVerb(
   if (output.options.json) {
     output.json<"rm">(
       dryRun
-        ? dryRunOf("rm", each("remove", "session", free.map(({ id }) => id)), {
+        ? dryRunOf("rm", plannedChanges("remove", "session", free.map(({ id }) => id)), {
           removed,
           would_remove: free,
           skipped,
@@ -197,7 +197,7 @@ async function removeUnused(context: Context, flags: RmFlags): Promise<ExitCode>
   if (output.options.json) {
     output.json<"rm-unused">(
       dryRun
-        ? dryRunOf("rm", each("remove", "file", removed.map(({ path }) => path)), {
+        ? dryRunOf("rm", plannedChanges("remove", "file", removed.map(({ path }) => path)), {
           removed: [],
           would_remove: removed,
           skipped,

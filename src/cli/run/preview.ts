@@ -23,7 +23,7 @@ import { TOOL_GROUPS } from "../../tools/registry.ts";
 import { homeToRead } from "../context.ts";
 import { permissionsOf } from "./permissions.ts";
 import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
 /** The id of a new session in a preview, if no flag names it. */
 const UNNAMED = "new-session";
@@ -85,9 +85,9 @@ export async function previewRun(
   };
   const changes = [
     ...(manifest === null
-      ? each("create", "session", [report.session])
-      : each("append", "turn", [session.id])),
-    ...each("send", "request", [url]),
+      ? plannedChanges("create", "session", [report.session])
+      : plannedChanges("append", "turn", [session.id])),
+    ...plannedChanges("send", "request", [url]),
   ];
   if (output.options.json) output.json<"run-dry-run">(dryRunOf("run", changes, report));
   else {

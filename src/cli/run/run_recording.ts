@@ -5,7 +5,7 @@
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
-import { total } from "../../domain/redact.ts";
+import { totalCount } from "../../domain/redact.ts";
 import type { ApiKey } from "../../apis/api.ts";
 import type { SocketApi } from "../../apis/socket.ts";
 import { readable } from "../../fixture/format.ts";
@@ -157,7 +157,7 @@ export class RunRecording {
         path,
         exchanges: published,
         calls,
-        secrets: total(redactions),
+        secrets: totalCount(redactions),
       } as const;
       const untested = await this.#expect(ended);
       const tested = untested === null ? { tested: true } : { tested: false, untested };

@@ -10,7 +10,7 @@ import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { TimeZone } from "../local_time.ts";
-import { fitting, inStates } from "../session_filter.ts";
+import { inStates, usedSince } from "../session_filter.ts";
 import type { SearchFlags } from "./command.ts";
 
 const SHOWN_HITS = 5;
@@ -25,7 +25,7 @@ export function searchVerb(ports: ProgramPorts, text: string, flags: SearchFlags
   const context = makeContext(ports, flags);
   const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
-  const listed = fitting(ports, listSessions(ports, home), flags);
+  const listed = usedSince(ports, listSessions(ports, home), flags);
   // `--limit` counts the sessions with the text.
   const chosen = inStates(ports, home, listed, { state: flags.state, limit: undefined });
   const needle = new Needle(text);

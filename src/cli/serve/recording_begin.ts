@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import type { RecordFlags } from "./command.ts";
 import type { ModePlan } from "./record_mode.ts";
 import { contentOf, type FolderContent, previewFolder } from "./recording_folder.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
 /** Facts about a recording that begins. */
 export interface BeginFacts {
@@ -55,10 +55,10 @@ export async function preview(
     const there = { before, ...(tests === null ? {} : { tests }), ...(plays ? { sends } : {}) };
     const writes = plays && !sends
       ? []
-      : each(replaces ? "replace" : before === 0 ? "create" : "append", "fixture", [out]);
-    const runs = wrapped === null ? [] : each("run", "command", [commandLine(wrapped)]);
+      : plannedChanges(replaces ? "replace" : before === 0 ? "create" : "append", "fixture", [out]);
+    const runs = wrapped === null ? [] : plannedChanges("run", "command", [commandLine(wrapped)]);
     output.json<"record-dry-run">(
-      dryRunOf("record", [...each("listen", "process", upstreams), ...writes, ...runs], {
+      dryRunOf("record", [...plannedChanges("listen", "process", upstreams), ...writes, ...runs], {
         upstreams,
         out,
         port,

@@ -1,6 +1,6 @@
 /** End of a recording: its errors, its exit code and its last event. */
 import { asRepriseError, type ErrorCode, type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { total } from "../../domain/redact.ts";
+import { totalCount } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
 import type { RecordingSummary } from "../../fixture/record/summaries.ts";
@@ -115,7 +115,7 @@ function endLine(
   { before, tally: { exchanges: { published, over_socket, dropped } }, redactions }: RecordingSummary,
   { out, tests }: { readonly out: string; readonly tests: string },
 ): string {
-  const replaced = total(redactions);
+  const replaced = totalCount(redactions);
   const exchanges = counted(published, "exchange") +
     (over_socket === 0 ? "" : ` (${over_socket} over WebSocket)`);
   return (before === 0

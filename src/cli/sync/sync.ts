@@ -4,7 +4,7 @@ import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import { omittedCount, omittedItems } from "../../fold/omissions.ts";
-import { levelSession } from "../../remote/attach.ts";
+import { exchangeTurns } from "../../remote/attach.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
 import { usageOfRun } from "../../run/recover.ts";
 import { type Home, listSessions, openHome } from "../../store/home.ts";
@@ -14,7 +14,7 @@ import { lastTurnOf, readSession } from "../../store/read/session.ts";
 import { pendingNumbers } from "../../store/write/pending.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
 import { type Context, makeContext } from "../context.ts";
-import { dryRunOf, each } from "../dry_run.ts";
+import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { omittedNote } from "../omitted.ts";
 import type { JsonDocument } from "../../schemas/schemas.ts";
@@ -75,9 +75,9 @@ export async function syncVerb(
     const skipped = failures.map(({ code, message, details }) => ({ code, message, details }));
     const facts = { remote: store.name, sessions, skipped };
     const changes = sessions.flatMap(({ session, put, fetched, mine }) => [
-      ...each("create", "session", mine === null ? [] : [mine]),
-      ...each("append", "turn", fetched > 0 ? [session] : []),
-      ...each("send", "turn", put > 0 ? [session] : []),
+      ...plannedChanges("create", "session", mine === null ? [] : [mine]),
+      ...plannedChanges("append", "turn", fetched > 0 ? [session] : []),
+      ...plannedChanges("send", "turn", put > 0 ? [session] : []),
     ]);
     output.json<"sync">(dryRun ? dryRunOf("sync", changes, facts) : { ...facts, dry_run: false });
   }
@@ -113,7 +113,7 @@ async function syncSession(
   },
 ): Promise<Synced> {
   const paths = sessionPaths(home.sessions, id);
-  const { followed, remote, ...moved } = await levelSession(ports, home, store, {
+  const { followed, remote, ...moved } = await exchangeTurns(ports, home, store, {
     id,
     takeOver: false,
     dryRun,

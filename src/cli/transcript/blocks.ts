@@ -161,7 +161,7 @@ export interface ShortenedText {
 }
 
 /** The beginning of a text that is longer than a view shows; the whole text if only a little more would be left out. */
-export function folded(
+export function shortenedText(
   text: string,
   { lines, characters }: { lines: number; characters: number },
 ): ShortenedText {

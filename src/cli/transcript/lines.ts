@@ -2,7 +2,7 @@
 import { counted } from "../../domain/text.ts";
 import { cutLine, type Screen, wrappedLines } from "../screen.ts";
 import { bold, cyan, dim, green, red, type Styled } from "../terminal.ts";
-import { type Block, type CallBlock, folded, headOfBlock, isSpeech } from "./blocks.ts";
+import { type Block, type CallBlock, headOfBlock, isSpeech, shortenedText } from "./blocks.ts";
 import type { Entry, Fact, Transcript } from "./transcript.ts";
 
 /** A line in pieces, without its end. */
@@ -175,7 +175,7 @@ class View {
   ): Line[] {
     if (text === "") return [];
     const indent = `${INDENT}${more}`;
-    const part = this.#options.full ? { text, lines: 0, characters: 0 } : folded(text, shown);
+    const part = this.#options.full ? { text, lines: 0, characters: 0 } : shortenedText(text, shown);
     const lines = part.text.replace(/\n+$/, "").split("\n").flatMap((line) =>
       this.wrapped(line, indent).map((piece): Line =>
         piece === "" ? [] : [indent, restyled(style(line), piece)]

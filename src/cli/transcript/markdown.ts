@@ -4,13 +4,13 @@ import { diffText } from "../changed_lines.ts";
 import {
   type Block,
   type CallBlock,
-  folded,
   headOfBlock,
   type NoteBlock,
   OMITTED_MARK,
   paired,
   type ResultBlock,
   type ShortenedText,
+  shortenedText,
 } from "./blocks.ts";
 import { codeBlock, codeSpan, htmlText, inertLineOf, literalText, quotedMarkdown } from "./markdown_text.ts";
 import type { Fact, Transcript } from "./transcript.ts";
@@ -183,7 +183,7 @@ const LINE_CHARACTERS = 100;
 function foldedBlock(text: string, lines: number, language = ""): string {
   const part: ShortenedText = lines === Infinity
     ? { text, lines: 0, characters: 0 }
-    : folded(text, { lines, characters: lines * LINE_CHARACTERS });
+    : shortenedText(text, { lines, characters: lines * LINE_CHARACTERS });
   const block = codeBlock(part.text, language);
   if (part.characters === 0) return block;
   const left = part.lines > 0 ? counted(part.lines, "line") : counted(part.characters, "character");

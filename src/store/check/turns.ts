@@ -9,7 +9,7 @@ import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
 import type { Looked } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn.ts";
-import { HistoryValidator, replacesOf } from "../read/validate.ts";
+import { HistoryValidator, replacedTurn } from "../read/validate.ts";
 import { inspectEntry, type SessionEntry } from "./entries.ts";
 
 /** A check of one session while it runs. */
@@ -83,7 +83,7 @@ export function checkTurns(
     validator.advance(turn.turn);
     addUsedBlobs(blobs, turn.turn);
     for (const sha256 of lostBlobsIn([turn.turn])) lostBlobs.add(sha256);
-    const replaces = replacesOf(turn.turn);
+    const replaces = replacedTurn(turn.turn);
     if (replaces !== undefined) {
       const message = `replaces a turn that was lost (${replaces.reason})`;
       add("info", "turn_replaced", turnName(number), message, number);

@@ -210,14 +210,14 @@ export function chooseSessions(ports: Ports, home: Home, choice: Choice): Chosen
   const dated = listSessions(ports, home).flatMap(({ id, path, manifest }) =>
     manifest === null ? [] : [{ id, path, updated_at: manifest.updated_at }]
   );
-  return chosen(dated, choice, {
+  return chooseByRules(dated, choice, {
     now: ports.clock.now(),
     bytesOf: ({ path }) => orStorageError("measure the sessions", path, () => sizeOf(ports, path)),
   });
 }
 
 /** Returns the sessions that the rules choose, oldest first. `newestFirst` is in this order; `now` is in milliseconds. */
-export function chosen<Session extends Pick<ChosenSession, "id" | "updated_at">>(
+export function chooseByRules<Session extends Pick<ChosenSession, "id" | "updated_at">>(
   newestFirst: readonly Session[],
   { olderThanMs, keep, largerThan }: Choice,
   { now, bytesOf }: { readonly now: number; readonly bytesOf: (session: Session) => number },

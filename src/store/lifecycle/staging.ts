@@ -14,7 +14,7 @@ import { pathsAt, type SessionPaths, sessionPaths, turnNumbers } from "../layout
 import type { FileLock } from "../write/file_lock.ts";
 import { lockSession } from "../write/lock.ts";
 import { ensureDirectory, fillFile, NewFile, orSyncFailed, syncFiles } from "../write/publish.ts";
-import { isTaken, meansFull, systemCode } from "../fs_errors.ts";
+import { isDiskFull, isTaken, systemCode } from "../fs_errors.ts";
 
 /** A session's directory before it has its name. All its methods throw the runtime's errors. */
 export class Staging {
@@ -153,7 +153,7 @@ export function removeDirectory(
     ports.files.rename(path, hidden);
   } catch (error) {
     // An overlay cannot rename a directory of its lower layer, and a new name may need space.
-    if (systemCode(error) !== "EXDEV" && !meansFull(error)) throw error;
+    if (systemCode(error) !== "EXDEV" && !isDiskFull(error)) throw error;
     removeEnds(ports, `${path}/turns`);
     return emptyDirectory(ports, home, { path, lock });
   }

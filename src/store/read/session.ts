@@ -2,7 +2,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { CheckpointRef } from "../../domain/event.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { advanceManifest, type Manifest, refOf, wholeManifest } from "../../domain/manifest.ts";
+import { advanceManifest, checkpointRefOf, type Manifest, wholeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, loadBlob, lostBlobsIn } from "../blobs.ts";
@@ -51,12 +51,12 @@ function viewOf(
 ): SessionView {
   const paths = sessionPaths(home.sessions, id);
   const { manifest, turns } = read(ports, paths);
-  if (manifest === null) throw noTurns(id, paths.root);
+  if (manifest === null) throw noTurnsError(id, paths.root);
   return { id, path: paths.root, manifest, turns };
 }
 
 /** `no_such_session` for a directory whose creation was cut short. */
-export function noTurns(id: SessionId, path: string): RepriseError {
+export function noTurnsError(id: SessionId, path: string): RepriseError {
   return new RepriseError("no_such_session", `Cannot open session "${id}": "${path}" holds no turn`, {
     hint: `Its creation was cut short; start it with "reprise run --new -s ${id}"`,
   });
@@ -195,7 +195,7 @@ function readBehind(
   const { head } = file.manifest;
   const known = turns.find(({ turn }) => turn === from.turn)?.events.find(({ seq }) => seq === from.seq);
   const bornOut = turns[0]?.seq[0] === from.to_seq + 1 && known?.type === "history_compaction" &&
-    JSON.stringify(refOf(known, from.turn)) === JSON.stringify(from) &&
+    JSON.stringify(checkpointRefOf(known, from.turn)) === JSON.stringify(from) &&
     turns.find(({ turn }) => turn === head.turn)?.sum === head.sum;
   if (!bornOut || !agreesWith(file.manifest, turns.filter(({ turn }) => turn <= head.turn))) return null;
   const opening = from.opening_turn === null ? [] : readOpening(ports, paths, from.opening_turn);

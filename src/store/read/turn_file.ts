@@ -5,7 +5,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { decodeLatin1, decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../domain/json_depth.ts";
-import { exactly } from "../../domain/exact_json.ts";
+import { exactValue } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -81,7 +81,7 @@ const PROVIDERS_OWN = ["item", "items", "usage"] as const;
  */
 function withExactItems(turn: JsonObject, text: string): JsonObject {
   if (turn.kind !== "model" && turn.kind !== "compaction") return turn;
-  const exact = exactly(turn, text);
+  const exact = exactValue(turn, text);
   if (exact === turn || !Array.isArray(turn.events)) return turn;
   const exactEvents = exact.events as readonly JsonValue[];
   const events = (turn.events as readonly JsonValue[]).map((event, index) => {

@@ -7,7 +7,7 @@ import { OmissionRules } from "./omission_rules.ts";
 import { MAX_TURN_BYTES } from "./turn_file.ts";
 import { parseTurn } from "./turn.ts";
 import { callIdOf } from "../../domain/item.ts";
-import { refOf } from "../../domain/manifest.ts";
+import { checkpointRefOf } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Replaces, type Turn } from "../../domain/turn.ts";
 
 /** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is foreign to this history. */
@@ -147,7 +147,7 @@ export class HistoryValidator {
         this.#answered.add(event.call_seq);
         this.#results.add(event.seq);
       }
-      if (event.type === "history_compaction") this.#checkpoints.push(refOf(event, turn.turn));
+      if (event.type === "history_compaction") this.#checkpoints.push(checkpointRefOf(event, turn.turn));
       if (event.type === "compaction_withdrawn") this.#checkpoints = this.#without(event.checkpoint);
     }
     this.#omissions.advance(turn);
@@ -160,7 +160,7 @@ export class HistoryValidator {
       runEnded: turn.events.some((event) => event.type === "run_ended") ||
         isBetweenRuns(turn) && this.#end.runEnded,
     };
-    const replaces = replacesOf(turn);
+    const replaces = replacedTurn(turn);
     this.#replacedSum = replaces?.sum ?? null;
     if (replaces !== undefined) this.#lost.push(turn.seq);
     this.#broken = false;
@@ -181,7 +181,7 @@ export class HistoryValidator {
     const [first, last] = turn.seq;
     const counted = turn.events.every((event, index) => event.seq === first + index);
     const lastEvent = first + turn.events.length - 1;
-    const replaces = replacesOf(turn);
+    const replaces = replacedTurn(turn);
     // A replacement represents as many events as were lost, and holds one.
     if (!counted || (replaces === undefined ? last !== lastEvent : last < lastEvent)) {
       add("wrong_seq", `does not number its events from ${first} to ${last} without gaps`);
@@ -293,7 +293,7 @@ function checkFork(turn: Turn, add: Add): void {
 }
 
 /** Facts about the lost turn that `turn` replaces; `undefined` for any other turn. */
-export function replacesOf(turn: Turn): Replaces | undefined {
+export function replacedTurn(turn: Turn): Replaces | undefined {
   return turn.kind === "harness" ? turn.replaces : undefined;
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { type EncodedTurn, encodeTurn, type Pins, type Turn } from "../../domain/turn.ts";
 import { LineageSearch } from "../read/lineage.ts";
-import { HistoryValidator, replacesOf } from "../read/validate.ts";
+import { HistoryValidator, replacedTurn } from "../read/validate.ts";
 import {
   afterHead,
   afterOf,
@@ -95,12 +95,12 @@ function admitted(files: readonly TurnFile[], { session, manifest }: RepairInput
     return least === null || turn.turn < least.turn ? turn : least;
   }, null);
   const lost = forks.length === 0 &&
-    (manifest?.parent !== undefined || first !== null && replacesOf(first) !== undefined);
+    (manifest?.parent !== undefined || first !== null && replacedTurn(first) !== undefined);
   const shared = (turn: Turn) =>
     lineage.has(turn.session) || lost && (first === null || turn.turn < first.turn);
   const wanted = new Set<string>();
   return all.toSorted((a, b) => b.turn.turn - a.turn.turn).filter(({ turn }) => {
-    const sums = [turn.sum, replacesOf(turn)?.sum ?? turn.sum];
+    const sums = [turn.sum, replacedTurn(turn)?.sum ?? turn.sum];
     const fits = turn.session === session || shared(turn) || sums.some((sum) => wanted.has(sum));
     // If a turn of ours names a turn as its previous one, that turn is ours, whichever session wrote it.
     if (fits && turn.prev !== null) wanted.add(turn.prev);

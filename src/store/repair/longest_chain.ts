@@ -1,7 +1,7 @@
 /** Finds the longest valid chain among the readable turns, with room between them for lost ones. Pure. */
 import type { Manifest } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Turn } from "../../domain/turn.ts";
-import { replacesOf } from "../read/validate.ts";
+import { replacedTurn } from "../read/validate.ts";
 import type { TurnFile } from "./turn_files.ts";
 
 /** A file that may be kept, with the turn that it holds. */
@@ -149,7 +149,7 @@ function follows(before: Link, turn: Turn): boolean {
 
 function namesBefore({ turn: before }: Link, { prev }: Turn): boolean {
   if (before === null || prev === null) return before === null && prev === null;
-  return prev === before.sum || prev === replacesOf(before)?.sum;
+  return prev === before.sum || prev === replacedTurn(before)?.sum;
 }
 
 function joins(before: Link, turn: Turn): boolean {

@@ -10,7 +10,7 @@ import { type EntryFlaw, inspectEntry, sessionEntries, type SessionEntry } from 
 import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
 import { lookForFile } from "../read/safe_open.ts";
-import { noTurns, requireSession } from "../read/session.ts";
+import { noTurnsError, requireSession } from "../read/session.ts";
 import { QuarantineNames } from "../write/publish.ts";
 import { filesInTurns, type Reason, type TurnFile, turnsInQuarantine } from "./turn_files.ts";
 import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
@@ -91,7 +91,7 @@ export function planRepair(ports: Ports, paths: SessionPaths, copies = NO_COPIES
     at: new Date(ports.clock.now()).toISOString(),
   });
   const turns = rebuilt.turns.map(({ turn }) => turn);
-  if (turns.length === 0) throw noTurns(paths.id, paths.root);
+  if (turns.length === 0) throw noTurnsError(paths.id, paths.root);
   const planner = new Planner(ports, paths, sessionEntries(ports, paths));
   const places = planner.placeTurns(files, rebuilt);
   planner.setAsideStrays(files, rebuilt);

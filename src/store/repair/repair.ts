@@ -12,7 +12,7 @@ import { orStorageError } from "../fs_errors.ts";
 import { lastTurnOf, requireSession } from "../read/session.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths } from "../layout.ts";
-import { inspectLock, locked, lockSession } from "../write/lock.ts";
+import { inspectLock, lockedError, lockSession } from "../write/lock.ts";
 import { forgetSaves } from "../write/pending.ts";
 import {
   claimName,
@@ -53,7 +53,7 @@ export async function previewRepair(
   const tried = `repair session "${id}"`;
   orStorageError(tried, paths.root, () => requireSession(ports, paths));
   const { held, owner } = await inspectLock(ports, paths);
-  if (held) throw locked(paths, owner);
+  if (held) throw lockedError(paths, owner);
   return orStorageError(tried, paths.root, () => planRepair(ports, paths, copies));
 }
 

@@ -20,7 +20,7 @@ import {
   RedactingStream,
   redactText,
   type SecretCounts,
-  total,
+  totalCount,
   type ValueRedactor,
 } from "../../domain/redact.ts";
 import { seal } from "../../domain/seal.ts";
@@ -99,18 +99,18 @@ export function redactSession(
     for (const sha256 of new Set(blobsOf(turn).map((use) => use.sha256))) {
       addCounts(inTurn, blobs.get(sha256)?.counts ?? {});
     }
-    if (total(inTurn) > 0) touched.push({ turn: turn.turn, kinds: inTurn });
+    if (totalCount(inTurn) > 0) touched.push({ turn: turn.turn, kinds: inTurn });
     const value = withBlobs(texts, blobs);
     const bytes = resealed(value, {
       prev: validator.end.sum,
-      replaced: total(inTurn),
+      replaced: totalCount(inTurn),
       mark: keyless !== whole[index] as unknown,
     });
     const judged = parseCandidate(validator, bytes, `redact turn ${turn.turn} of session "${paths.id}"`);
     validator.advance(judged);
     return { turn: judged, bytes };
   });
-  return { report: { replaced: total(kinds), kinds, turns: touched }, turns: redacted, blobs };
+  return { report: { replaced: totalCount(kinds), kinds, turns: touched }, turns: redacted, blobs };
 }
 
 /** The text of a blob without its secrets, in pieces. Throws a `TypeError` if it is not UTF-8. */
@@ -165,7 +165,7 @@ function redactBlob(
   }
   const { counts } = stream;
   addKnown(counts, known, knownBefore);
-  if (total(counts) === 0) return null;
+  if (totalCount(counts) === 0) return null;
   if (before.hex() !== sha256) {
     throw foreignContent(paths, path);
   }

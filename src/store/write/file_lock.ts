@@ -12,7 +12,7 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import type { Ports, ProcessIdentity } from "../../domain/ports.ts";
-import { isTaken, meansFull, systemCode } from "../fs_errors.ts";
+import { isDiskFull, isTaken, systemCode } from "../fs_errors.ts";
 import { FILE_MODE } from "../layout.ts";
 import { lookForFile, readSafely, type Refused } from "../read/safe_open.ts";
 
@@ -254,7 +254,7 @@ function nameOwner(ports: Ports, file: Deno.FsFile, { toFree }: LockOptions): vo
   try {
     writeOwner(ports, file);
   } catch (error) {
-    if (toFree !== true || !meansFull(error)) throw error;
+    if (toFree !== true || !isDiskFull(error)) throw error;
   }
 }
 

@@ -31,7 +31,7 @@ export async function lockSession(
     return await FileLock.acquire(ports, paths.lock, {
       ...options,
       unusable: (found) => sessionDamaged(paths, paths.lock, found),
-      held: (owner) => locked(paths, owner),
+      held: (owner) => lockedError(paths, owner),
     });
   } catch (error) {
     if (systemCode(error) === "ENOENT") throw gone(paths);
@@ -58,7 +58,7 @@ function gone({ id }: SessionPaths): RepriseError {
 }
 
 /** `session_locked` (exit 5), naming the owner. */
-export function locked(paths: SessionPaths, owner: LockOwner | null): RepriseError {
+export function lockedError(paths: SessionPaths, owner: LockOwner | null): RepriseError {
   return new RepriseError(
     "session_locked",
     `Cannot write to session "${paths.id}": locked by ${ownerName(owner)}`,

@@ -5,7 +5,7 @@
  */
 import type { Files, Ports, WritableFile } from "../../domain/ports.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
-import { isTaken, meansNoLinks, systemCode } from "../fs_errors.ts";
+import { isTaken, isWithoutLinks, systemCode } from "../fs_errors.ts";
 import { DIRECTORY_MODE, FILE_MODE, type SessionPaths } from "../layout.ts";
 import { chunksOf, lookForDirectory } from "../read/safe_open.ts";
 
@@ -50,7 +50,7 @@ export function writeTemporary(
 }
 
 /** Closes an abandoned file: a second error would hide the first. */
-export function closeAbandoned(file: { close(): void }): void {
+function closeAbandoned(file: { close(): void }): void {
   try {
     file.close();
   } catch {
@@ -71,7 +71,7 @@ function createTemporary(ports: Ports, directory: string): { path: string; file:
 }
 
 /** Writes all of `bytes`, however little the file takes at a time. */
-export function writeWhole(file: WritableFile, bytes: Uint8Array): void {
+function writeWhole(file: WritableFile, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     const count = file.write(bytes.subarray(written));
     if (count <= 0) throw new Error(`The file system took none of ${bytes.length - written} bytes`);
@@ -103,7 +103,7 @@ export function takeName(files: Files, temporary: string, path: string): void {
     // The name is claimed: the next writer removes a temporary name that stays.
     unlinkQuietly(files, temporary);
   } catch (error) {
-    if (!meansNoLinks(error)) throw error;
+    if (!isWithoutLinks(error)) throw error;
     // Without links: rename would replace the target, so check first. The lock excludes other writers of ours.
     if (files.facts(path) !== null) {
       throw Object.assign(new Error(`File exists: ${path}`), { code: "EEXIST" });
@@ -251,7 +251,7 @@ export function linkOrCopy(ports: Ports, from: string, to: string): "linked" | "
     ports.files.link(from, to);
     return "linked";
   } catch (error) {
-    if (!meansNoLinks(error)) throw error;
+    if (!isWithoutLinks(error)) throw error;
     writeChunks(ports, to, chunksOf(ports, from));
     return "copied";
   }
@@ -329,7 +329,7 @@ export function keepAs(ports: Ports, path: string, kept: string): void {
   try {
     ports.files.link(path, kept);
   } catch (error) {
-    if (!meansNoLinks(error)) throw error;
+    if (!isWithoutLinks(error)) throw error;
     ports.files.rename(path, kept);
   }
 }

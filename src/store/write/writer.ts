@@ -13,7 +13,7 @@ import { type HistoryEnd, type OpenCall, parseCandidate } from "../read/validate
 import { orStorageError, storageError } from "../fs_errors.ts";
 import {
   type History,
-  noTurns,
+  noTurnsError,
   readBlobOrLost,
   readHistory,
   readRecent,
@@ -129,7 +129,7 @@ export class SessionWriter {
       prepare,
       read: () => {
         const history = readRecent(ports, paths);
-        if (history.manifest === null) throw noTurns(paths.id, paths.root);
+        if (history.manifest === null) throw noTurnsError(paths.id, paths.root);
         sweep(ports, paths);
         // A killed writer may have named the newest turn without making it durable.
         orSyncFailed(() => ports.files.syncDirectory(paths.turns));

@@ -55,7 +55,9 @@ export const listFiles: Tool = defineTool({
     }
     const lines: string[] = [];
     let listed = 0;
-    for await (const step of walk(start, { root, signal, isHidden, ...(depth === null ? {} : { depth }) })) {
+    for await (
+      const step of walkTree(start, { root, signal, isHidden, ...(depth === null ? {} : { depth }) })
+    ) {
       const line = lineOf(step, fits);
       if (line === null) continue;
       if (listed === MAX_LISTED) {
@@ -131,7 +133,7 @@ interface WalkOptions {
  *
  * @throws the signal's reason when it aborts.
  */
-export async function* walk(start: Located, options: WalkOptions): AsyncGenerator<Step> {
+export async function* walkTree(start: Located, options: WalkOptions): AsyncGenerator<Step> {
   const count = { visited: 0 };
   yield* walkInto(start, options.depth ?? Infinity, options, count);
 }

@@ -5,7 +5,7 @@ import { decodeContent, isBinary, shownPath, type ToolText } from "../output.ts"
 import { type Glob, parseGlob } from "../glob.ts";
 import { counted, headOf, tailOf } from "../../domain/text.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
-import { walk } from "./list_files.ts";
+import { walkTree } from "./list_files.ts";
 import { Buffer } from "node:buffer";
 
 const MAX_MATCHES = 1000;
@@ -116,7 +116,7 @@ async function search(start: Located, options: Search): Promise<ToolText> {
 
 async function* targets(start: Located, { root, signal, isHidden }: Search) {
   if (start.kind === "file") yield { kind: "file", shown: start.shown, located: start } as const;
-  else yield* walk(start, { root, signal, isHidden });
+  else yield* walkTree(start, { root, signal, isHidden });
 }
 
 /** The bytes of a file, or why it is not searched. */

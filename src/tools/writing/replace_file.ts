@@ -14,7 +14,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { refusal, wayTo, type WriteTarget } from "./write_target.ts";
+import { refusal, type WriteTarget, writeWayOf } from "./write_target.ts";
 import { join } from "node:path";
 import { ToolFailure } from "../tool.ts";
 
@@ -48,7 +48,7 @@ export function replaceFile(
   change: (current: CurrentFile | null) => Uint8Array,
 ): void {
   const { shown } = target;
-  const { directories, name } = wayTo(root, target);
+  const { directories, name } = writeWayOf(root, target);
   insideDirectory({ root, directories, create: !target.exists, shown }, () => {
     try {
       const before = factsOf(name);

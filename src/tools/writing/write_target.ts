@@ -45,7 +45,7 @@ export function writeTarget(given: string, context: ToolContext): WriteTarget {
   return { path, shown, exists: true };
 }
 
-export function wayTo(root: string, target: WriteTarget): WriteWay {
+export function writeWayOf(root: string, target: WriteTarget): WriteWay {
   return { directories: segmentsOf(root, dirname(target.path)), name: basename(target.path) };
 }
 

@@ -1,5 +1,5 @@
 /** Text messages of the Responses WebSocket, and their HTTP equivalents (protocol §8.5). */
-import { exactly, objectOf, withMembers } from "../../../domain/exact_json.ts";
+import { exactValue, objectOf, withMembers } from "../../../domain/exact_json.ts";
 import { isTooDeep } from "../../../domain/json_depth.ts";
 import {
   isJsonObject,
@@ -158,5 +158,5 @@ function laneOf(json: JsonObject | undefined): string | null {
 /** A text that nests too deep to write again is no object, as in an HTTP body. */
 function objectIn(text: string): JsonObject | undefined {
   const json = isTooDeep(text) ? null : parsedObject(text);
-  return json === null ? undefined : exactly(json, text);
+  return json === null ? undefined : exactValue(json, text);
 }
