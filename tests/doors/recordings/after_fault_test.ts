@@ -1,6 +1,7 @@
 /** `serve --after-fault`: requests with which clients continue after a broken answer, and which no recording holds. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { SocketClient } from "../../support/socket_client.ts";
 import { test } from "../../support/test.ts";
 import { answerEvents, chat as chatAnswer, framed, message, STOP } from "./answers.ts";
 import { type RecordingHome, withHome } from "./home.ts";
@@ -165,3 +166,25 @@ withHome(
     assert.equal((await server.ask(resumed, "/t/two")).events[0].after_fault, "resumed");
   },
 );
+
+withHome("a client of a WebSocket resumes on its next connection", async (home) => {
+  home.fixture("a", [exchangeOf(sent(BODIES.responses, { answer: ANSWERS.responses }))]);
+  const flags = ["--after-fault", "--fault", "exchange 1: cut in arguments", "--rules", "none"];
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
+  const { stream: _stream, ...create } = { ...BODIES.responses, type: "response.create" };
+  {
+    await using client = await SocketClient.open(`${server.origin}/v1`);
+    client.send(create);
+    assert.equal((await client.closed).code, 1000);
+    assert.equal(client.events.filter(({ type }) => type === "response.output_item.done").length, 2);
+  }
+  await using client = await SocketClient.open(`${server.origin}/v1`);
+  const events = await client.ask({ ...create, input: [...create.input, REASONING, MESSAGE] });
+  assert.equal(events.at(-1)?.type, "response.completed");
+  const [first, second] = server.news();
+  assert.deepEqual([first.fault, first.after_fault, second.after_fault], [
+    "cut in arguments",
+    undefined,
+    "resumed",
+  ]);
+});
