@@ -33,6 +33,11 @@ export function chosenFaults(
   const given = faults.flatMap((list) => list.split(",")).map((name) => name.trim()).filter((name) =>
     name !== ""
   );
+  if (faults.length > 0 && given.length === 0) {
+    throw new RepriseError("usage", "Cannot certify: --faults names no fault", {
+      hint: "Did a shell variable expand to nothing? Leave the flag out for the usual faults",
+    });
+  }
   const added = given.filter((name) => name.startsWith("+")).map((name) => faultNamed(name.slice(1)));
   const named = given.filter((name) => !name.startsWith("+")).map(faultNamed);
   const usual = named.length > 0 ? named : NAMED_FAULTS.filter(({ isUsual }) => isUsual);

@@ -1,6 +1,7 @@
 /** The verb `certify`: breaks each kind of answer in each way, and judges how a command ends. */
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
+import { commandLine } from "../../tools/permission/shell_words.ts";
 import { makeOutput } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
@@ -14,7 +15,7 @@ import { commonAnswer } from "./answer.ts";
 import { answerParts, historyOf } from "./calls.ts";
 import { type CertifySetup, type Run, runOnce } from "./cell_run.ts";
 import { type Cell, chosenFaults, planCells } from "./cells.ts";
-import type { CertifyFlags } from "./command.ts";
+import { type CertifyFlags, MAX_RETRIES, MAX_WAIT } from "./command.ts";
 import { isShared } from "./place.ts";
 import { type CellResult, isBad, reportCells } from "./reporters.ts";
 import { BAD, type Baseline, fixedVerdict, judge, type Judged, longestSilence } from "./verdict.ts";
@@ -242,7 +243,16 @@ class Grid {
     if (first !== undefined) {
       output.note(
         `${counted(bad.length, "bad cell")}. One of them again: ` +
-          `reprise certify ${directory} --cell ${first.cell.name} -- ${command.join(" ")}`,
+          commandLine([
+            "reprise",
+            "certify",
+            directory,
+            "--cell",
+            first.cell.name,
+            ...flagsAgain(flags),
+            "--",
+            ...command,
+          ]),
       );
     }
     if (bad.length > 0 || flags.strict === true && better.length > 0) return 7;
@@ -267,4 +277,25 @@ function baselineOf(runs: readonly [Run, Run], texts: readonly string[]): Baseli
     silenceMs: Math.max(...runs.map((run) => longestSilence({ since: run.requests, nowMs: run.ms }))),
     ms: first.ms,
   };
+}
+
+/** Returns the flags on which the verdict of a cell depends, as they were given. */
+function flagsAgain(flags: CertifyFlags): readonly string[] {
+  const { maxWait, maxRetries, copy, answer, effects, match, home } = flags;
+  const { normalize = [], ignore = [], replace = [], context = [] } = flags;
+  const given = (name: string, value: string | number | undefined) =>
+    value === undefined ? [] : [name, String(value)];
+  return [
+    ...given("--max-wait", maxWait === MAX_WAIT ? undefined : maxWait),
+    ...given("--max-retries", maxRetries === MAX_RETRIES ? undefined : maxRetries),
+    ...given("--copy", copy),
+    ...home === true ? ["--home"] : [],
+    ...given("--answer", answer),
+    ...given("--effects", effects),
+    ...given("--match", match),
+    ...normalize.flatMap((list) => ["--normalize", list]),
+    ...ignore.flatMap((path) => ["--ignore", path]),
+    ...replace.flatMap((rule) => ["--replace", rule]),
+    ...context.flatMap((value) => ["--context", value]),
+  ];
 }

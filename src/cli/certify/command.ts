@@ -14,6 +14,11 @@ import {
 } from "../declare.ts";
 import { COMMON_FLAGS, MATCH_RULE_FLAGS, seconds, wholeNumber } from "../flags.ts";
 
+/** Longest silence without `--max-wait`, in seconds: SDKs end a stalled answer by themselves after 300 to 305 s. */
+export const MAX_WAIT = 330;
+/** Most retries without `--max-retries`. */
+export const MAX_RETRIES = 10;
+
 const CERTIFY_FLAGS = {
   ...COMMON_FLAGS,
   faults: list(
@@ -29,9 +34,11 @@ const CERTIFY_FLAGS = {
     "--max-wait <seconds>",
     "the longest silence of a command that still runs",
     seconds,
-    { fallback: 330 },
+    { fallback: MAX_WAIT },
   ),
-  maxRetries: value("--max-retries <n>", "the most retries of one request", wholeNumber(1), { fallback: 10 }),
+  maxRetries: value("--max-retries <n>", "the most retries of one request", wholeNumber(1), {
+    fallback: MAX_RETRIES,
+  }),
   copy: text("--copy <dir>", "run each cell in a fresh copy of this folder"),
   home: toggle("--home", "give each cell a fresh HOME"),
   answer: text("--answer <file>", "a file to which the command writes its answer"),

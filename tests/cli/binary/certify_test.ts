@@ -208,6 +208,29 @@ Deno.test("certify ends with 2 if the command fails, misses or asks nothing with
   );
 });
 
+Deno.test("certify names a bad cell as a command that plays it again, and refuses an empty list of faults", async () => {
+  await using place = new Place();
+  const flags = ["--cell", "2:cut after 2 events", "--effects", "the effects", "--max-retries", "3"];
+  const called = await place.certify(flags, "trusts");
+  const [, line = ""] = /One of them again: reprise (certify .*)$/m.exec(called.stderr) ?? [];
+  const { code, stdout } = await new Deno.Command("sh", {
+    args: ["-c", `printf '%s\\n' ${line}`],
+  }).output();
+  const words = new TextDecoder().decode(stdout).trimEnd().split("\n");
+  assert.deepEqual([code, words.slice(0, words.indexOf("--"))], [0, [
+    ...["certify", place.fixture, "--cell", "2:cut after 2 events", "--max-wait", "2", "--max-retries", "3"],
+    ...["--effects", "the effects"],
+  ]]);
+  assert.deepEqual(words.slice(-3), ["--quiet", CLIENT, "trusts"]);
+  const again = await place.call(words);
+  assert.equal(again.code, 7, said(again));
+  const empty = await place.certify(["--faults", " , "], "");
+  assert.deepEqual([empty.code, /^error: Cannot certify: --faults names no fault$/m.test(empty.stderr)], [
+    2,
+    true,
+  ]);
+});
+
 Deno.test("certify accepts the cells of certify.json, names those that became better, and fails for these with --strict", async () => {
   await using place = new Place();
   const flags = ["--faults", "500,html"];
