@@ -1,7 +1,9 @@
 /** `serve` as a process: for any client, around a command, and what its exit code and its lines say. */
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { type GivenExchange, writeFixture } from "../../doors/recordings/recording_files.ts";
 import { type Called, said, Sandbox } from "../../support/reprise.ts";
+import { until } from "../harness.ts";
 import { bodyOf, Serving, writeSuite } from "../serving.ts";
 import { gotIn, linesOf, running, Wrapping } from "./wrapping.ts";
 
@@ -55,6 +57,22 @@ Deno.test("serve plays fixtures to any client until SIGTERM: port file, a line f
     ["serve.ended", 7, 1, 1, [2, 3].map((number) => ({ fixture: place.fixture, number })), []],
   );
   assert.throws(() => Deno.statSync(portFile), Deno.errors.NotFound);
+});
+
+Deno.test("serve without a reader of its events ends with exit code 141, and removes its port file", async () => {
+  await using place = new Place();
+  const [ready, code, port] = ["ready", "code", "port"].map((name) => `${place.directory}/${name}`);
+  const line = `{ "$@"; echo $? >${code}; } | head -n 1 >${ready}`;
+  const called = place.call(["serve", place.fixture, "--json", "--port-file", port as string], {
+    through: ["sh", "-c", line, "sh"],
+  });
+  const read = (path = "") => existsSync(path) ? Deno.readTextFileSync(path) : "";
+  await until(() => read(ready) !== "", "the end of the reader");
+  const { origin } = JSON.parse(read(ready));
+  const body = JSON.stringify({ model: "m", input: "hi", stream: true });
+  await (await fetch(`${origin}/v1/responses`, { method: "POST", body })).text();
+  await called;
+  assert.deepEqual([read(code), existsSync(port as string)], ["141\n", false]);
 });
 
 Deno.test("SIGINT is an ordinary end of serve; a command gets the signals, and ends in its own way", async () => {
