@@ -245,7 +245,8 @@ function patchModule(module) {
 /** Returns the URL, the options and the callback in the arguments of `http.request`; no URL for a local socket. */
 function askedOf(args, scheme) {
   const [first] = args;
-  const isUrl = typeof first === "string" || typeof first?.href === "string";
+  // What `url.parse` returns is an object of options with a URL in it.
+  const isUrl = typeof first === "string" || typeof first?.searchParams === "object";
   const given = args[isUrl ? 1 : 0];
   const options = typeof given === "object" && given !== null ? given : {};
   const callback = args.find((arg) => typeof arg === "function");

@@ -10,6 +10,7 @@ import { LACKS_AGENTS } from "./npm_packages.ts";
 /** Clients with a base URL in code, by name: an expression of the text of the answer. */
 const IN_CODE = `import http from "node:http";
 import https from "node:https";
+import { parse } from "node:url";
 import OpenAI from "openai";
 
 const body = (input) => JSON.stringify({ model: "gpt-5.6", input });
@@ -32,13 +33,14 @@ export const clients = {
   https: () => read((done) => https.request(url, { method: "POST", headers, agent: new https.Agent() }, done), "https"),
   options: () => read((done) => https.request({ host: "api.openai.com", path: "/v1/responses", method: "POST",
     headers: { ...headers, Host: "api.openai.com" } }, done), "options"),
+  parsed: () => read((done) => https.request({ ...parse(url), method: "POST", headers }, done), "parsed"),
   // The base URL that the variable had before the helpers were loaded.
   http: () => read((done) => http.request(process.env.LIVE + "/responses", { method: "POST", headers }, done), "http"),
 };
 `;
 
 /** Names of the clients that the runner leads. */
-const LED = ["openai", "fetch", "request", "proxied", "https", "options", "http"];
+const LED = ["openai", "fetch", "request", "proxied", "https", "options", "parsed", "http"];
 
 const CONFIG = `const reprise = ["@reprise-cli/reprise/vitest"];
 export default { test: { setupFiles: reprise, globalSetup: reprise } };

@@ -83,7 +83,10 @@ import hashlib; print(hashlib.sha256(b'../../tests/test_place.py > test_a').hexd
     project.write("pkg/pytest.ini", "[pytest]\n");
     project.write("pkg/conftest.py", 'pytest_plugins = ["pytest_reprise"]\n');
     Deno.mkdirSync(`${project.root}/.git`);
-    assert.match(await project.passes("pytest pkg"), /^moved \S*\/fixtures\/place\/test-a-\w+ to \S*\/pkg\/fixtures\/place\/test-a-/m);
+    assert.match(
+      await project.passes("pytest pkg"),
+      /^moved \S*\/fixtures\/place\/test-a-\w+ to \S*\/pkg\/fixtures\/place\/test-a-/m,
+    );
     Deno.mkdirSync(`${project.root}/pkg/.git`);
     const [own = ""] = Object.keys(project.recordings("pkg/fixtures/place"));
     Deno.renameSync(`${old}/${own}`, `${project.root}/fixtures/place/${name}`);
