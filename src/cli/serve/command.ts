@@ -74,7 +74,7 @@ const RECORD_FLAGS = {
   ),
   allowLive: toggle(
     "--allow-live",
-    "with --missing: send requests without a recording to the API, also under CI=true",
+    "with --missing or --mode: send requests without a recording to the API, also under CI=true",
     { sources: [{ variable: "REPRISE_ALLOW_LIVE" }] },
   ),
   upstream: value(
@@ -99,7 +99,10 @@ const RECORD_FLAGS = {
     { ...REQUEST_FLAGS.provider, sources: [] },
     "the API provider (default: detected from the traffic)",
   ),
-  keepErrors: toggle("--keep-errors", "with --missing: also keep answers with a status of 400 or more"),
+  keepErrors: toggle(
+    "--keep-errors",
+    "with --missing or --mode: also keep answers with a status of 400 or more",
+  ),
   keepCut: toggle("--keep-cut", "also keep streams that were cut before their last event, and mark them"),
   notSecret: again(RUN_FLAGS.notSecret, "a variable whose value is not secret, whatever its name"),
   ...MATCH_RULE_FLAGS,

@@ -4,7 +4,6 @@
  */
 import { basename, dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
-import type { Files } from "../../domain/ports.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
 import { makeDirectories, removeTree } from "../../fixture/seal.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -89,7 +88,7 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
       : UNSENT_IN_CI,
     sendsFor: (path) => mode !== "new" || !isRecorded(path),
     finish: async (summary) => {
-      if (mode === "all") return replaceRecordings(files, { into, out }, summary);
+      if (mode === "all") return await replaceRecordings(ports, { into, out }, summary);
       if (mode !== "prune") return [];
       const used = summary.uses.filter(({ used }) => used.length > 0);
       return (await Promise.all(used.map((use) => pruneUnused(ports, use)))).flat();
@@ -101,11 +100,12 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
 }
 
 /** Moves new recordings to their places. Each replaces a recording, and the tests that did not run keep theirs. */
-function replaceRecordings(
-  files: Files,
+async function replaceRecordings(
+  ports: ProgramPorts,
   { into, out }: Pick<ModePlan, "into" | "out">,
   { tests }: FolderSummary,
-): readonly string[] {
+): Promise<readonly string[]> {
+  const { files } = ports;
   const exists = (path: string) => files.facts(path) !== null;
   const names = tests === null ? [""] : tests.map(({ test }) => `/${test}`);
   const moved = names.filter((name) => exists(`${into}${name}/fixture.json`));
@@ -114,6 +114,7 @@ function replaceRecordings(
     if (!exists(place) || files.list(place).length === 0) continue;
     if (!exists(`${place}/fixture.json`)) throw taken(place, "no recording");
     if (exists(`${place}/session.json`)) throw taken(place, "a session test");
+    await requireUnlocked(ports, place);
   }
   try {
     if (tests !== null) makeDirectories(files, out);

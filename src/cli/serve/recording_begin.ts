@@ -53,18 +53,22 @@ export async function preview(
   if (output.options.json) {
     const wrapped = command.length === 0 ? null : command;
     const there = { before, ...(tests === null ? {} : { tests }), ...(plays ? { sends } : {}) };
-    const writes = plays && !sends
-      ? []
-      : plannedChanges(replaces ? "replace" : before === 0 ? "create" : "append", "fixture", [out]);
+    const action = replaces ? "replace" : before === 0 ? "create" : "append";
+    const writes = plays && !sends ? [] : plannedChanges(action, "fixture", [out]);
+    const removes = mode.mode === "prune" ? plannedChanges("remove", "exchange", [out]) : [];
     const runs = wrapped === null ? [] : plannedChanges("run", "command", [commandLine(wrapped)]);
     output.json<"record-dry-run">(
-      dryRunOf("record", [...plannedChanges("listen", "process", upstreams), ...writes, ...runs], {
-        upstreams,
-        out,
-        port,
-        ...there,
-        command: wrapped,
-      }),
+      dryRunOf(
+        "record",
+        [...plannedChanges("listen", "process", upstreams), ...writes, ...removes, ...runs],
+        {
+          upstreams,
+          out,
+          port,
+          ...there,
+          command: wrapped,
+        },
+      ),
     );
     return 0;
   }
@@ -76,7 +80,8 @@ export async function preview(
     }`
     : sends
     ? `play ${there},\nforward other requests to ${apis}, and keep them there`
-    : `play ${there},\nand answer other requests with a miss: ${unsent.why}`;
+    : `play ${there},\nand answer other requests with a miss: ${unsent.why}` +
+      (mode.mode === "prune" ? ";\nunused exchanges are removed" : "");
   const where = `${flags.host ?? "127.0.0.1"} (${port === 0 ? "any free port" : `port ${port}`})`;
   output.text(
     `Would listen on ${where}, ${acts}` +
