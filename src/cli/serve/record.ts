@@ -3,7 +3,7 @@ import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { Recorder } from "../../fixture/record/recorder.ts";
 import type { EndedTest } from "../../fixture/record/test_recordings.ts";
-import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
+import { type MatchRules, parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import type { RecordFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
@@ -39,8 +39,7 @@ export async function recordVerb(
   const plan = planServer(ports, flags, { command, folders: [flags.out] });
   const { wraps, isSuite, isChatty } = plan;
   if (isSuite) restoreVariables(ports);
-  const declared = parseFlags(flags);
-  await compilePatterns(declared.replace ?? [], refusedFlag);
+  const declared = await declaredRules(flags);
   const mode = await planMode(ports, flags);
   const { out, plays, sends } = mode;
   const played = plays ? contentOf(ports.files, out) : null;
@@ -67,21 +66,16 @@ export async function recordVerb(
   });
   const recorder = await listening(ports, { flags, folder, routes, view, answersChecks: mode.mode !== null });
   const served = servedRoutes(recorder);
-  const environment = {
-    ...clientEnvironment(served),
-    ...representing(ports, served),
-    // Tests whose requests are recorded need no key, and most clients do not start without one.
-    ...(isSuite ? missingKeys(ports, served) : {}),
-  };
+  // Tests whose requests are recorded need no key, and most clients do not start without one.
+  const keys = isSuite ? missingKeys(ports, served) : {};
+  const environment = { ...clientEnvironment(served), ...representing(ports, served), ...keys };
   const onReady: ServerActs["onReady"] = (base) => {
     const led = served.length > 0 ? { environment } : {};
     const ready = { ...base, out, before: folder.before, ...(plays ? { sends } : {}), ...led };
     events.write(ready);
     if (isSuite) output.json<"record-event">(ready);
     else if (!wraps && !events.onStdout) output.note(beginNote({ ...begin, places: placesOf(recorder) }));
-    const isOneApi = wraps && flags.upstream !== undefined && flags.provider === undefined;
-    const other = isOneApi ? unrecordedApiNote(served.map(({ route }) => route)) : null;
-    for (const note of [...routes.notes, ...(other === null ? [] : [other])]) output.note(note);
+    for (const note of readyNotes(routes, { flags, wraps, served })) output.note(note);
   };
   const ending = { recorder, folder, mode, marks: mode.mode === "missing" && sends };
   let code = 0;
@@ -114,6 +108,27 @@ export async function recordVerb(
   });
   mode.discard();
   return exitCode;
+}
+
+/** Returns the match rules of the flags, after a test of their patterns. */
+async function declaredRules(flags: RecordFlags): Promise<MatchRules> {
+  const declared = parseFlags(flags);
+  await compilePatterns(declared.replace ?? [], refusedFlag);
+  return declared;
+}
+
+/** Returns the facts for the user about what is not recorded. */
+function readyNotes(
+  { notes }: PlannedRoutes,
+  { flags: { upstream, provider }, wraps, served }: {
+    readonly flags: RecordFlags;
+    readonly wraps: boolean;
+    readonly served: readonly ServedRoute[];
+  },
+): readonly string[] {
+  const isOneApi = wraps && upstream !== undefined && provider === undefined;
+  const other = isOneApi ? unrecordedApiNote(served.map(({ route }) => route)) : null;
+  return other === null ? notes : [...notes, other];
 }
 
 /** Ends a test, and writes its report. */

@@ -13,6 +13,7 @@ import { type ReplayServersOptions, startReplayServers } from "../../fixture/ser
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
 import type { Output } from "../output.ts";
+import type { EventOutput } from "./server_process.ts";
 import { planServer, type ServerPlan, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { nothingSentNote } from "./recording_notes.ts";
@@ -106,11 +107,29 @@ export async function serveVerb(
 
   const { tally } = view;
   const summary: ServeSummary = { ...tally.answers, ...suite.usage, unmet_faults: faults?.unmet() ?? [] };
-  const unusedCommand = wraps && tally.requests === 0 && flags.allowUnused !== true
+  const sentNothing = wraps && tally.requests === 0 && flags.allowUnused !== true
     ? unusedVerdict({ skipped: summary.skipped, variables: Object.keys(baseUrls) })
     : null;
+  return reportServed(summary, { output, events, plan, flags, code, sentNothing });
+}
+
+/** Reports the counts and the verdict. @returns the exit code. */
+function reportServed(
+  summary: ServeSummary,
+  { output, events, plan, flags, code, sentNothing }: {
+    readonly output: Output;
+    readonly events: EventOutput<"serve-event">;
+    readonly plan: ServerPlan;
+    readonly flags: ServeFlags;
+    /** Exit code of the command; 0 without a command. */
+    readonly code: number;
+    /** Verdict on a command that sent nothing; `null` for any other. */
+    readonly sentNothing: Verdict | null;
+  },
+): number {
+  const { wraps, isSuite } = plan;
   // Each test has its own report.
-  const verdict = isSuite ? null : verdictOf(summary, flags) ?? unusedCommand;
+  const verdict = isSuite ? null : verdictOf(summary, flags) ?? sentNothing;
   const exitCode = code === 0 && verdict !== null ? 7 : code;
   events.write({
     type: "serve.ended",
@@ -120,7 +139,7 @@ export async function serveVerb(
   });
   if (!events.onStdout && !isSuite) {
     for (const line of summaryLines(summary, plan)) output.note(line);
-    if (verdict !== null && (verdict !== unusedCommand || code === 0)) {
+    if (verdict !== null && (verdict !== sentNothing || code === 0)) {
       output.errorLine(verdict.message, verdict.hint);
     }
   }
