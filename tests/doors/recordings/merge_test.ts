@@ -299,3 +299,47 @@ merging(
     assert.deepEqual(repo.asked(), ["a", "other", "own"]);
   },
 );
+
+merging(
+  "one branch records everything again and the other adds: each exchange has the recording that it names",
+  async (repo) => {
+    await repo.recorded(["a"], { flags: [] });
+    await repo.merged(
+      () => repo.recorded(["a", "own"]),
+      () => repo.recorded(["a", "other"], { flags: ["--mode", "all"] }),
+    );
+    const { merged } = await repo.sealed();
+    assert.deepEqual(merged.sides.map(({ exchanges }: Json) => exchanges), [1, 2]);
+    assert.deepEqual(repo.asked().toSorted(), ["a", "other", "own"]);
+    const { recordings } = headerOf(`${repo.path}/suite`);
+    const starts = exchangesOf(`${repo.path}/suite`).map(({ request }) => request.recording);
+    assert.equal(recordings.length, 2);
+    for (const { created, exchanges: [first, last] } of recordings) {
+      assert.deepEqual(new Set(starts.slice(first - 1, last)), new Set([created]));
+    }
+    assert.deepEqual(await repo.findings("repo/suite"), []);
+  },
+);
+
+merging(
+  "branches that were merged into each other before: diff3 shows a cut merge as their base",
+  async (repo) => {
+    await repo.recorded(["a"], { flags: [] });
+    await repo.merged(() => repo.recorded(["a", "own"]), () => repo.recorded(["a", "other"]));
+    await repo.sealed();
+    repo.commit("Merge other");
+    const before = repo.git("rev-parse", "main^1").trim();
+    repo.git("checkout", "-q", "other");
+    repo.git("merge", before);
+    await repo.sealed();
+    repo.commit("Merge main");
+    await repo.recorded(["a", "own", "other", "more"]);
+    repo.git("checkout", "-q", "main");
+    await repo.recorded(["a", "own", "other", "most"]);
+    repo.git("config", "merge.conflictStyle", "diff3");
+    repo.git("merge", "other");
+    assert.match(Deno.readTextFileSync(`${repo.path}/suite/fixture.json`), /^>{8,} /m);
+    await repo.sealed();
+    assert.deepEqual(repo.asked(), ["a", "other", "own", "more", "most"]);
+  },
+);

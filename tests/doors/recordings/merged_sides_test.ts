@@ -162,7 +162,9 @@ withHome("a recording has the values of its own machine after a merge", async (h
 });
 
 /** Merges that `seal` refuses, with what it says. */
-const REFUSED: Readonly<Record<string, readonly [change: (path: string) => void, says: RegExp]>> = {
+const REFUSED: Readonly<
+  Record<string, readonly [change: (path: string) => void, says: RegExp, hint?: RegExp]>
+> = {
   "markers that are not in pairs": [
     (path) => edit(`${path}/fixture.json`, (text) => text.replace(/^=======\n/m, "")),
     /not in pairs/,
@@ -177,7 +179,8 @@ const REFUSED: Readonly<Record<string, readonly [change: (path: string) => void,
   ],
   "an exchange that is there in part": [
     (path) => Deno.removeSync(`${path}/exchanges/0002-bbbbbbbb/response.json`),
-    /0002-bbbbbbbb\/response\.json": nothing is there/,
+    /0002-bbbbbbbb\/response\.json": nothing is there, and other files of the exchange are/,
+    /One branch removed the exchange/,
   ],
   "markers in an exchange": [
     (path) => edit(`${path}/exchanges/0002-bbbbbbbb/body`, (text) => marked(text, "data: {}\n")),
@@ -192,12 +195,12 @@ const REFUSED: Readonly<Record<string, readonly [change: (path: string) => void,
     /cannot have both sides/,
   ],
 };
-for (const [what, [change, says]] of Object.entries(REFUSED)) {
+for (const [what, [change, says, hint]] of Object.entries(REFUSED)) {
   withHome(`seal refuses ${what}, and writes nothing`, async (home) => {
     const path = unmerged(home);
     change(path);
     const before = bytesBelow(path);
-    await home.refused(["seal", "f"], "bad_fixture", says);
+    await home.refused(["seal", "f"], "bad_fixture", says, hint);
     assert.deepEqual(bytesBelow(path), before);
   });
 }
@@ -281,3 +284,21 @@ for (const [what, [starts, recordings]] of Object.entries(UNKNOWN)) {
     assert.deepEqual(bytesBelow(path), before);
   });
 }
+
+withHome("a file that both sides changed is named, with the side that git kept", async (home) => {
+  const path = unmerged(home);
+  const body = "exchanges/0001-aaaaaaaa/body";
+  const sums = ["mine", "yours"].map(sha256);
+  edit(
+    `${path}/fixture.json`,
+    (text) => text.replace(new RegExp(`("${body}": )"\\w+"`, "g"), (_, name) => `${name}"${sums.shift()}"`),
+  );
+  for (const [text, whose] of [["mine", "HEAD"], ["yours", "other"], ["neither", "none of them"]] as const) {
+    write(`${path}/${body}`, text);
+    const { merged, changed } = await home.json(["seal", "f", "--dry-run"]);
+    assert.deepEqual(merged.notes, [
+      `the sides have different versions of ${body}: the file is that of ${whose}`,
+    ]);
+    assert.deepEqual(changed, text === "neither" ? [body] : []);
+  }
+});
