@@ -1,7 +1,7 @@
 /** Files that a verb writes for the user: an export, a page. */
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
-import { fileError, isTaken } from "../store/fs_errors.ts";
+import { fileError, isTaken, orFileError } from "../store/fs_errors.ts";
 import { parentOf, syncForeignDirectory } from "../store/home.ts";
 import { takeName, unlinkQuietly, writeChunks } from "../store/write/publish.ts";
 import { requireDirectoryOf } from "./settings.ts";
@@ -27,7 +27,7 @@ export class OutputFile {
     this.#path = path;
     this.#options = options;
     requireDirectoryOf(path, `write ${options.what} to ${JSON.stringify(path)}`);
-    const kind = ports.files.facts(path)?.kind;
+    const kind = orFileError(`write ${options.what}`, path, () => ports.files.facts(path)?.kind);
     if (kind === "file" && !options.force) throw this.#exists();
     if (kind === undefined || kind === "file") return;
     throw this.#refused("it is not a regular file", "Name another file, or - for stdout");

@@ -13,8 +13,11 @@ const CODE_OF_CLASS: Record<string, string> = {
   NotCapable: "EACCES",
 };
 
-/** Errors for which the runtime gives only the number: the same on every system of the Unix family. */
-const CODE_OF_MESSAGE: readonly (readonly [RegExp, string])[] = [[/\(os error 27\)/, "EFBIG"]];
+/** Errors for which the runtime gives only the number, on Linux and macOS. */
+const CODE_OF_MESSAGE: readonly (readonly [RegExp, string])[] = [
+  [/\(os error 27\)/, "EFBIG"],
+  [/\(os error (?:36|63)\)/, "ENAMETOOLONG"],
+];
 
 /** The system's name of an error, such as `ENOSPC`; `null` for anything that is not a file system's error. */
 export function systemCode(error: unknown): string | null {

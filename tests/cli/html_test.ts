@@ -150,3 +150,34 @@ test("fixture show of a folder lists its recordings, and --html writes pages tha
   const { path, file, exchanges } = JSON.parse(again.stdout);
   assert.deepEqual([path, file, exchanges], ["f", "all.html", 12]);
 });
+
+test("fixture show of a folder writes no page unless it can write all, whatever the length of names", async () => {
+  await using sandbox = new Sandbox();
+  const { workspace } = sandbox;
+  const long = Array(4).fill("ü".repeat(60)).join("/");
+  for (const name of ["a", "b", `${long}/1`, `${long}/2`]) {
+    writeAll(`${workspace}/f/${name}`, bytesBelow(FIXTURE));
+  }
+  const page = (file: string) => sandbox.call(["fixture", "show", "f", "--html", file, "--json"]);
+  // The page of the last recording is taken.
+  Deno.mkdirSync(`${workspace}/all.pages`);
+  Deno.writeTextFileSync(`${workspace}/all.pages/b.html`, "mine");
+  assertError(await page("all.html"), {
+    code: "usage",
+    exit: 2,
+    says: /all\.pages\/b\.html": the file exists/,
+  });
+  assert.deepEqual([...bytesBelow(`${workspace}/all.pages`).keys()], ["b.html"]);
+  Deno.writeTextFileSync(`${workspace}/other.pages`, "mine");
+  assertError(await page("other.html"), { code: "usage", exit: 2, says: /"other\.pages": it is no folder/ });
+  assert.equal(Deno.readTextFileSync(`${workspace}/other.pages`), "mine");
+  assert.equal((await page("new.html")).code, 0);
+  const pages = [...bytesBelow(`${workspace}/new.pages`).keys()];
+  assert.equal(pages.length, 4);
+  for (const name of pages) assert.ok(new TextEncoder().encode(name).length <= 215, name);
+  assertError(await page(`${"x".repeat(300)}.html`), {
+    code: "storage_failed",
+    exit: 14,
+    says: /name too long/i,
+  });
+});
