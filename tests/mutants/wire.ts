@@ -129,4 +129,11 @@ export const WIRE_MUTANTS: readonly Mutant[] = [
     promise: "reasoning.md: OpenAI's own endpoint gets the arguments of a call verbatim",
     area: ["doors/wire"],
   },
+  {
+    file: "src/apis/responses/deltas.ts",
+    text: "if (isOutside) this.#outside.push(data);",
+    replacement: "",
+    promise: "protocol.md: a completed response that holds arguments of no call is damaged",
+    area: ["doors/wire/streams_test.ts"],
+  },
 ];

@@ -95,7 +95,7 @@ export class ResponsesAssembler implements Assembler {
     }
     if (this.#broken !== undefined) return this.#finishBroken(this.#broken);
     if (name !== undefined && name !== TEXT_DELTA && this.#ignores(name)) {
-      if (SPARE_EVENTS.has(name)) this.#deltas.keep(data);
+      if (SPARE_EVENTS.has(name)) this.#deltas.keep(data, this.#begun.size === 0);
       return NOTHING;
     }
     const plain = name === TEXT_DELTA ? readPlainDelta(data) : null;
@@ -117,7 +117,9 @@ export class ResponsesAssembler implements Assembler {
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
     const read = readResponsesEvent(payload, name);
-    if (read.type !== undefined && SPARE_EVENTS.has(read.type)) this.#deltas.keep(data);
+    if (read.type !== undefined && SPARE_EVENTS.has(read.type)) {
+      this.#deltas.keep(data, this.#begun.size === 0);
+    }
     return this.#take(read, data);
   }
 
@@ -197,6 +199,7 @@ export class ResponsesAssembler implements Assembler {
       return NOTHING;
     }
     this.#begun.delete(outputIndex);
+    this.#deltas.take(item, outputIndex);
     const filled = this.#deltas.filled(item, outputIndex);
     if (this.#begun.size === 0) this.#deltas.release();
     if (filled === null) return this.#give(item, outputIndex);
@@ -264,6 +267,7 @@ export class ResponsesAssembler implements Assembler {
     const updates: StreamUpdate[] = [];
     for (const { item, outputIndex } of this.#ledger.missing(final.output)) {
       this.#notices.push(`Item ${outputIndex} (${quoted(item.type)}) came only with the terminal event`);
+      this.#deltas.take(item, outputIndex);
       updates.push(...this.#give(item, outputIndex));
     }
     const damage = final.status === "completed" ? this.#damage() : null;
@@ -288,8 +292,7 @@ export class ResponsesAssembler implements Assembler {
       this.#ledger.lacksAt(index, item) && this.#deltas.filled(item, index) === null
     );
     if (lost !== undefined) return `never ends the item ${quoted(lost[1].type)} that it began`;
-    const isNameless = this.#begun.size === 0 && this.#deltas.holdsArguments();
-    return isNameless ? "holds arguments of a call that never began" : null;
+    return this.#deltas.lacksCalls() ? "holds arguments of a call that never began" : null;
   }
 
   #finishBroken(start: string): readonly StreamUpdate[] {

@@ -43,6 +43,12 @@ export class DeltaReader {
   readonly #contents = new Map<number, Content>();
   /** Data of events that are read only if an item has no content. */
   readonly #spare: string[] = [];
+  /** Those of them that came while no item was open. */
+  readonly #outside: string[] = [];
+  /** Positions of items that began in an event of their own. */
+  readonly #begun = new Set<number>();
+  /** Number of calls that came without such an event. */
+  #unannounced = 0;
   readonly #summaryIndexes = new Map<number, number>();
   /** Positions of announced items by their ids, for servers whose deltas name no position (protocol §12). */
   readonly #announced = new Map<string, number>();
@@ -51,6 +57,7 @@ export class DeltaReader {
   /** Notes the position of an item, and the phase of a message, which its deltas do not repeat (protocol §2.5). */
   announce(outputIndex: number, item: Item): void {
     this.#latest = outputIndex;
+    this.#begun.add(outputIndex);
     if (typeof item.id === "string") this.#announced.set(item.id, outputIndex);
     if (typeof item.phase === "string") this.#phases.set(outputIndex, item.phase);
   }
@@ -96,12 +103,18 @@ export class DeltaReader {
     return delta === "" ? NOTHING : [{ kind: "reasoning_delta", outputIndex, delta }];
   }
 
-  /** Keeps the data of an event for {@linkcode filled}. */
-  keep(data: string): void {
+  /** Keeps the data of an event for {@linkcode filled}; `isOutside` if no item is open. */
+  keep(data: string, isOutside: boolean): void {
     this.#spare.push(data);
+    if (isOutside) this.#outside.push(data);
   }
 
-  /** Forgets what {@linkcode keep} kept: no item is open. */
+  /** Notes an item that came whole. */
+  take({ type }: Item, outputIndex: number): void {
+    if (type !== "message" && type !== "reasoning" && !this.#begun.has(outputIndex)) this.#unannounced++;
+  }
+
+  /** Forgets what {@linkcode keep} kept for {@linkcode filled}: no item is open. */
   release(): void {
     this.#spare.length = 0;
   }
@@ -111,11 +124,19 @@ export class DeltaReader {
     return [...this.#contents.keys()].sort((a, b) => a - b);
   }
 
-  /** True if the kept events hold arguments of a call. */
-  holdsArguments(): boolean {
-    return this.#spare.some((data) =>
-      /function_call_arguments|custom_tool_call_input/.test(parsedObject(data)?.type as string)
-    );
+  /**
+   * True if arguments came for more calls than there are. Calls are counted, as some servers give the arguments another
+   * position than their call.
+   */
+  lacksCalls(): boolean {
+    const places = new Set([...this.#outside, ...this.#spare].flatMap((data) => {
+      const json = parsedObject(data);
+      const { type = "", place } = json === null ? {} : readResponsesEvent(json);
+      if (json === null || !/function_call_arguments|custom_tool_call_input/.test(type)) return [];
+      const id = stringMember(json, "item_id") ?? "";
+      return [place ?? this.#announced.get(id) ?? id];
+    }));
+    return [...places].filter((place) => !this.#begun.has(place as number)).length > this.#unannounced;
   }
 
   /** An item without content of its own, with that of its deltas; `null` if it has content, or the deltas have none. */

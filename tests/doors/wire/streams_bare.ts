@@ -51,6 +51,8 @@ const pieces = (type: string, output_index: number, ...texts: readonly string[])
 /** A call that came without its arguments, and its pieces. */
 const HOLLOW_CALL = { ...CALL, arguments: "" };
 const PIECES = pieces("function_call_arguments", 0, '{"a"', ":1}");
+/** Arguments at position 1. */
+const ARGUMENTS = pieces("function_call_arguments", 1, '{"a":1}');
 const FILLED_CALL = { ...CALL, arguments: '{"a":1}' };
 const CUSTOM = { id: "ctc_1", type: "custom_tool_call", call_id: "call_3", name: "patch" };
 const BARE = { id: "rs_2", type: "reasoning", summary: [] };
@@ -174,6 +176,40 @@ export const ONLY_DELTAS: StreamRows = {
     events: [done(0, MESSAGE), ...pieces("function_call_arguments", 1, "{}"), end],
     ...{ items: [MESSAGE], error: "bad_stream" },
   },
+  ...Object.fromEntries(
+    ([
+      ["before another item", [...PIECES, added(1, HOLLOW), done(1, MESSAGE), end], [MESSAGE]],
+      ["beside an open message", [added(0, HOLLOW), text(0, "Hello"), ...ARGUMENTS, end], []],
+      ["beside a call that began", [...PIECES, added(1, { ...OTHER, arguments: "" }), done(1, OTHER), end], [
+        OTHER,
+      ]],
+      ["beside another that never began", [...PIECES, ...ARGUMENTS, done(0, CALL), end], [CALL]],
+    ] as const).map(([where, events, items]) => [
+      `arguments of a call that is lost ${where} make the stream a broken one`,
+      { events, items, error: "bad_stream" },
+    ]),
+  ),
+  ...Object.fromEntries(
+    ([
+      ["before a call that only the terminal event has", [...PIECES, completed({ output: [FILLED_CALL] })]],
+      ["once more after the end of their call", [
+        added(0, HOLLOW_CALL),
+        ...[...PIECES, done(0, FILLED_CALL)],
+        { type: "response.function_call_arguments.done", output_index: 0, arguments: '{"a":1}' },
+        end,
+      ]],
+      ["at another position than their call, which never began", [...ARGUMENTS, done(0, FILLED_CALL), end]],
+      ["without a position, by the id of their call", [
+        added(0, HOLLOW_CALL),
+        done(0, FILLED_CALL),
+        { type: "response.function_call_arguments.done", item_id: "fc_1", arguments: '{"a":1}' },
+        end,
+      ]],
+    ] as const).map(([where, events]) => [
+      `arguments that come ${where} belong to it`,
+      { events, items: [FILLED_CALL], error: null },
+    ]),
+  ),
   "an item that ended before a cut has the text of its deltas": {
     events: [text(0, "Hello"), done(0, HOLLOW)],
     ...{ items: [MESSAGE], error: "stream_cut" },
