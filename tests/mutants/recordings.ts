@@ -125,7 +125,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/raw_heads_test.ts"],
   },
   {
-    file: "src/fixture/serve/pace.ts",
+    file: "src/fixture/serve/play.ts",
     text: "const left = asked + ms / pace - clock.monotonic();",
     replacement: "const left = asked + ms - clock.monotonic();",
     promise: "fixtures.md: chunks come at their recorded times, divided by the pace",

@@ -5,7 +5,7 @@ import { counted } from "../../domain/text.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import type { RouteServers } from "../../fixture/loopback/route.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
-import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
+import { type Pace, parsePace } from "../../fixture/serve/play.ts";
 import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { ServeEvent } from "../../fixture/event.ts";
 import type { NumberedExchange } from "../../fixture/exchange.ts";
