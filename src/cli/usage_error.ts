@@ -102,12 +102,16 @@ export function usageError(error: Error, args: readonly string[], verbs: Verbs):
 /** The hint for a word of another program, or a verb of recordings without `fixture`; `null` for any other word. */
 function slipOf(args: readonly string[], { fixture }: Verbs): string | null {
   const [first = "", ...rest] = args[0] === "fixture" ? args.slice(1) : args;
-  const known = fixture.some(({ name }) => name === first) ? first : FIXTURE_SLIPS[first];
+  const slip = Object.hasOwn(FIXTURE_SLIPS, first) ? FIXTURE_SLIPS[first] : undefined;
+  const known = fixture.some(({ name }) => name === first) ? first : slip;
   const folder = rest.find(holdsRecordings);
+  const folders = known === "diff"
+    ? [...rest.filter(holdsRecordings), "DIR", "DIR"].slice(0, 2)
+    : [folder ?? "DIR"];
   if (
     known !== undefined && (args[0] === "fixture" || folder !== undefined || !Object.hasOwn(SLIPS, first))
   ) {
-    return `Try: ${commandLine(["reprise", "fixture", known, folder ?? "DIR"])}`;
+    return `Try: ${commandLine(["reprise", "fixture", known, ...folders])}`;
   }
   return Object.hasOwn(SLIPS, first) ? `Try: reprise ${SLIPS[first]}` : null;
 }
@@ -199,11 +203,15 @@ function isFolder(arg: string): boolean {
   return !isProgram || holdsRecordings(arg);
 }
 
-/** True for a folder with a recording in it or in a subfolder. */
+/** True for a folder with a recording in it or in a subfolder, as far as it can be read. */
 function holdsRecordings(arg: string): boolean {
-  if (otherKind(arg) !== "a directory") return false;
-  const names = [...Deno.readDirSync(arg)].map(({ name }) => name);
-  return ["", ...names].some((name) => isFile(`${arg}/${name}/fixture.json`));
+  try {
+    if (otherKind(arg) !== "a directory") return false;
+    const names = [...Deno.readDirSync(arg)].map(({ name }) => name);
+    return ["", ...names].some((name) => isFile(`${arg}/${name}/fixture.json`));
+  } catch {
+    return false;
+  }
 }
 
 /** True unless an argument of `serve` is rather the path of a folder that is not there. */

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import deno from "../../deno.json" with { type: "json" };
 import { type Json, sha256 } from "../support/files.ts";
 import { answer, message, rateLimited, unauthorized } from "../support/scripted_api/responses.ts";
+import { needing } from "../support/needs.ts";
 import { events, Sandbox } from "../support/reprise.ts";
-import { assertError, MODEL, Place, readsThenAnswers } from "./harness.ts";
+import { assertError, LACKS_MODES, MODEL, Place, readsThenAnswers, WITH_MODES } from "./harness.ts";
 
 /** The members that scripts rely on, in order. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -197,6 +198,10 @@ test("a mistyped verb or flag is exit 2 with a suggestion, and no verb at all pr
       ["lint x", /^Try: reprise fixture lint DIR$/],
       ["fixture list f", /^Try: reprise fixture ls f$/],
       ["fixture list", /^Try: reprise fixture ls DIR$/],
+      ["diff f f/a", /^Try: reprise fixture diff f f\/a$/],
+      ["diff f", /^Try: reprise fixture diff f DIR$/],
+      ["fixture constructor", /^See "reprise fixture --help"$/],
+      ["toString f", /^See "reprise --help"$/],
       ["ls f", /^It holds recordings: reprise fixture ls f$/],
       ["learn x", /^See "reprise --help"$/],
       ["init", /^See "reprise --help"$/],
@@ -219,3 +224,31 @@ test("a mistyped verb or flag is exit 2 with a suggestion, and no verb at all pr
   assert.equal(code, 2);
   assert.match(stdout + stderr, /Usage: reprise/);
 });
+
+test.process(
+  needing("a folder that cannot be read is a clear error, in hints and in fixture show", LACKS_MODES),
+  async () => {
+    await using place = new Place([]);
+    const { workspace } = place.sandbox;
+    Deno.mkdirSync(`${workspace}/f/closed`, { recursive: true, mode: 0o755 });
+    Deno.chmodSync(`${workspace}/f/closed`, 0);
+    for (
+      const [args, code, says] of [
+        [["prune", "f/closed"], 2, /Try: reprise rm/],
+        [["lint", "f/closed"], 2, /Try: reprise fixture lint DIR/],
+        [["ls", "f/closed"], 2, /Too many arguments[^]*hint: See/],
+        [["fixture", "show", "f"], 14, /error: Cannot read the fixture: permission denied/],
+        [
+          ["fixture", "show", "f", "--html", "f.html"],
+          14,
+          /error: Cannot read the fixture: permission denied/,
+        ],
+      ] as const
+    ) {
+      const called = await place.call(args, { through: WITH_MODES });
+      assert.match(called.stderr, says);
+      assert.deepEqual([called.code, called.stderr.includes("Uncaught")], [code, false]);
+    }
+    Deno.chmodSync(`${workspace}/f/closed`, 0o700);
+  },
+);
