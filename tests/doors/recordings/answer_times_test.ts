@@ -57,7 +57,7 @@ withHome("the end of an answer has its times, of every kind of answer", async (h
     assert.equal(event.request, n + 2);
     assert.ok(event.at_ms >= last && event.first_byte_at_ms !== null && !("hung_up" in event));
   }
-});
+}, test.long);
 
 withHome("a client that hangs up is known, and the server that stops is no such client", async (home) => {
   home.fixture("a", [A, A, A, A].map((body) => exchangeOf(sent(body, { answer: ANSWER }))));
