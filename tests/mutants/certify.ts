@@ -115,4 +115,28 @@ export const CERTIFY_MUTANTS: readonly Mutant[] = [
     replacement: "return at;",
     promise: "certify.md: a short answer is no part of another word",
   },
+  {
+    ...{ file: "src/cli/certify/calls.ts", area: ["unit/cli/answer_parts_test.ts"] },
+    text: "return meaning.whole ? toolCallsIn(meaning.item) : [];",
+    replacement: "return toolCallsIn(meaning.item);",
+    promise: "certify.md: a call that began is not finished",
+  },
+  {
+    ...{ file: "src/cli/certify/calls.ts", area: ["unit/cli/answer_parts_test.ts"] },
+    text: "return meaning.reason === undefined ? [] :",
+    replacement: "return meaning.reason !== undefined ? [] :",
+    promise: "certify.md: the finish reason finishes the calls of Chat Completions",
+  },
+  {
+    ...{ file: "src/cli/certify/certify.ts", area: ["cli/binary/certify_test.ts"] },
+    text: "BAD.has(first.verdict) ? await this.#judged(cell, baseline) : first",
+    replacement: "first",
+    promise: "certify.md: a bad cell runs again",
+  },
+  {
+    ...{ file: "src/cli/certify/reporters.ts", area: ["cli/binary/certify_test.ts"] },
+    text: "BAD.has(verdict) && verdict !== accepted",
+    replacement: "BAD.has(verdict) && accepted === null",
+    promise: "certify.md: another bad verdict than the accepted one fails",
+  },
 ];

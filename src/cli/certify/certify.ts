@@ -119,12 +119,16 @@ class Grid {
       output.note("The command prints no answer that can be compared: --answer names a file with it");
     }
     const progress = new Progress(output, this.#setup.ports);
+    const began = this.#setup.ports.clock.monotonic();
     const tick = () => {
+      const past = this.#setup.ports.clock.monotonic() - began;
       const left = quick.filter((cell) => !this.#results.has(cell)).length;
+      const done = quick.length - left;
+      const leftMs = left === 0 ? flags.maxWait * 1000 - past : done === 0 ? needsMs : left * past / done;
       const bad = [...this.#results.values()].filter(isBad).length;
       progress.step(() =>
         `${this.#results.size} of ${counted(this.#cells.length, "cell")}, ${bad} bad, ` +
-        `about ${duration(left / Math.max(1, quick.length) * needsMs)} left`
+        `about ${duration(Math.max(0, leftMs))} left`
       );
     };
     const timer = progress.isShown ? setInterval(tick, 200) : undefined;
@@ -263,7 +267,7 @@ class Grid {
 /** Longest time before the first request, in seconds. */
 const SLOWEST_START = 330;
 /** Typical time of the retries of a cell, in milliseconds. */
-const RETRIES_MS = 2000;
+const RETRIES_MS = 1000;
 
 function baselineOf(runs: readonly [Run, Run], texts: readonly string[]): Baseline {
   const [first] = runs;
