@@ -378,4 +378,5 @@ withHome(
     assert.deepEqual(outcomeOf(await server.ask(A)), "2 exact");
     assert.deepEqual((await server.end()).unmet_faults, []);
   },
+  test.long,
 );
