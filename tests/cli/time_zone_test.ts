@@ -93,7 +93,7 @@ test.process("show, ls and search have times in the time zone, each with its off
   const label = offset === "+02:00" ? "" : " UTC+02:00";
   assert.ok(show.includes(`2026-07-01 23:59:59${label} to ${shown("Europe/Berlin")} UTC${offset}\n`), show);
   assert.match(show, /── 1 · run 1 · user · 2026-07-01 23:59:59 · seq 1\n/);
-  assert.match(await text("show", session), /── 1 · run 1 · user · 2026-07-02 06:59:59\n/);
+  assert.match(await text("show", session), /── 1 · run 1 · user · 2026-07-02 06:59:59 · seq 1\n/);
   assert.match(await text("show", session, "--tz", "utc"), /^time +2026-07-01 21:59:59 to .* UTC$/m);
   for (const [flags, zone] of [[berlin, "Europe/Berlin"], [[], "Asia/Tokyo"]] as const) {
     for (const args of [["ls"], ["search", "Seen"]]) {
