@@ -36,7 +36,7 @@ const rows:
     ],
     ["Messages before the stop reason", message("Oslo"), '"type":"message_delta"', 1, "In Oslo"],
     ["Chat Completions", CHAT, "", 1, "I look"],
-    ["Chat Completions before [DONE]", CHAT, "data: [DONE]", 1, "I look"],
+    ["Chat Completions before its usage", CHAT, '"choices":[],', 1, "I look"],
     ["Chat Completions before the finish reason", CHAT, '"finish_reason":"tool_calls"', 0, "I look"],
     [
       "Chat Completions with [DONE] alone",
