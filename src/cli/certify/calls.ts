@@ -9,7 +9,7 @@ import {
 } from "../../domain/json.ts";
 import { answerOf, listedItems, meaningsOf, type RecordedAnswer } from "../../fixture/inspect/answer.ts";
 import { canonicalText } from "../../fixture/match/canonical_text.ts";
-import type { FixtureExchange } from "../../fixture/read.ts";
+import type { FixtureExchange } from "../../fixture/exchange.ts";
 
 /** A call of a tool, with its arguments as JSON in one spelling. */
 export interface ToolCall {

@@ -4,7 +4,7 @@ import { concatBytes } from "../../domain/bytes.ts";
 import { applyFault } from "../../fixture/faults/apply.ts";
 import { parseFault } from "../../fixture/faults/fault.ts";
 import { faultLine, hasPlaceFor, NAMED_FAULTS, type NamedFault } from "../../fixture/faults/named.ts";
-import type { FixtureExchange } from "../../fixture/read.ts";
+import type { FixtureExchange } from "../../fixture/exchange.ts";
 import { answerParts, type ToolCall } from "./calls.ts";
 import type { CertifyFlags } from "./command.ts";
 import type { BrokenExchange } from "./verdict.ts";

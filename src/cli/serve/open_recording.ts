@@ -6,12 +6,8 @@ import { dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
-import {
-  checkRules,
-  type MatchRules,
-  mergeRules,
-  refusedFlag,
-} from "../../fixture/match/rules/match_rules.ts";
+import { checkRules, mergeRules, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
+import type { MatchRules } from "../../fixture/file_schemas.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import { EarlierPlayer } from "../../fixture/record/earlier_player.ts";

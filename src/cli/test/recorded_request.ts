@@ -5,7 +5,7 @@ import { sha256Hex } from "../../domain/hash.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { bodyJson } from "../../fixture/match/compared_json.ts";
 import { requestKey } from "../../fixture/match/request_key.ts";
-import type { FixtureExchange } from "../../fixture/read.ts";
+import type { FixtureExchange } from "../../fixture/exchange.ts";
 import type { SentRequest } from "./step.ts";
 
 /**
