@@ -29,7 +29,7 @@ export const MERGE_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/merge/conflict.ts",
-    text: 'if (readParts(reader, ["="]) === null) return null;',
+    text: 'if (readParts(reader, ["="], width) === null) return null;',
     replacement: "",
     promise: "fixtures.md: the markers may have a base",
     area: GIT,
