@@ -58,7 +58,7 @@ export const FAULT_MUTANTS: readonly Mutant[] = [
     promise: "rules.md: drop ends the connection before a head",
   },
   {
-    ...{ file: `${SERVE}/pace.ts`, area: places },
+    ...{ file: `${SERVE}/play.ts`, area: places },
     text: 'if ("bytes" in step) return true;\n    if',
     replacement: "return true;\n    if",
     promise: "rules.md: stall before the head sends no byte",
