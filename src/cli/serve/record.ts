@@ -60,6 +60,7 @@ export async function recordVerb(
     flags,
     declared,
     isSuite,
+    ...(mode.into === out ? {} : { replaces: out }),
     grows: flags.append === true || plays,
     keepsErrors: mode.mode === null || flags.keepErrors === true,
     playing: await playOptions(ports, { flags, wraps, mode, view }),

@@ -4,6 +4,8 @@
  */
 import { basename, dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
+import { ATTRIBUTES_FILE } from "../../fixture/files.ts";
+import { STAGING_FOLDER } from "../../fixture/format.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
 import { makeDirectories, removeTree } from "../../fixture/seal.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -13,6 +15,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { absolute, switchVariable } from "../settings.ts";
 import type { RecordFlags } from "./command.ts";
 import { pruneUnused } from "./obsolete.ts";
+import { requireReplaceable } from "./recording_folder.ts";
 
 /** Reason to send nothing to the API, as the end of a sentence, and what to do about requests without a recording. */
 export interface Unsent {
@@ -70,7 +73,7 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
     });
   }
   const into = mode === "all" ? `${dirname(out)}/.${basename(out)}.recording-${ports.process.pid}` : out;
-  if (mode === "all") await requireUnlocked(ports, out);
+  if (mode === "all") await requireReplaceable(ports, out);
   const isRecorded = (path: string) => files.facts(`${path}/fixture.json`) !== null;
   return {
     mode,
@@ -99,7 +102,15 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
   };
 }
 
-/** Moves new recordings to their places. Each replaces a recording, and the tests that did not run keep theirs. */
+/** Names in a folder that a recording writes. */
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  "fixture.json",
+  "exchanges",
+  ATTRIBUTES_FILE,
+  STAGING_FOLDER,
+]);
+
+/** Moves new recordings to their places, and what others put beside the old ones. Each replaces a recording, and the tests that did not run keep theirs. */
 async function replaceRecordings(
   ports: ProgramPorts,
   { into, out }: Pick<ModePlan, "into" | "out">,
@@ -122,7 +133,11 @@ async function replaceRecordings(
       const [fresh, place, old] = [`${into}${name}`, `${out}${name}`, `${into}${name}.old`];
       if (exists(place)) files.rename(place, old);
       files.rename(fresh, place);
-      if (exists(old)) removeTree(files, old);
+      if (!exists(old)) continue;
+      for (const other of files.list(old).filter((each) => !OWN_NAMES.has(each))) {
+        files.rename(`${old}/${other}`, `${place}/${other}`);
+      }
+      removeTree(files, old);
     }
     files.syncDirectory(dirname(`${out}${moved[0] ?? ""}`));
   } catch (error) {

@@ -1,6 +1,10 @@
 /** Folder of `record --out`: a fixture, or a folder with the fixtures of tests. */
 import type { Files } from "../../domain/ports.ts";
+import { refusedInFixture } from "../../fixture/files.ts";
 import { STAGING_FOLDER } from "../../fixture/format.ts";
+import { mergeRules } from "../../fixture/match/rules/match_rules.ts";
+import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
+import { readHeader } from "../../fixture/read.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import { TestRecordings } from "../../fixture/record/test_recordings.ts";
 import { upstreamsOf } from "../../fixture/upstreams.ts";
@@ -15,6 +19,8 @@ import { readListed } from "./served_fixtures.ts";
 export interface FolderOptions extends Omit<OpenOptions, "test"> {
   /** True for a folder that holds the fixtures of tests, even if none is there yet. @default {false} */
   readonly isSuite?: boolean;
+  /** Folder whose recordings the new ones will replace; these keep its match rules and its variables that are no secrets. */
+  readonly replaces?: string;
 }
 
 /** Folder that is being recorded into. */
@@ -49,7 +55,10 @@ export async function openFolder(
   const { files } = ports;
   const tooShort = new Set<string>();
   const opened = async (at: string, test: string | null) => {
-    const recording = await openRecording(ports, at, { ...options, test });
+    const kept = options.replaces === undefined
+      ? {}
+      : await keptBy(files, `${options.replaces}${at.slice(path.length)}`, options);
+    const recording = await openRecording(ports, at, { ...options, ...kept, test });
     for (const name of recording.tooShort) tooShort.add(name);
     return recording;
   };
@@ -66,6 +75,34 @@ export async function openFolder(
     open: opened,
   });
   return { recordings, before: own?.before?.exchanges.length ?? 0, tooShort };
+}
+
+/** Returns the options of a recording that replaces the one at `path`, if one is there. */
+async function keptBy(
+  files: Files,
+  path: string,
+  { declared, flags }: OpenOptions,
+): Promise<Partial<Pick<OpenOptions, "declared" | "flags">>> {
+  if (files.facts(`${path}/fixture.json`) === null) return {};
+  const { match, not_secret: open = [] } = readHeader(files, path);
+  await compilePatterns(match?.replace ?? [], refusedInFixture(path));
+  const notSecret = [...new Set([...open, ...flags.notSecret ?? []])];
+  return { declared: mergeRules(match, declared), flags: { ...flags, notSecret } };
+}
+
+/**
+ * Requires a place that a new recording may replace: it holds recordings, or nothing. Reads names only.
+ *
+ * @throws {RepriseError} `usage` for any other place, `fixture_locked`.
+ */
+export async function requireReplaceable(ports: ProgramPorts, path: string): Promise<void> {
+  try {
+    if (holdsTests(ports.files, path)) return;
+    await requireUnlocked(ports, path);
+    requireRecordable(ports.files, path, { grows: true, lock: null });
+  } catch (error) {
+    throw fileError(error, "replace the recording", path);
+  }
 }
 
 /**

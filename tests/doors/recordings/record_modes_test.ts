@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answering, RawUpstream } from "../../support/raw_upstream.ts";
 import { test } from "../../support/test.ts";
 import { type RecordingHome, withHome } from "./home.ts";
-import { exchangesOf } from "./recording_files.ts";
+import { edit, exchangesOf, headerOf, seal, write } from "./recording_files.ts";
 
 /** An upstream that echoes, but answers the input "fail" with an error. */
 const echoing = () =>
@@ -134,4 +134,69 @@ withHome("modes that exclude each other, or could send nothing, are refused", as
     assert.equal(code, 2, stderr);
     assert.match(stderr, says);
   }
+}, test.long);
+
+withHome(
+  "all keeps the match rules and the open variables of what it replaces, and the files beside",
+  async (home) => {
+    await using upstream = echoing();
+    const ask = async (out: string, flags: readonly string[], test = "") => {
+      await using recorder = await home.record(upstream.origin, { out, flags });
+      await recorder.ask(`${test}/v1/responses`, { model: "m", input: "a" });
+      await recorder.end(0);
+    };
+    for (const [out, test, inner] of [["r", "", "r"], ["s", "/t/x", "s/x"]] as const) {
+      await ask(out, ["--ignore", "$..metadata", "--not-secret", "OPEN_KEY"], test);
+      const path = `${home.directory}/${inner}`;
+      edit(`${path}/fixture.json`, (text) => {
+        const header = JSON.parse(text);
+        header.match.replace = [{ pattern: "took \\d+", with: "took N" }];
+        return JSON.stringify(header);
+      });
+      seal(path);
+      write(`${path}/notes.txt`, "mine");
+      await ask(out, ["--mode", "all", "--ignore", "$.user"], test);
+      const { match, not_secret } = headerOf(path);
+      assert.deepEqual(match, {
+        ignore: ["$..metadata", "$.user"],
+        replace: [{ pattern: "took \\d+", with: "took N" }],
+      });
+      assert.deepEqual(not_secret, ["OPEN_KEY"]);
+      assert.equal(Deno.readTextFileSync(`${path}/notes.txt`), "mine");
+      Deno.removeSync(`${path}/notes.txt`);
+      assert.equal(exchangesOf(path).length, 1);
+    }
+  },
+);
+
+withHome("all replaces nothing but recordings, and says so before the command starts", async (home) => {
+  await using upstream = echoing();
+  write(`${home.directory}/file`, "mine");
+  write(`${home.directory}/folder/notes.txt`, "mine");
+  write(`${home.directory}/job/session.json`, "{}");
+  write(`${home.directory}/job/fixture.json`, "{}");
+  const record = ["record", "--upstream", upstream.origin, "--mode", "all", "--out"];
+  for (
+    const [out, says] of [
+      ["file", /Cannot record into ".*file": it is a file/],
+      ["file/below", /Not a directory|it is a file/],
+      ["folder", /Cannot record into ".*folder": it is not empty/],
+      ["job", /job/],
+    ] as const
+  ) {
+    const { code, stderr } = await home.call([
+      ...record,
+      `${home.directory}/${out}`,
+      "--",
+      "touch",
+      "started",
+    ], {
+      cwd: home.directory,
+    });
+    assert.notEqual(code, 0, out);
+    assert.match(stderr, says);
+    assert.doesNotMatch(stderr, /Unexpected/);
+  }
+  assert.deepEqual([...Deno.readDirSync(home.directory)].filter(({ name }) => name === "started"), []);
+  assert.equal(Deno.readTextFileSync(`${home.directory}/file`), "mine");
 }, test.long);
