@@ -22,6 +22,7 @@ import {
   dummyKeys,
   notStarted,
   REPLAY_VARIABLE,
+  type ServedRoute,
 } from "../serve/wrapped_command.ts";
 import { openPlace, type PlaceFlags } from "./place.ts";
 
@@ -138,20 +139,10 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
   const timer = setInterval(look, LOOK_MS);
   try {
     const served = servers.servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
-    const env: Record<string, string> = {
-      ...allVariables(),
-      ...loopbackDirect(readVariable),
-      ...clientEnvironment(served),
-      ...representing(ports, served),
-      ...dummyKeys(ports, served, DUMMY_KEY),
-      ...place.variables,
-      [REPLAY_VARIABLE]: "1",
-    };
-    for (const name of [...bypassingVariables(served), ...place.without]) delete env[name];
     const decoders = texts.map(() => new TextDecoder());
     const { end } = await runCommand(command, {
       directory: place.directory,
-      env,
+      env: commandEnvironment(ports, served, place),
       timeoutMs: 2 ** 31 - 1,
       signal: AbortSignal.any([signal, left.signal]),
       onOutput(stream, chunk) {
@@ -169,6 +160,25 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
     clearInterval(timer);
     await servers.stop();
   }
+}
+
+/** Variables of the command: its clients are led to the servers, with keys that no API takes. */
+function commandEnvironment(
+  ports: ProgramPorts,
+  served: readonly ServedRoute[],
+  place: ReturnType<typeof openPlace>,
+): Record<string, string> {
+  const env: Record<string, string> = {
+    ...allVariables(),
+    ...loopbackDirect(readVariable),
+    ...clientEnvironment(served),
+    ...representing(ports, served),
+    ...dummyKeys(ports, served, DUMMY_KEY),
+    ...place.variables,
+    [REPLAY_VARIABLE]: "1",
+  };
+  for (const name of [...bypassingVariables(served), ...place.without]) delete env[name];
+  return env;
 }
 
 /** Collects requests from the events about them. */
