@@ -68,9 +68,7 @@ export async function recordVerb(
   });
   const recorder = await listening(ports, { flags, folder, routes, view, answersChecks: mode.mode !== null });
   const served = servedRoutes(recorder);
-  // Tests whose requests are recorded need no key, and most clients do not start without one.
-  const keys = isSuite ? missingKeys(ports, served) : {};
-  const environment = { ...clientEnvironment(served), ...representing(ports, served), ...keys };
+  const environment = environmentOf(ports, served, isSuite);
   const onReady: ServerActs["onReady"] = (base) => {
     const led = served.length > 0 ? { environment } : {};
     const ready = { ...base, out, before: folder.before, ...(plays ? { sends } : {}), ...led };
@@ -110,6 +108,17 @@ export async function recordVerb(
   });
   mode.discard();
   return exitCode;
+}
+
+/** Variables that lead clients to the recorder. */
+function environmentOf(
+  ports: ProgramPorts,
+  served: readonly ServedRoute[],
+  isSuite: boolean,
+): Record<string, string> {
+  // Tests whose requests are recorded need no key, and most clients do not start without one.
+  const keys = isSuite ? missingKeys(ports, served) : {};
+  return { ...clientEnvironment(served), ...representing(ports, served), ...keys };
 }
 
 /** Returns the match rules of the flags, after a test of their patterns. */
