@@ -1,5 +1,5 @@
 /** Canonical form used to match requests: equal for two requests that mean the same to an API. */
-import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue, namesOf } from "../domain/json.ts";
 
 /** Names for values that differ between equivalent requests. */
 export interface CanonicalNames {
@@ -53,7 +53,7 @@ export function mapMembers(
 ): JsonObject {
   if (isRawNumber(object)) return object;
   let members: [string, JsonValue][] | null = null;
-  const names = Object.keys(object);
+  const names = namesOf(object);
   for (let at = 0; at < names.length; at++) {
     const name = names[at] as string;
     const value = object[name];

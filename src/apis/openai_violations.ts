@@ -9,8 +9,8 @@ export const NOT_AN_OBJECT = {
 } as const satisfies FoundViolation<string>;
 
 /** A string with half a surrogate pair anywhere in the body: such JSON is not valid UTF-8 text. */
-export function malformedText(body: JsonValue): FoundViolation<"well_formed">[] {
-  return isWellFormedBody(body) ? [] : [{
+export function* malformedText(body: JsonValue): Generator<FoundViolation<"well_formed">[]> {
+  yield (yield* isWellFormedBody(body)) ? [] : [{
     rule: "well_formed",
     message: "We could not parse the JSON body of your request: it is not valid Unicode.",
   }];

@@ -1,5 +1,5 @@
 /** Rules on requests with their sources, for the checkers of all APIs. */
-import { isJsonObject, type JsonValue } from "../domain/json.ts";
+import { isJsonObject, type JsonValue, namesOf } from "../domain/json.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
 
 /** Sets of rules for requests, by provider. */
@@ -150,11 +150,15 @@ function violationOf(
   };
 }
 
+/** Names that are looked at before other work can run. */
+const NAMES = 10_000;
+
 /**
  * False when a string or a name anywhere in `body` holds half a surrogate pair: such JSON is not valid UTF-8 text.
  * Without recursion, because bodies may be nested deeply.
+ * Yields nothing now and then, as {@linkcode CheckRequest} does.
  */
-export function isWellFormedBody(body: JsonValue): boolean {
+export function* isWellFormedBody(body: JsonValue): Generator<never[], boolean> {
   const open: JsonValue[] = [body];
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value === "string" && !value.isWellFormed()) return false;
@@ -167,9 +171,10 @@ export function isWellFormedBody(body: JsonValue): boolean {
       continue;
     }
     // Names are listed once: of many, that takes longer than the search.
-    for (const name of Object.keys(value)) {
+    for (const [at, name] of namesOf(value).entries()) {
       if (!name.isWellFormed()) return false;
       add(value[name]);
+      if (at % NAMES === NAMES - 1) yield [];
     }
   }
   return true;

@@ -25,7 +25,7 @@ function* chatViolations(body: JsonValue, set: RuleSet): Generator<readonly Chat
     return;
   }
   const messages = placedMessages(body);
-  yield malformedText(body);
+  yield* malformedText(body);
   yield missingFields(body).filter(({ param }) => set !== "azure" || param !== "model");
   yield wrongTypes(body, messages);
   yield unknownRoles(messages);

@@ -73,7 +73,7 @@ function* messagesViolations(
   const request = messagesRequest(body, headers);
   const blocks = request.messages.flatMap((message) => message.blocks);
   const objects = shapedObjects(request);
-  yield isWellFormedBody(body)
+  yield (yield* isWellFormedBody(body))
     ? []
     : [{ rule: "well_formed", message: "The request body is not valid JSON" } as const];
   yield versionHeader(request);

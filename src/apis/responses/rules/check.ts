@@ -48,7 +48,7 @@ export function* responsesViolations(
     return;
   }
   const items = placedItems(body.input);
-  yield malformedText(body);
+  yield* malformedText(body);
   yield wrongItemTypes(body.input, items);
   yield unknownItemTypes(items);
   yield unknownItemFields(items, set);
