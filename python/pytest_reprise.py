@@ -369,7 +369,7 @@ def _without_test(folder, names):
 def _options_of(item):
     """Returns the folder and the options of a test's marker."""
     marker = item.get_closest_marker("reprise")
-    if marker is None or len(marker.args) != 1:
+    if marker is None or len(marker.args) != 1 or not isinstance(marker.args[0], (str, os.PathLike)):
         raise ReplayError(f"Mark the test with the folder of its recordings: {MARK}")
     for name in marker.kwargs:
         if name not in OPTIONS:
@@ -434,6 +434,8 @@ class _Run:
         self.allow_unused = self.options["allow_unused"]
         self._test = item.name
         place = _place_of(item, folder, self.options["id"])
+        if any(path.is_file() for path in place.parents):
+            raise ReplayError(f"Cannot keep recordings in {place.parent}: it is a file, or below one\nhint: {MARK}")
         try:
             self._moved = _move_old(item, folder, self.options["id"], place)
         except OSError as error:

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { beginRequests, endRequests, runAs } from "./network.js";
@@ -194,6 +194,9 @@ class TestApi {
 function planFor(directory, name, { serve = [], record = [], upstreams = {}, faults = [] }) {
   const flags = [...serve, ...faults.flatMap((fault) => ["--fault", fault])];
   const mode = process.env.REPRISE_RECORD ?? "";
+  if (statSync(directory, { throwIfNoEntry: false })?.isFile()) {
+    throw new Error(`Cannot keep recordings in "${directory}": it is a file\nhint: name a folder`);
+  }
   const isRecorded = existsSync(join(directory, name, "fixture.json"));
   if (!RECORDING_MODES.includes(mode) || mode === "new" && isRecorded) {
     const args = ["serve", directory, "--suite", "--json", "--quiet", ...flags];

@@ -288,3 +288,25 @@ def test_left():
   assert.match(await project.passes("pytest"), /^1 passed/m);
   await project.ends();
 });
+
+test("a place of recordings that is a file, or no path, is an error of the test in every mode", {
+  "file": "mine",
+  "test_file.py": `${ASK}@pytest.mark.reprise("file")\ndef test_a(): ask("a")\n`,
+  "test_number.py": `${ASK}@pytest.mark.reprise(3)\ndef test_a(): ask("a")\n`,
+  "file.test.mjs": `import { withReplay } from "@reprise-cli/reprise/node";
+import test from "node:test";
+test("asks", withReplay("file", async (t, api) => { await fetch(api.openai); }));
+`,
+}, async (project) => {
+  for (const mode of ["", "new", "missing", "all", "prune"]) {
+    const env = { REPRISE_RECORD: mode };
+    for (const command of ["pytest", "node --test file.test.mjs"]) {
+      const { code, output } = await project.runs(command, env);
+      assert.equal(code, 1, output);
+      assert.match(output, /Cannot keep recordings in [^]*file"?: it is a file/);
+      assert.doesNotMatch(output, /INTERNALERROR/);
+      if (command === "pytest") assert.match(output, /Mark the test with the folder of its recordings/);
+    }
+  }
+  assert.equal(project.apis.requests.length, 0);
+});

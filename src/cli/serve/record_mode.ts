@@ -8,7 +8,7 @@ import { ATTRIBUTES_FILE } from "../../fixture/files.ts";
 import { STAGING_FOLDER } from "../../fixture/format.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
 import { makeDirectories, removeTree } from "../../fixture/seal.ts";
-import { fileError } from "../../store/fs_errors.ts";
+import { fileError, systemCode } from "../../store/fs_errors.ts";
 import { isCi } from "../environment.ts";
 import { requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -53,13 +53,14 @@ export interface ModePlan {
 /**
  * Resolves the mode of a recording.
  *
- * @throws {RepriseError} `usage` for `all` and `prune` of tests that a helper ends, and for `all` that may send nothing;
+ * @throws {RepriseError} `usage` for a path below a file, for `all` and `prune` of tests that a helper ends, and for `all` that may send nothing;
  * `fixture_locked`.
  */
 export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise<ModePlan> {
   const { files } = ports;
   const mode = flags.mode ?? (flags.missing === true ? "missing" : null);
   const out = absolute(ports, flags.out);
+  requirePlace(ports, out);
   const isLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true ||
     !isCi(ports);
   if (flags.suite === true && (mode === "all" || mode === "prune")) {
@@ -100,6 +101,18 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
       if (into !== out && files.facts(into) !== null) removeTree(files, into);
     },
   };
+}
+
+/** Requires a path that is a folder or could be one: no part of it is a file. */
+function requirePlace({ files }: ProgramPorts, path: string): void {
+  try {
+    files.facts(`${path}/fixture.json`);
+  } catch (error) {
+    if (systemCode(error) !== "ENOTDIR") throw fileError(error, "begin the recording", path);
+    throw new RepriseError("usage", `Cannot record into "${path}": it is a file, or below one`, {
+      hint: "Give a fixture, or a folder that is new or empty",
+    });
+  }
 }
 
 /** Names in a folder that a recording writes. */

@@ -179,7 +179,7 @@ withHome("all replaces nothing but recordings, and says so before the command st
   for (
     const [out, says] of [
       ["file", /Cannot record into ".*file": it is a file/],
-      ["file/below", /Not a directory|it is a file/],
+      ["file/below", /Cannot record into ".*below": it is a file, or below one/],
       ["folder", /Cannot record into ".*folder": it is not empty/],
       ["job", /job/],
     ] as const
@@ -198,5 +198,32 @@ withHome("all replaces nothing but recordings, and says so before the command st
     assert.doesNotMatch(stderr, /Unexpected/);
   }
   assert.deepEqual([...Deno.readDirSync(home.directory)].filter(({ name }) => name === "started"), []);
+  assert.equal(Deno.readTextFileSync(`${home.directory}/file`), "mine");
+}, test.long);
+
+withHome("no mode records into a file or below one", async (home) => {
+  write(`${home.directory}/file`, "mine");
+  for (
+    const mode of [
+      [],
+      ["--suite", "--missing"],
+      ...["new", "missing", "all", "prune"].map((each) => ["--mode", each]),
+    ]
+  ) {
+    for (const out of ["file", "file/below"]) {
+      const args = [
+        "record",
+        "--upstream",
+        "http://127.0.0.1:9",
+        ...mode,
+        "--out",
+        `${home.directory}/${out}`,
+        "--json",
+      ];
+      const { code, stdout } = await home.call(args);
+      assert.equal(code, 2, stdout);
+      assert.match(stdout, /"usage".*Cannot record into .*: it is a file, or below one/);
+    }
+  }
   assert.equal(Deno.readTextFileSync(`${home.directory}/file`), "mine");
 }, test.long);
