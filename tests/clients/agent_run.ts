@@ -91,7 +91,7 @@ export const CHANGED: Place = {
 export interface Replayed {
   readonly client: Called;
   readonly server: Called;
-  /** The events of `serve` about each request. */
+  /** The events of `serve` about each request, without those about the end of its answer. */
   readonly events: readonly Json[];
   /** `serve.ended`. */
   readonly ended: Json;
@@ -155,7 +155,8 @@ export class AgentSandbox extends Sandbox {
     const events = server.stdout.trimEnd().split("\n").map((line): Json => JSON.parse(line));
     const ended = events.at(-1);
     assert(ended?.type === "serve.ended", server.stdout);
-    return { client, server, events: events.filter(({ request }) => request !== undefined), ended };
+    const verdicts = events.filter(({ type, request }) => request !== undefined && type !== "answered");
+    return { client, server, events: verdicts, ended };
   }
 
   /** The API provider of a server on this machine is unknown. */

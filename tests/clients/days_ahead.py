@@ -65,9 +65,19 @@ def become(command, parent):
         os._exit(127)
 
 
+def stack_of(pid):
+    """Returns the stack pointer of a process that stops: the kernel says "running" until it has."""
+    for _ in range(5000):
+        with open(f"/proc/{pid}/syscall") as state:
+            fields = state.read().split()
+        if len(fields) > 1:
+            return int(fields[-2], 16)
+        time.sleep(0.001)
+    raise TimeoutError(f"process {pid} does not stop")
+
+
 def hide_clock_page(pid):
-    with open(f"/proc/{pid}/syscall") as state:
-        stack = int(state.read().split()[-2], 16)
+    stack = stack_of(pid)
     with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
         def word(at):
             memory.seek(at)
