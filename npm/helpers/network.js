@@ -7,7 +7,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import http from "node:http";
 import https from "node:https";
-import { syncBuiltinESMExports } from "node:module";
+import * as modules from "node:module";
 import net from "node:net";
 import process from "node:process";
 import tls from "node:tls";
@@ -55,7 +55,7 @@ export function leadRequests(upstreams, gateway) {
   if (connect[PATCHED] === true) return;
   for (const module of [http, https]) patchModule(module);
   patchTls();
-  syncBuiltinESMExports();
+  modules.syncBuiltinESMExports?.();
   const patched = function (...args) {
     const refused = refusalOf(targetOf(args));
     if (refused === null) return connect.apply(this, args);

@@ -2,6 +2,8 @@
  * A weather agent on each SDK, as its users write it: `node certified.mjs CLIENT` asks for the weather in two cities and
  * prints the answer. The base URL and key come from the environment.
  */
+import process from "node:process";
+
 const PROMPT = "How is the weather in Paris, and in Rome?";
 const PARAMETERS = {
   type: "object",

@@ -4,7 +4,7 @@
  */
 import { basename, dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
-import { ATTRIBUTES_FILE } from "../../fixture/files.ts";
+import { ATTRIBUTES_FILE, KIND_NAMES } from "../../fixture/files.ts";
 import { STAGING_FOLDER } from "../../fixture/format.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
 import { makeDirectories, removeTree } from "../../fixture/seal.ts";
@@ -12,7 +12,7 @@ import { fileError, systemCode } from "../../store/fs_errors.ts";
 import { isCi } from "../environment.ts";
 import { requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { absolute, switchVariable } from "../settings.ts";
+import { absolute, otherKind, switchVariable } from "../settings.ts";
 import type { RecordFlags } from "./command.ts";
 import { pruneUnused } from "./obsolete.ts";
 import { requireReplaceable } from "./recording_folder.ts";
@@ -109,7 +109,8 @@ function requirePlace({ files }: ProgramPorts, path: string): void {
     files.facts(`${path}/fixture.json`);
   } catch (error) {
     if (systemCode(error) !== "ENOTDIR") throw fileError(error, "begin the recording", path);
-    throw new RepriseError("usage", `Cannot record into "${path}": it is a file, or below one`, {
+    const what = otherKind(path) === null ? "a file, or below one" : KIND_NAMES.other;
+    throw new RepriseError("usage", `Cannot record into "${path}": it is ${what}`, {
       hint: "Give a fixture, or a folder that is new or empty",
     });
   }

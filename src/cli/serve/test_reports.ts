@@ -123,7 +123,7 @@ function unusedMessage(path: string, unused: readonly number[], usesRecording: b
 
 function unmetMessage(fault: string): string {
   return `The fault "${fault}" had no effect: too few requests came, or no answer had the place. ` +
-    "reprise help faults shows how a fault names its requests and its place";
+    '"reprise help faults" shows how a fault names its requests and its place';
 }
 
 function silentMessage(skipped: number): string {

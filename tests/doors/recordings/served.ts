@@ -166,11 +166,13 @@ export class Served implements AsyncDisposable {
     const content = body === null || body === undefined || body === ""
       ? undefined
       : typeof body === "string" || body instanceof Uint8Array
-      ? body as BodyInit
+      ? body as BlobPart
       : JSON.stringify(body);
+    const type = typeof content === "string" ? "text/plain;charset=UTF-8" : "";
     const answer = await fetch(`${this.origin}${before}${asked}`, {
       ...{ method, headers, redirect: "manual" },
-      ...(content === undefined ? {} : { body: content }),
+      // The runtime of the binary sends any other body again when the server closes before its answer begins.
+      ...(content === undefined ? {} : { body: new Blob([content], { type }) }),
     });
     const bytes = await answer.bytes().catch(() => null);
     const text = bytes === null ? "" : new TextDecoder().decode(bytes);

@@ -8,6 +8,9 @@ import { withoutComments } from "../../../scripts/house/source_text.ts";
 /** Verbs whose argument is optional for the parser, but that need it, or a flag in its place. */
 const NEED_MORE: ReadonlySet<string> = new Set(["fsck"]);
 
+/** Topics of `help` that are no verbs. */
+const TOPICS: ReadonlySet<string> = new Set(["codes", "faults", "rules"]);
+
 /** The literals of a source, without its comments; `1` replaces each interpolation, because it can be an id, a path and a number. */
 export function literalsOf(source: string): string[] {
   const code = withoutComments(source);
@@ -72,6 +75,7 @@ export function refusalOf(command: string): string | null {
   const verbs = ALL_VERBS;
   const reordered = withVerbFirst(args, verbs);
   const isHelp = args.includes("--help");
+  if (args[0] === "help" && TOPICS.has(args[1] ?? "")) return null;
   if (NEED_MORE.has(args[0] ?? "") && args.length === 1) return "it lacks its argument";
   try {
     const { own } = splitCommand(verbs, reordered);
