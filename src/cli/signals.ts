@@ -90,6 +90,36 @@ export function endOnSignals(
   };
 }
 
+/** Early end of a verb that works off a list: by a signal, or because its output is no longer read. */
+export interface EarlyEnd extends Disposable {
+  /** Aborted at the end, with the reason as an error. */
+  readonly stop: AbortController;
+  /** Exit code of the verb; `null` before the end. */
+  readonly exitCode: ExitCode | null;
+}
+
+/** Listens for what ends a verb early; the first cause counts. */
+export function endEarly(
+  ports: SignalPorts,
+  output: { readonly closedExitCode: ExitCode; onClosed(act: () => void): void },
+): EarlyEnd {
+  const stop = new AbortController();
+  let ended: ExitCode | null = null;
+  const end = (exitCode: ExitCode, why: string) => {
+    ended ??= exitCode;
+    stop.abort(new Error(why));
+  };
+  output.onClosed(() => end(output.closedExitCode, "the output is no longer read"));
+  const ending = endOnSignals(ports, (signal, exitCode) => end(exitCode, `stopped by ${signal}`));
+  return {
+    stop,
+    get exitCode() {
+      return ended;
+    },
+    [Symbol.dispose]: () => ending[Symbol.dispose](),
+  };
+}
+
 /**
  * Turns signals and the total timeout into a stop of the run, as {@linkcode endOnSignals} does. The next writer closes a
  * run whose process had to end.

@@ -7,7 +7,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { duration, Progress } from "../progress.ts";
 import { findServed } from "../serve/served_fixtures.ts";
-import { endOnSignals } from "../signals.ts";
+import { endEarly } from "../signals.ts";
 import { inOrder } from "../test/runner.ts";
 import { absolute } from "../settings.ts";
 import { type AcceptedCells, acceptedFile } from "./accepted.ts";
@@ -39,21 +39,14 @@ export async function certifyVerb(
   chosenFaults(flags);
   const setup = setupFor(ports, directory, { command, flags });
   const accepted = acceptedFile(ports.files, absolute(ports, directory));
-  const stop = new AbortController();
-  let ended: ExitCode | null = null;
-  const end = (exitCode: ExitCode, why: string) => {
-    ended ??= exitCode;
-    stop.abort(new Error(why));
-  };
-  output.onClosed(() => end(output.closedExitCode, "the output is no longer read"));
-  using _ending = endOnSignals(ports, (signal, exitCode) => end(exitCode, `stopped by ${signal}`));
-  const grid = new Grid(setup, { flags, output, accepted, signal: stop.signal });
+  using early = endEarly(ports, output);
+  const grid = new Grid(setup, { flags, output, accepted, signal: early.stop.signal });
   try {
     await grid.run();
   } catch (error) {
-    if (ended === null) throw error;
+    if (early.exitCode === null) throw error;
   }
-  return ended ?? grid.finish(directory, command);
+  return early.exitCode ?? grid.finish(directory, command);
 }
 
 function setupFor(

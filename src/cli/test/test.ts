@@ -10,7 +10,7 @@ import type { Output } from "../output.ts";
 import type { TestFlags } from "../serve/command.ts";
 import { Progress } from "../progress.ts";
 import { absolute } from "../settings.ts";
-import { endOnSignals } from "../signals.ts";
+import { endEarly } from "../signals.ts";
 import { red } from "../terminal.ts";
 import { entries, exists, filesBelow } from "./files.ts";
 import { failureLines, isPassed, type Reporter, reporterOf } from "./reporters.ts";
@@ -28,16 +28,10 @@ export async function testVerb(
   const name = flags.json === true ? "json" : flags.reporter ?? (output.stdoutIsTerminal ? "text" : "tap");
   const reporter = reporterOf(name);
   const tests = namedTests(findTests(directories, (path) => absolute(ports, path)), flags.name);
-  const stop = new AbortController();
-  let ended: ExitCode | null = null;
-  const end = (exitCode: ExitCode, why: string) => {
-    ended ??= exitCode;
-    stop.abort(new Error(why));
-  };
-  output.onClosed(() => end(output.closedExitCode, "the output is no longer read"));
-  using _ending = endOnSignals(ports, (signal, exitCode) => end(exitCode, `stopped by ${signal}`));
+  using early = endEarly(ports, output);
+  const { stop } = early;
   const results = await playAll(tests, { ports, flags, output, reporter, isJson: name === "json", stop });
-  return ended ?? exitCodeOf(results);
+  return early.exitCode ?? exitCodeOf(results);
 }
 
 interface Playing {
