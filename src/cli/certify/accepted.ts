@@ -5,7 +5,7 @@ import { isJsonObject, parsedObject, stringMember } from "../../domain/json.ts";
 import { withoutSlash } from "../../domain/text.ts";
 import type { Files } from "../../domain/ports.ts";
 import { orFileError } from "../../store/fs_errors.ts";
-import { writeNewFile } from "../../fixture/seal.ts";
+import { replaceFixtureFile } from "../../fixture/seal.ts";
 import type { CellResult } from "./reporters.ts";
 import { BAD } from "./verdict.ts";
 
@@ -47,11 +47,8 @@ export function acceptedFile(files: Files, directory: string): AcceptedCells {
         { cell, verdict },
       ) => [cell.name, verdict]);
       const all = { accepted: { ...accepted, [name]: Object.fromEntries([...kept, ...bad]) } };
-      orFileError("write the accepted cells", path, () => {
-        const temporary = `${path}.part-${crypto.randomUUID()}`;
-        writeNewFile(files, temporary, `${JSON.stringify(all, null, 2)}\n`);
-        files.rename(temporary, path);
-      });
+      const text = `${JSON.stringify(all, null, 2)}\n`;
+      orFileError("write the accepted cells", path, () => replaceFixtureFile(files, path, text));
     },
   };
 }

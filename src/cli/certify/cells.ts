@@ -5,7 +5,7 @@ import { applyFault } from "../../fixture/faults/apply.ts";
 import { parseFault } from "../../fixture/faults/fault.ts";
 import { faultLine, hasPlaceFor, NAMED_FAULTS, type NamedFault } from "../../fixture/faults/named.ts";
 import type { FixtureExchange } from "../../fixture/exchange.ts";
-import { answerParts, type ToolCall } from "./calls.ts";
+import { type AnswerParts, answerParts, type ToolCall } from "./calls.ts";
 import type { CertifyFlags } from "./command.ts";
 import type { BrokenExchange } from "./verdict.ts";
 
@@ -70,14 +70,15 @@ export function planCells(
   played: readonly FixtureExchange[],
   flags: Pick<CertifyFlags, "cell" | "each" | "faults">,
 ): readonly Cell[] {
+  const answers = played.map((exchange): Answered => ({ exchange, whole: answerParts(exchange) }));
   const calls = new Map(
-    played.flatMap((exchange) =>
-      answerParts(exchange).calls.map((call) => [call.id, { ...call, exchange: exchange.number }] as const)
+    answers.flatMap(({ exchange, whole }) =>
+      whole.calls.map((call) => [call.id, { ...call, exchange: exchange.number }] as const)
     ),
   );
-  const all = played.flatMap((exchange) => {
-    const kind = kindOf(exchange);
-    return kind === null ? [] : [{ exchange, kind }];
+  const all = answers.flatMap((answer) => {
+    const kind = kindOf(answer);
+    return kind === null ? [] : [{ ...answer, kind }];
   });
   const only = flags.cell === undefined ? null : cellOf(flags.cell).exchange;
   const chosen = all.filter(({ exchange, kind }, index) =>
@@ -85,8 +86,9 @@ export function planCells(
       ? flags.each === true || all.findLastIndex((other) => other.kind === kind) === index
       : exchange.number === only
   );
-  const cells = chosen.flatMap(({ exchange, kind }) =>
-    chosenFaults(flags).flatMap((fault) => cellFor(exchange, kind, { fault, calls }) ?? [])
+  const faults = chosenFaults(flags);
+  const cells = chosen.flatMap((answer) =>
+    faults.flatMap((fault) => cellFor(answer, { fault, calls }) ?? [])
   );
   if (cells.length > 0) return cells;
   throw new RepriseError("usage", "Cannot certify: no answer has a place for a fault", {
@@ -98,18 +100,22 @@ export function planCells(
   });
 }
 
+/** An exchange, and the parts of its whole answer. */
+interface Answered {
+  readonly exchange: FixtureExchange;
+  readonly whole: AnswerParts;
+}
+
 /** Returns the kind of a successful answer; `null` for any other, and for an unknown API. */
-function kindOf(exchange: FixtureExchange): Kind | null {
+function kindOf({ exchange, whole: { calls, text } }: Answered): Kind | null {
   const { request: { api }, response: { status } } = exchange;
   if (api === null || status >= 300) return null;
-  const { calls, text } = answerParts(exchange);
   if (calls.length > 0) return text.trim() === "" ? "call" : "both";
   return text.trim() === "" ? null : "answer";
 }
 
 function cellFor(
-  exchange: FixtureExchange,
-  kind: Kind,
+  { exchange, whole, kind }: Answered & { readonly kind: Kind },
   { fault, calls }: {
     readonly fault: NamedFault;
     readonly calls: ReadonlyMap<string, ToolCall & { exchange: number }>;
@@ -121,7 +127,6 @@ function cellFor(
   const { status, headers, steps } = applyFault(response, parsed, api);
   const body = concatBytes(steps.flatMap((step) => "bytes" in step ? [step.bytes] : []));
   const sent = answerParts(exchange, status < 300 ? body : new Uint8Array(0));
-  const whole = answerParts(exchange);
   const retryAfterMs = parsed.kind === "status" ? waitOf(headers) : null;
   return {
     name: `${number}:${fault.name}`,
