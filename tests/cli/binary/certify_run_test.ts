@@ -45,7 +45,7 @@ for (const [provider, { model, variable, start }] of Object.entries(APIS)) {
   Deno.test(`reprise run has no bad cell with the API of ${provider}`, async () => {
     await using sandbox = new Sandbox();
     await using server = start();
-    Deno.writeTextFileSync(`${sandbox.directory}/work/a.txt`, "alpha\n");
+    Deno.writeTextFileSync(`${sandbox.workspace}/a.txt`, "alpha\n");
     const run = [...PROGRAM, "run", "--new", "-p", provider, "-m", model, "What is here?"];
     const recorded = await sandbox.call(["record", "--out", "../agent", "--", ...run], {
       env: { [`${variable}_BASE_URL`]: server.baseUrl, [`${variable}_API_KEY`]: "key-12345678" },

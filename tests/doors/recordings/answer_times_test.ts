@@ -71,7 +71,7 @@ withHome("a client that hangs up is known, and the server that stops is no such 
   const flags = ["--fault", faults.join(", ")];
   await using server = await Served.start(home, ["a"], { cwd: home.directory, flags });
   const { port } = server;
-  // Bytes that nobody reads make the end of this connection a reset, which shows at once.
+  // Unread bytes make the end of this connection a reset, which shows at once.
   const silent = await Deno.connect({ hostname: "127.0.0.1", port });
   await silent.write(rawBytes(port, raw(A)));
   while (server.events.length < 2) await new Promise((resolve) => setTimeout(resolve, 2));
