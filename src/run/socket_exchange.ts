@@ -9,7 +9,7 @@ import type { Ports } from "../domain/ports.ts";
 export type CloseEvent = Extract<SocketEvent, { kind: "close" }>;
 
 /** One request on a connection, with the limits of its waits. */
-export class Exchange {
+export class OpenExchange {
   readonly socket: ClientSocket;
   readonly #url: URL;
   readonly #signal: AbortSignal;

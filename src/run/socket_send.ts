@@ -16,7 +16,7 @@ import {
 import { cappedBody, checkTarget, type LiveOptions } from "../transport/live.ts";
 import { extraCertificates } from "../transport/authorities.ts";
 import { proxyFor } from "../transport/proxy.ts";
-import { type CloseEvent, Exchange } from "./socket_exchange.ts";
+import { type CloseEvent, OpenExchange } from "./socket_exchange.ts";
 import {
   type ClientSocket,
   openWebSocket,
@@ -125,7 +125,7 @@ class SocketSender {
         return await http(request, signal);
       }
       const { socket } = this.#connection as Connection;
-      const exchange = new Exchange(socket, url, signal, ports);
+      const exchange = new OpenExchange(socket, url, signal, ports);
       const { text, continues } = this.#conversation.open(request.body);
       socket.send(text);
       const opening = await this.#first(exchange, continues);
@@ -214,7 +214,7 @@ class SocketSender {
    * Waits for the first message; of an answer that continues a response, for the first message that shows that the server
    * accepts this.
    */
-  async #first(exchange: Exchange, continues: boolean): Promise<Opening> {
+  async #first(exchange: OpenExchange, continues: boolean): Promise<Opening> {
     const { responseTimeoutMs, idleTimeoutMs } = this.#options;
     const steps: ConversationStep[] = [];
     for (;;) {
@@ -228,7 +228,7 @@ class SocketSender {
     }
   }
 
-  async #next(exchange: Exchange, limitMs: number): Promise<ConversationStep | CloseEvent> {
+  async #next(exchange: OpenExchange, limitMs: number): Promise<ConversationStep | CloseEvent> {
     for (;;) {
       const event = await exchange.next(limitMs);
       const step = event.kind === "close" ? event : this.#take(exchange, event);
@@ -236,7 +236,7 @@ class SocketSender {
     }
   }
 
-  #take(exchange: Exchange, event: Exclude<SocketEvent, { kind: "close" }>): ConversationStep | null {
+  #take(exchange: OpenExchange, event: Exclude<SocketEvent, { kind: "close" }>): ConversationStep | null {
     if (event.kind === "text") return this.#conversation.take(new TextDecoder().decode(event.bytes));
     exchange.end();
     this.#connection?.socket.close(1003);
@@ -247,14 +247,14 @@ class SocketSender {
   }
 
   /** The connection stays open after a refusal. */
-  #refused(exchange: Exchange, { status, body }: HttpError, errorHeaders: HeadersInit): HttpResponse {
+  #refused(exchange: OpenExchange, { status, body }: HttpError, errorHeaders: HeadersInit): HttpResponse {
     exchange.end();
     const headers = answerHeaders(exchange.socket, errorHeaders);
     headers.set("content-type", "application/json");
     return { status, headers, body: ReadableStream.from([encodeUtf8(body)]), transport: "ws" };
   }
 
-  #bodyOf(exchange: Exchange, opening: Extract<Opening, { kind: "answer" }>): AsyncIterable<Uint8Array> {
+  #bodyOf(exchange: OpenExchange, opening: Extract<Opening, { kind: "answer" }>): AsyncIterable<Uint8Array> {
     const events = this.#events(exchange, opening);
     return cappedBody({
       [Symbol.asyncIterator]: () => ({
@@ -271,7 +271,7 @@ class SocketSender {
   }
 
   async *#events(
-    exchange: Exchange,
+    exchange: OpenExchange,
     { steps, step: last, close }: Extract<Opening, { kind: "answer" }>,
   ): AsyncGenerator<Uint8Array, undefined> {
     for (const { event } of steps.slice(0, -1)) yield encodeUtf8(event);

@@ -7,9 +7,9 @@ import {
   objectsIn,
   stringMember,
 } from "../../domain/json.ts";
-import { answerOf, listedItems, meaningsOf, type RecordedAnswer } from "../../fixture/inspect/answer.ts";
+import { answerOf, listedItems, meaningsOf, type ParsedAnswer } from "../../fixture/inspect/answer.ts";
 import { canonicalText } from "../../fixture/match/canonical_text.ts";
-import type { FixtureExchange } from "../../fixture/exchange.ts";
+import type { Exchange } from "../../fixture/exchange.ts";
 
 /** A call of a tool, with its arguments as JSON in one spelling. */
 export interface ToolCall {
@@ -67,10 +67,10 @@ export interface AnswerParts {
 }
 
 /** Splits an answer; `body` are the bytes that were sent of it, by default all. */
-export function answerParts({ request, response }: FixtureExchange, body = response.body): AnswerParts {
-  const whole = answerOf({ request, response });
+export function answerParts({ request, answer }: Exchange, body = answer.body): AnswerParts {
+  const whole = answerOf({ request, answer });
   const items = listedItems(whole);
-  const sent = body === response.body ? whole : answerOf({ request, response: { ...response, body } });
+  const sent = body === answer.body ? whole : answerOf({ request, answer: { ...answer, body } });
   return {
     calls: items.flatMap(toolCallsIn),
     finished: new Set(finishedIn(sent, items).map(({ id }) => id)),
@@ -79,7 +79,7 @@ export function answerParts({ request, response }: FixtureExchange, body = respo
 }
 
 /** Returns the calls that the server finished: each by the end of its item, or all by the end of the answer. */
-function finishedIn(sent: RecordedAnswer, items: readonly JsonObject[]): readonly ToolCall[] {
+function finishedIn(sent: ParsedAnswer, items: readonly JsonObject[]): readonly ToolCall[] {
   if (sent.events === null) return sent.document === undefined ? [] : items.flatMap(toolCallsIn);
   const meanings = sent.events.flatMap(meaningsOf);
   const failed = meanings.some(({ kind }) => kind === "error");
@@ -101,7 +101,7 @@ function finishedIn(sent: RecordedAnswer, items: readonly JsonObject[]): readonl
   });
 }
 
-function textOf({ api, events, document }: RecordedAnswer): string {
+function textOf({ api, events, document }: ParsedAnswer): string {
   if (events === null) return isJsonObject(document) ? api?.faults.textsIn(document).text.join("") ?? "" : "";
   return events.flatMap(meaningsOf).map((meaning) =>
     meaning.kind === "delta" && meaning.channel === "text" ? meaning.text ?? "" : ""

@@ -4,7 +4,7 @@ import { concatBytes } from "../../domain/bytes.ts";
 import { applyFault } from "../../fixture/faults/apply.ts";
 import { parseFault } from "../../fixture/faults/fault.ts";
 import { faultLine, hasPlaceFor, NAMED_FAULTS, type NamedFault } from "../../fixture/faults/named.ts";
-import type { FixtureExchange } from "../../fixture/exchange.ts";
+import type { Exchange } from "../../fixture/exchange.ts";
 import { type AnswerParts, answerParts, type ToolCall } from "./calls.ts";
 import type { CertifyFlags } from "./command.ts";
 import type { BrokenExchange } from "./verdict.ts";
@@ -67,7 +67,7 @@ function cellOf(cell: string): { readonly exchange: number; readonly fault: stri
  * @throws {RepriseError} `usage` if no cell is left.
  */
 export function planCells(
-  played: readonly FixtureExchange[],
+  played: readonly Exchange[],
   flags: Pick<CertifyFlags, "cell" | "each" | "faults">,
 ): readonly Cell[] {
   const answers = played.map((exchange): Answered => ({ exchange, whole: answerParts(exchange) }));
@@ -102,13 +102,13 @@ export function planCells(
 
 /** An exchange, and the parts of its whole answer. */
 interface Answered {
-  readonly exchange: FixtureExchange;
+  readonly exchange: Exchange;
   readonly whole: AnswerParts;
 }
 
 /** Returns the kind of a successful answer; `null` for any other, and for an unknown API. */
 function kindOf({ exchange, whole: { calls, text } }: Answered): Kind | null {
-  const { request: { api }, response: { status } } = exchange;
+  const { request: { api }, answer: { status } } = exchange;
   if (api === null || status >= 300) return null;
   if (calls.length > 0) return text.trim() === "" ? "call" : "both";
   return text.trim() === "" ? null : "answer";
@@ -121,10 +121,10 @@ function cellFor(
     readonly calls: ReadonlyMap<string, ToolCall & { exchange: number }>;
   },
 ): Cell | null {
-  const { number, request: { api }, response } = exchange;
-  if (api === null || !hasPlaceFor(fault, response, api)) return null;
+  const { number, request: { api }, answer } = exchange;
+  if (api === null || !hasPlaceFor(fault, answer, api)) return null;
   const parsed = parseFault(fault.fault);
-  const { status, headers, steps } = applyFault(response, parsed, api);
+  const { status, headers, steps } = applyFault(answer, parsed, api);
   const body = concatBytes(steps.flatMap((step) => "bytes" in step ? [step.bytes] : []));
   const sent = answerParts(exchange, status < 300 ? body : new Uint8Array(0));
   const retryAfterMs = parsed.kind === "status" ? waitOf(headers) : null;

@@ -5,7 +5,7 @@ import { sha256Hex } from "../../domain/hash.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { bodyJson } from "../../fixture/match/compared_json.ts";
 import { requestKey } from "../../fixture/match/request_key.ts";
-import type { FixtureExchange } from "../../fixture/exchange.ts";
+import type { Exchange } from "../../fixture/exchange.ts";
 import type { SentRequest } from "./step.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { SentRequest } from "./step.ts";
  * whose HTTP equivalent has other bytes. Copies of encrypted content count as equal: turn files have them.
  */
 export function isRecorded(
-  { request, socket }: FixtureExchange,
+  { request, socket }: Exchange,
   { method, path, body }: SentRequest,
 ): boolean {
   if (`${method} ${path}` !== `${request.method} ${request.path}`) return false;
@@ -26,7 +26,7 @@ export function isRecorded(
 }
 
 /** Returns the body that `request.json` records for a request: of a WebSocket, the message with the whole input. */
-export function recordedBody({ request, socket }: FixtureExchange, body: string): string {
+export function recordedBody({ request, socket }: Exchange, body: string): string {
   const api = request.api?.socket ?? null;
   if (socket === undefined || api === null) return body;
   return api.createMessage(parseExact(body) as JsonObject, { lane: socket.lane });

@@ -8,7 +8,7 @@ import { answerOf, listedItems } from "../../fixture/inspect/answer.ts";
 import { eventText, socketText, timelineOf } from "../../fixture/inspect/timeline.ts";
 import type { ExchangeTimeline } from "../../schemas/fixtures.ts";
 import type { Fixture } from "../../fixture/read.ts";
-import type { FixtureExchange } from "../../fixture/exchange.ts";
+import type { Exchange } from "../../fixture/exchange.ts";
 import { recordedDays, recordingOf } from "../../fixture/recordings.ts";
 import { type PrefixReport, prefixReport } from "../../run/verify.ts";
 import { type Block, type CallBlock, note } from "./blocks.ts";
@@ -22,7 +22,7 @@ import { partsText } from "./words.ts";
 const COMPARED = 8;
 
 interface ReadExchange {
-  readonly exchange: FixtureExchange;
+  readonly exchange: Exchange;
   readonly timeline: ExchangeTimeline;
   /** The members of the request's body beside its items; `{}` if it is no JSON object. */
   readonly fields: JsonObject;
@@ -32,7 +32,7 @@ interface ReadExchange {
 
 export function fixtureTranscript(
   { header, exchanges, recordings, path }: Fixture,
-  chosen: readonly FixtureExchange[] = exchanges,
+  chosen: readonly Exchange[] = exchanges,
 ): Transcript {
   const read = chosen.map((exchange): ReadExchange => {
     const { json } = exchange.request;
@@ -218,7 +218,7 @@ function answerBlocks(
   isError: boolean,
 ): Block[] {
   const { response, events } = timeline;
-  const first = exchange.response.chunks[0]?.ms;
+  const first = exchange.answer.chunks[0]?.ms;
   const facts = [
     `answer: ${response.status} ${response.content_type}`.trim(),
     `${counted(response.bytes, "byte")} in ${counted(response.chunks, "chunk")}`,
@@ -228,7 +228,7 @@ function answerBlocks(
       : `ended: ${response.ended}${response.terminal ? "" : ", without its terminal event"}`,
   ];
   const isShown = answer.length > 0 || response.error !== null || events.length > 0;
-  const body = isShown || response.bytes === 0 ? "" : decodeUtf8Leniently(exchange.response.body);
+  const body = isShown || response.bytes === 0 ? "" : decodeUtf8Leniently(exchange.answer.body);
   return [
     note(facts.join(", "), { isError, text: body, isHeading: true }),
     ...(response.error === null ? [] : [note(response.error, { isError })]),
@@ -245,7 +245,7 @@ function cacheNotes(
   { exchange: { request }, timeline }: ReadExchange,
   before: readonly ReadExchange[],
 ): Block[] {
-  const isComparable = ({ body, json }: FixtureExchange["request"]) =>
+  const isComparable = ({ body, json }: Exchange["request"]) =>
     body !== null && isJsonObject(json as JsonValue);
   if (!isComparable(request)) return [];
   const earlier = before.filter((each) =>

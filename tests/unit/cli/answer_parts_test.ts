@@ -53,7 +53,7 @@ for (const [name, given, before, calls, text] of rows) {
     try {
       const [exchange] = readFixture(denoFiles, writeFixture(`${directory}/f`, [given])).exchanges;
       assert(exchange !== undefined);
-      const { body } = exchange.response;
+      const { body } = exchange.answer;
       const at = before === "" ? body.length : new TextDecoder().decode(body).indexOf(before);
       assert(at > 0, new TextDecoder().decode(body));
       const parts = answerParts(exchange, body.slice(0, at));
