@@ -94,8 +94,12 @@ function isDigit(unit: number): boolean {
  * Finds each number that is no count of at most 15 digits, and each member with the name of an array index, also where
  * they are part of a string: one native search is enough for most texts. Every match begins with one of four characters,
  * which lets the search skip all others; a colon after a digit is part of a time, not after the name of a member.
+ *
+ * Finds each name with an escape too, and list elements that begin so: after an object with the name `a\`, V8 reads `a\n`
+ * in its place as `a\` as well (seen in Deno 2.7 and 2.9), but not in a string that is parsed alone.
  */
-const SUSPECT = /(?:[[,{]|(?<!\d):)[ \t\n\r]*(?:-|\d+[.eE]|\d{16}|"(?:\d|\\u003\d)+"[ \t\n\r]*:)/;
+const SUSPECT =
+  /(?:[[,{]|(?<!\d):)[ \t\n\r]*(?:-|\d+[.eE]|\d{16}|"(?:\d|\\u003\d)+"[ \t\n\r]*:)|[,{][ \t\n\r]*"[^"\\]*\\/;
 /** A text that is only a number. */
 const BARE_NUMBER = /^[ \t\n\r]*[-\d]/;
 

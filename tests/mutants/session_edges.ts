@@ -138,4 +138,11 @@ export const SESSION_EDGES: readonly Mutant[] = [
     promise: "keep.md: ls shows the state that the newest turn gives",
     area: ["doors/sessions/listing_test.ts"],
   },
+  {
+    file: "src/domain/exact_json.ts",
+    text: String.raw`|[,{][ \t\n\r]*"[^"\\]*\\/;`,
+    replacement: "/;",
+    promise: "architecture.md: items keep their spelling, also of names with escapes",
+    area: ["unit/domain/exact_json_test.ts"],
+  },
 ];

@@ -33,6 +33,21 @@ test.long("a JSON text that JavaScript can hold is read as JSON.parse reads it",
   );
 });
 
+Deno.test("a name with an escape is read as it is written, whatever names were read before", () => {
+  // JSON.parse of V8 reads the second text of each pair with the name of the first.
+  const pairs = [
+    ['{"p":1,"\\\\":1}', '{"p":1,"\\n":1}'],
+    ['{"q":1,"a\\\\":1}', '{"q":1,"a\\n":1}'],
+    ['{"r":[{"a":1,"\\\\nx":1}]}', '{"r":[{"a":1, "\\nxy":1}]}'],
+    ['{"s":1,"\\\\":{"\\\\":2}}', '{"s":1,"\\"":{"\\t":2}}'],
+    ['{"a":1,"\\\\u":1}', '{"a":1,"\\u00e9e":1}'],
+  ] as const;
+  for (const [first, second] of pairs) {
+    assert.equal(JSON.stringify(parseExact(first)), first);
+    assert.deepEqual(JSON.stringify(parseExact(second)), second.replace("\\u00e9", "é").replace(", ", ","));
+  }
+});
+
 Deno.test("the content of an exact value can be read like any other", () => {
   const value = parseExact(AWKWARD) as JsonObject;
   assert.ok(isJsonObject(value) && isRawNumber(value.b) && !isRawNumber(value));
