@@ -43,10 +43,15 @@ export function makeContext(ports: ProgramPorts, flags: CommonFlags): Context {
   };
 }
 
+/** The home of a call, as far as it exists. Throws as {@linkcode openHome} does. */
+export function homeOf({ ports, home }: Context): Home {
+  return openHome(ports, home.value);
+}
+
 /** The home of a call that writes nothing, which may do without one: then a home that holds nothing. */
 export function homeToRead(context: Context): Home {
   try {
-    return openHome(context.ports, context.home.value, { create: false });
+    return homeOf(context);
   } catch (error) {
     const known = asRepriseError(error);
     if (!NO_HOME.has(known.code)) throw error;

@@ -1,9 +1,9 @@
 /** Chooses sessions by what their manifests say: for `ls` and `search`. */
 import { type When, when, wholeNumber, ZONE_FLAG } from "./flags.ts";
 import { RepriseError } from "../domain/errors.ts";
-import type { Home, SessionSummary } from "../store/home.ts";
+import type { Home } from "../store/home.ts";
+import { type JudgedSession, judgeSession, type SessionSummary } from "../store/list.ts";
 import { SESSION_STATES } from "../domain/session_states.ts";
-import { type JudgedSession, judgeSessions } from "../store/read/status.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { type FlagsOf, list, value } from "./declare.ts";
 import { TimeZone } from "./local_time.ts";
@@ -33,9 +33,9 @@ export function inStates(
 ): JudgedSession[] {
   const states = wantedStates(state);
   // Judging reads a file of each session.
-  if (states === null) return judgeSessions(ports, home, sessions.slice(0, limit));
-  const judged = judgeSessions(ports, home, sessions);
-  return judged.filter(({ state }) => states.has(state)).slice(0, limit);
+  const candidates = states === null ? sessions.slice(0, limit) : sessions;
+  return candidates.map((session) => judgeSession(ports, home, session))
+    .filter(({ state }) => states === null || states.has(state)).slice(0, limit);
 }
 
 function wantedStates(given: readonly string[] | undefined): ReadonlySet<string> | null {

@@ -2,22 +2,17 @@
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import {
-  type Home,
-  listSessions,
-  openHome,
-  parentOf,
-  resolveSession,
-  type WorkspaceChoice,
-} from "../store/home.ts";
-import type { Context } from "./context.ts";
+import { type Home, parentOf } from "../store/home.ts";
+import { listSessions, resolveSession, type WorkspaceChoice } from "../store/list.ts";
+import { type Context, homeOf } from "./context.ts";
 
 /** The session that an argument names: id, unambiguous prefix, or `@last` of the working directory. */
 export function sessionArgument(
-  { ports, home: { value } }: Context,
+  context: Context,
   selector: string,
 ): { readonly home: Home; readonly id: SessionId } {
-  const home = openHome(ports, value, { create: false });
+  const { ports } = context;
+  const home = homeOf(context);
   const choice = workspaceChoice(ports, Deno.realPathSync(ports.workingDirectory()));
   return { home, id: resolveSession(ports, home, { selector, ...choice }) };
 }
@@ -67,7 +62,7 @@ export function chosenSessions(
     const { home, id } = sessionArgument(context, selector);
     return { home, ids: [id] };
   }
-  const home = openHome(context.ports, context.home.value, { create: false });
+  const home = homeOf(context);
   return { home, ids: listSessions(context.ports, home).map(({ id }) => id) };
 }
 

@@ -1,6 +1,7 @@
 /** Tables for people: a header, aligned columns, and as many of them as fit the terminal. */
-import { cutLine, type Screen } from "./screen.ts";
-import { dim, type Styled } from "./terminal.ts";
+import type { Output } from "./output.ts";
+import { cutLine, type Screen, screenOf } from "./screen.ts";
+import { dim, joinedLines, type Styled } from "./terminal.ts";
 
 export interface Column<Row> {
   readonly header: string;
@@ -53,6 +54,15 @@ export function tableLines<Row>(
   if (!header) return lines;
   const head = lineOf(laid, screen, ({ cells }) => ({ text: cells[0] ?? "", code: null }));
   return [[dim(head.join(""))], ...lines];
+}
+
+/** Prints a table to stdout, as wide as the terminal. */
+export async function printTable<Row>(
+  output: Output,
+  table: readonly Column<Row>[],
+  rows: readonly Row[],
+): Promise<void> {
+  output.text(joinedLines(tableLines(table, rows, await screenOf(output.columns))));
 }
 
 /** A line as few pieces: plain text is joined. */

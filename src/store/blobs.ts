@@ -2,12 +2,13 @@
 import type { RepriseError } from "../domain/errors.ts";
 import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, stringMember } from "../domain/json.ts";
+import type { ByteTotals } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import { chunksOf, lookForFile, readSafely } from "./read/safe_open.ts";
 import { isTaken, sessionDamaged } from "./fs_errors.ts";
-import { isBlobName, type SessionPaths } from "./layout.ts";
+import { isBlobName, measureBlobs, type SessionPaths } from "./layout.ts";
 import { claimName, orSyncFailed, unlinkQuietly, writeTemporary } from "./write/publish.ts";
 
 /** The largest blob that is read or written, in bytes. */
@@ -103,6 +104,25 @@ export function* existingBlobs(
       throw sessionDamaged(paths, path, { code: "missing_blob", message: "is missing" });
     }
   }
+}
+
+/**
+ * True if a manifest counts the blobs that its turns name: all of them, but for some that a killed writer left before a
+ * turn named them. Unknown, and so true, while one is missing that no turn records as lost. Throws the runtime's errors.
+ */
+export function countsBlobs(
+  ports: Ports,
+  paths: SessionPaths,
+  { blobs }: ByteTotals,
+  { named, lost }: { readonly named: Iterable<string>; readonly lost: ReadonlySet<string> },
+): boolean {
+  let least = 0;
+  for (const sha256 of named) {
+    const facts = ports.files.facts(blobPath(paths, sha256));
+    if (facts === null && !lost.has(sha256)) return true;
+    least += facts?.size ?? 0;
+  }
+  return least <= blobs && blobs <= measureBlobs(ports, paths);
 }
 
 /** The path of a blob. `sha256` comes from files, so it is checked before it becomes a path segment. */

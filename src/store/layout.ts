@@ -1,5 +1,8 @@
-/** Paths and names of the files in a home. Only parsed session ids and our own names become path segments. */
+/**
+ * Paths, names and sizes of the files in a home. Only parsed session ids and our own names become path segments.
+ */
 import type { SessionId } from "../domain/ids.ts";
+import type { ByteTotals } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { turnFileName } from "../domain/turn.ts";
 
@@ -76,4 +79,27 @@ export function isHiddenName(name: string): boolean {
 /** True for names of blobs: 64 lower-case hex digits. */
 export function isBlobName(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name);
+}
+
+/** Bytes of all turn files and of all blobs, by one look at each. Throws the runtime's errors. */
+export function measureBytes(ports: Ports, paths: SessionPaths): ByteTotals {
+  return {
+    turns: sizeOf(ports, paths.turns, (name) => turnNumberOf(name) !== null),
+    blobs: measureBlobs(ports, paths),
+  };
+}
+
+/** Bytes of all blobs. Throws the runtime's errors. */
+export function measureBlobs(ports: Ports, paths: SessionPaths): number {
+  return sizeOf(ports, paths.blobs, isBlobName);
+}
+
+function sizeOf({ files }: Ports, directory: string, counts: (name: string) => boolean): number {
+  // A link to a directory is not followed.
+  if (files.facts(directory)?.kind !== "directory") return 0;
+  let bytes = 0;
+  for (const name of files.list(directory)) {
+    if (counts(name)) bytes += files.facts(`${directory}/${name}`)?.size ?? 0;
+  }
+  return bytes;
 }

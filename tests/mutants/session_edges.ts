@@ -35,8 +35,8 @@ export const SESSION_EDGES: readonly Mutant[] = [
   },
   {
     file: "src/cli/session_filter.ts",
-    text: "const judged = judgeSessions(ports, home, sessions);",
-    replacement: "const judged = judgeSessions(ports, home, sessions.slice(0, limit));",
+    text: "const candidates = states === null ? sessions.slice(0, limit) : sessions;",
+    replacement: "const candidates = sessions.slice(0, limit);",
     promise: "cli.md: ls --limit counts the sessions that the other flags choose",
     area: ["cli/ls_test.ts"],
   },
@@ -62,7 +62,7 @@ export const SESSION_EDGES: readonly Mutant[] = [
     area: ["doors/sessions/manifest_test.ts"],
   },
   {
-    file: "src/store/byte_totals.ts",
+    file: "src/store/blobs.ts",
     text: "return least <= blobs && blobs <= measureBlobs(ports, paths);",
     replacement: "return least <= blobs;",
     promise: "format.md: fsck finds a manifest that counts other blobs than there are",
@@ -132,7 +132,7 @@ export const SESSION_EDGES: readonly Mutant[] = [
     area: ["doors/sessions/search_test.ts"],
   },
   {
-    file: "src/store/read/status.ts",
+    file: "src/store/list.ts",
     text: "if (sum !== null) return { ...session, manifest: rebuildLoosely(ports, paths) ?? manifest };",
     replacement: "if (sum !== null) return session;",
     promise: "keep.md: ls shows the state that the newest turn gives",

@@ -4,8 +4,8 @@
  * it completes a command.
  */
 import type { ExitCode } from "../../domain/errors.ts";
-import { openHome, sessionNames } from "../../store/home.ts";
-import { makeContext, makeOutput } from "../context.ts";
+import { sessionNames } from "../../store/home.ts";
+import { homeOf, makeContext, makeOutput } from "../context.ts";
 import { type Flag, type Verb, WRAPPED_COMMAND } from "../declare.ts";
 import { COMMON_FLAGS, type CommonFlags } from "../flags.ts";
 import { FIXTURE_ABOUT } from "../help.ts";
@@ -120,7 +120,7 @@ function sessionsAt(ports: ProgramPorts, given: string | undefined): string[] {
   const home = given?.replace(/^~(?=\/)/, ports.env("HOME") ?? "~");
   try {
     const context = makeContext(ports, { json: undefined, quiet: undefined, color: false, home });
-    return [...sessionNames(ports, openHome(ports, context.home.value, { create: false })), "@last"];
+    return [...sessionNames(ports, homeOf(context)), "@last"];
   } catch {
     return ["@last"];
   }

@@ -2,17 +2,15 @@
 import type { ListedSession } from "../../schemas/inspection.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import { shownUsage } from "../../domain/usage.ts";
-import { measureBytes } from "../../store/byte_totals.ts";
-import { type Home, listSessions, openHome, type SessionSummary } from "../../store/home.ts";
-import { sessionPaths } from "../../store/layout.ts";
-import type { JudgedSession } from "../../store/read/status.ts";
-import { makeContext } from "../context.ts";
+import type { Manifest } from "../../domain/manifest.ts";
+import type { Home } from "../../store/home.ts";
+import { type JudgedSession, listSessions, type SessionSummary } from "../../store/list.ts";
+import { measureBytes, sessionPaths } from "../../store/layout.ts";
+import { homeOf, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { TimeZone } from "../local_time.ts";
 import { countText, shortSize } from "../readable.ts";
-import { screenOf } from "../screen.ts";
-import { type Column, tableLines } from "../table.ts";
-import { joinedLines } from "../terminal.ts";
+import { type Column, printTable } from "../table.ts";
 import { inStates, usedSince } from "../session_filter.ts";
 import type { LsFlags } from "./command.ts";
 
@@ -28,7 +26,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
     return await (await import("./remote_list.ts")).listRemote(context, flags);
   }
   const { output } = context;
-  const home = openHome(ports, context.home.value, { create: false });
+  const home = homeOf(context);
   const all = listSessions(ports, home);
   const entries = inStates(ports, home, usedSince(ports, all, flags), flags)
     .map((session): Entry => ({ ...session, bytes: bytesOf(ports, home, session) }));
@@ -43,8 +41,7 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
     entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
-    const lines = tableLines(columnsIn(flags.tz), rows, await screenOf(output.columns));
-    output.text(joinedLines(lines));
+    await printTable(output, columnsIn(flags.tz), rows);
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
   return 0;
@@ -64,7 +61,7 @@ function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSumma
 }
 
 /** The tokens of a session; with a plus if some answers were not counted. */
-function tokensText({ usage }: NonNullable<SessionSummary["manifest"]>): string {
+function tokensText({ usage }: Manifest): string {
   const { input_tokens: input, output_tokens: output, uncounted } = shownUsage(usage);
   if (input === null || output === null) return "unknown";
   return `${countText(input + output)}${uncounted === undefined ? "" : "+"}`;
@@ -131,13 +128,11 @@ const columnsIn = (zone = TimeZone.local): readonly Column<Row>[] => [
   },
 ];
 
-function ofManifest(
-  cell: (manifest: NonNullable<SessionSummary["manifest"]>) => string,
-): Column<Row>["cell"] {
+function ofManifest(cell: (manifest: Manifest) => string): Column<Row>["cell"] {
   return ({ session: { manifest } }) => manifest === null ? "" : cell(manifest);
 }
 
-function nodeRecord({ session, forks }: ForkNode<Entry>, known: ReadonlySet<string>): ListedSession {
+function nodeRecord({ session, forks }: ForkNode, known: ReadonlySet<string>): ListedSession {
   const gone = isParentGone(session, known);
   return {
     ...sessionRecord(session),
@@ -146,7 +141,7 @@ function nodeRecord({ session, forks }: ForkNode<Entry>, known: ReadonlySet<stri
   };
 }
 
-function nodeRows(node: ForkNode<Entry>, known: ReadonlySet<string>, depth = 0): Row[] {
+function nodeRows(node: ForkNode, known: ReadonlySet<string>, depth = 0): Row[] {
   const { session, forks } = node;
   const orphaned = depth === 0 && isParentGone(session, known);
   const note = orphaned ? `  (forked from ${session.manifest?.parent}, which no longer exists)` : "";
@@ -161,29 +156,25 @@ function isParentGone({ manifest }: SessionSummary, known: ReadonlySet<string>):
 }
 
 /** A session with its forks, in the order of the list. */
-interface ForkNode<Session> {
-  readonly session: Session;
-  readonly forks: readonly ForkNode<Session>[];
+interface ForkNode {
+  readonly session: Entry;
+  readonly forks: readonly ForkNode[];
 }
 
 /**
  * Sessions as a forest: each fork under its parent, or at the root if `sessions` lacks the parent. Manifests are not
  * trusted: sessions that name each other in a circle are at the root too, once each.
  */
-function forkTree<Session extends SessionSummary>(sessions: readonly Session[]): ForkNode<Session>[] {
+function forkTree(sessions: readonly Entry[]): ForkNode[] {
   const known = new Set<string>(sessions.map(({ id }) => id));
-  const forksOf = new Map<string, Session[]>();
-  const roots: Session[] = [];
-  for (const session of sessions) {
-    const parent = session.manifest?.parent;
-    if (parent === undefined || !known.has(parent)) roots.push(session);
-    else forksOf.set(parent, [...forksOf.get(parent) ?? [], session]);
-  }
+  const forksOf = Map.groupBy(sessions, ({ manifest }) => {
+    return manifest?.parent !== undefined && known.has(manifest.parent) ? manifest.parent : null;
+  });
   const placed = new Set<string>();
-  const place = (session: Session): ForkNode<Session>[] => {
+  const place = (session: Entry): ForkNode[] => {
     if (placed.has(session.id)) return [];
     placed.add(session.id);
     return [{ session, forks: (forksOf.get(session.id) ?? []).flatMap(place) }];
   };
-  return [...roots, ...sessions].flatMap(place);
+  return [...forksOf.get(null) ?? [], ...sessions].flatMap(place);
 }

@@ -1,17 +1,14 @@
 /** `ls --remote`: lists the sessions of a remote. */
 import type { ExitCode } from "../../domain/errors.ts";
 import type { RemoteSession } from "../../remote/sessions.ts";
-import { openHome } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { lastTurnOf } from "../../store/read/session.ts";
-import type { Context } from "../context.ts";
+import { type Context, homeOf } from "../context.ts";
 import { startOf } from "../session_filter.ts";
 import type { LsFlags } from "./command.ts";
 import { TimeZone } from "../local_time.ts";
 import { shortSize } from "../readable.ts";
-import { screenOf } from "../screen.ts";
-import { type Column, tableLines } from "../table.ts";
-import { joinedLines } from "../terminal.ts";
+import { type Column, printTable } from "../table.ts";
 import { givenRemote } from "../remote/given_remote.ts";
 import { remoteSessions } from "../remote/remote_sessions.ts";
 
@@ -25,7 +22,7 @@ interface Listed extends RemoteSession {
 export async function listRemote(context: Context, flags: LsFlags): Promise<ExitCode> {
   const { ports, output } = context;
   const store = await givenRemote(context, flags, null);
-  const home = openHome(ports, context.home.value, { create: false });
+  const home = homeOf(context);
   const all = await remoteSessions(context, store);
   const { limit = Infinity } = flags;
   const from = startOf(flags, ports.clock.now()) ?? -Infinity;
@@ -51,8 +48,7 @@ export async function listRemote(context: Context, flags: LsFlags): Promise<Exit
     return 0;
   }
   if (sessions.length > 0) {
-    const lines = tableLines(columnsIn(flags.tz), sessions, await screenOf(output.columns));
-    output.text(joinedLines(lines));
+    await printTable(output, columnsIn(flags.tz), sessions);
   } else if (all.length === 0) output.note(`no sessions on ${store.name}`);
   else output.note(`none of ${all.length} sessions on ${store.name} fits`);
   return 0;

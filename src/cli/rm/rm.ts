@@ -4,7 +4,7 @@ import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { type Home, openHome } from "../../store/home.ts";
+import type { Home } from "../../store/home.ts";
 import {
   type Choice,
   chooseSessions,
@@ -14,7 +14,7 @@ import {
 } from "../../store/lifecycle/remove.ts";
 import { sessionOwner } from "../../store/write/lock.ts";
 import type { RmFlags } from "./command.ts";
-import { type Context, makeContext } from "../context.ts";
+import { type Context, homeOf, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { TimeZone } from "../local_time.ts";
 import { shortSize } from "../readable.ts";
@@ -114,7 +114,7 @@ function requireOneWay(
 
 function placeOfHome(context: Context): RemovalPlace {
   const { ports } = context;
-  const home = openHome(ports, context.home.value, { create: false });
+  const home = homeOf(context);
   return {
     from: "",
     named: async (selectors) => {
@@ -189,7 +189,7 @@ function confirm(
 async function removeUnused(context: Context, flags: RmFlags): Promise<ExitCode> {
   const { output, ports } = context;
   const dryRun = flags.dryRun === true;
-  const home = openHome(ports, context.home.value, { create: false });
+  const home = homeOf(context);
   const found = [await collectGarbage(ports, home, { dryRun }), await collectScratch(ports, { dryRun })];
   const removed = found.flatMap((each) => each.removed);
   const skipped = found.flatMap((each) => each.skipped);

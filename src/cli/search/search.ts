@@ -3,10 +3,9 @@ import type { FoundSession, SearchHit, Unsearched } from "../../schemas/inspecti
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted, headOf, tailOf } from "../../domain/text.ts";
 import { storageError } from "../../store/fs_errors.ts";
-import { listSessions, openHome } from "../../store/home.ts";
-import type { JudgedSession } from "../../store/read/status.ts";
+import { type JudgedSession, listSessions } from "../../store/list.ts";
 import { Needle, searchSession } from "../../store/read/search.ts";
-import { makeContext } from "../context.ts";
+import { homeOf, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { TimeZone } from "../local_time.ts";
@@ -24,7 +23,7 @@ export function searchVerb(ports: ProgramPorts, text: string, flags: SearchFlags
   }
   const context = makeContext(ports, flags);
   const { output } = context;
-  const home = openHome(ports, context.home.value, { create: false });
+  const home = homeOf(context);
   const listed = usedSince(ports, listSessions(ports, home), flags);
   // `--limit` counts the sessions with the text.
   const chosen = inStates(ports, home, listed, { state: flags.state, limit: undefined });

@@ -2,7 +2,8 @@
 import { asRepriseError, type ExitCode } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { type LedgerRequest, requestsIn } from "../../run/ledger.ts";
-import { type Home, listSessions, openHome } from "../../store/home.ts";
+import type { Home } from "../../store/home.ts";
+import { listSessions } from "../../store/list.ts";
 import { readForShow, type ShownSession } from "../../store/read/show.ts";
 import {
   homeSpending,
@@ -12,7 +13,7 @@ import {
   spentRequests,
 } from "../cost/spending.ts";
 import type { Spending } from "../../schemas/parts.ts";
-import { type Context, makeContext } from "../context.ts";
+import { type Context, homeOf, makeContext } from "../context.ts";
 import { TimeZone } from "../local_time.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { PLAIN_SCREEN } from "../screen.ts";
@@ -83,8 +84,9 @@ function requestsOfOne(context: Context, selector: string): Found & { readonly i
 }
 
 /** The requests of all sessions. Those that a fork shares with its parent count once, even if the parent is gone. */
-function requestsOfAll({ ports, home: { value } }: Context): Found {
-  const home = openHome(ports, value, { create: false });
+function requestsOfAll(context: Context): Found {
+  const { ports } = context;
+  const home = homeOf(context);
   const seen = new Set<string>();
   const requests: LedgerRequest[] = [];
   const copies: LedgerRequest[] = [];

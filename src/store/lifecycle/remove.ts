@@ -6,14 +6,15 @@ import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import { encodeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { measureBlobs } from "../byte_totals.ts";
 import { sessionEntries } from "../check/entries.ts";
 import { checkTurns } from "../check/turns.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
-import { type Home, listSessions } from "../home.ts";
+import type { Home } from "../home.ts";
+import { listSessions } from "../list.ts";
 import {
   isBlobName,
   isHiddenName,
+  measureBlobs,
   pathsAt,
   type SessionPaths,
   sessionPaths,

@@ -57,7 +57,7 @@ function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked 
 }
 
 /** The bytes of a file, or the reason why it was not read. */
-type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
+export type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
   readonly status: "missing";
 };
 

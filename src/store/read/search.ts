@@ -18,8 +18,8 @@ import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import type { Home } from "../home.ts";
 import { isBlobName, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
-import { BRIEF_BYTES, chunksOf, lookForDirectory, lookForFile, readSafely } from "./safe_open.ts";
-import { MAX_TURN_BYTES, openEnvelope } from "./turn_file.ts";
+import { chunksOf, lookForDirectory, lookForFile } from "./safe_open.ts";
+import { openEnvelope, peekTurnFile } from "./turn_file.ts";
 
 /** A text to find, prepared once for all files. Case does not count. */
 export class Needle {
@@ -99,7 +99,7 @@ export function searchSession(
     a - b
   );
   const hits = numbers.flatMap((number): SearchHit[] => {
-    const read = readSafely(ports, turnPath(paths, number), { maxBytes: MAX_TURN_BYTES, into: BRIEF_BYTES });
+    const read = peekTurnFile(ports, turnPath(paths, number));
     const skip = (why: string) => {
       skipped.push({ path: `turns/${turnFileName(number)}`, why });
       return [];

@@ -8,8 +8,14 @@ import type { Turn } from "../../domain/turn.ts";
 import { blobPath, loadBlob, lostBlobsIn } from "../blobs.ts";
 import { noSuchSession, orStorageError, sessionDamaged, sessionTooNew } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
-import { insideSession, type SessionPaths, sessionPaths, turnNumbers, turnPath } from "../layout.ts";
-import { measureBlobs } from "../byte_totals.ts";
+import {
+  insideSession,
+  measureBlobs,
+  type SessionPaths,
+  sessionPaths,
+  turnNumbers,
+  turnPath,
+} from "../layout.ts";
 import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";

@@ -18,7 +18,7 @@ import { checkSeal } from "../../domain/seal.ts";
 import { TURN_FORMAT } from "../../domain/turn.ts";
 import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
-import { BRIEF_BYTES, lookForFile, readSafely } from "./safe_open.ts";
+import { BRIEF_BYTES, type Looked, lookForFile, readSafely, type SafeBytes } from "./safe_open.ts";
 
 /** The largest turn file that is read or written, in bytes. Larger texts belong in `blobs/`. */
 export const MAX_TURN_BYTES = 64 * 1024 * 1024;
@@ -45,9 +45,17 @@ export interface UnusableTurn {
 /** A turn file that was opened, the reason why it is not used, or that there is none. */
 export type OpenedFile = Envelope | UnusableTurn | { readonly status: "missing" };
 
-/** Inspects and reads one turn file; `looked` is an earlier inspection. Throws the runtime's errors. */
-export function readEnvelope(ports: Ports, path: string, looked = lookForFile(ports, path)): OpenedFile {
-  const read = readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, into: BRIEF_BYTES });
+/**
+ * Inspects and reads the bytes of a turn file, which are valid until the next one is read; `looked` is an earlier
+ * inspection. Throws the runtime's errors.
+ */
+export function peekTurnFile(ports: Ports, path: string, looked = lookForFile(ports, path)): SafeBytes {
+  return readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, into: BRIEF_BYTES });
+}
+
+/** Reads a turn file as {@linkcode peekTurnFile} does, and opens it. */
+export function readEnvelope(ports: Ports, path: string, looked?: Looked): OpenedFile {
+  const read = peekTurnFile(ports, path, looked);
   if (read.status === "refused") return { ...read, status: "damaged" };
   return read.status === "missing" ? read : openEnvelope(read.bytes);
 }

@@ -6,12 +6,11 @@ import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { blobPath, publishBlob } from "../blobs.ts";
 import { sha256Hex } from "../../domain/hash.ts";
-import { measureBytes } from "../byte_totals.ts";
 import { encodeManifest } from "../../domain/manifest.ts";
 import { orStorageError } from "../fs_errors.ts";
 import { lastTurnOf, requireSession } from "../read/session.ts";
 import type { Home } from "../home.ts";
-import { type SessionPaths, sessionPaths } from "../layout.ts";
+import { measureBytes, type SessionPaths, sessionPaths } from "../layout.ts";
 import { inspectLock, lockedError, lockSession } from "../write/lock.ts";
 import { forgetSaves } from "../write/pending.ts";
 import {

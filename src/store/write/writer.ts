@@ -8,7 +8,6 @@ import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
 import { lostBlobsIn, MAX_BLOB_BYTES, publishBlob, usedBlobs } from "../blobs.ts";
-import { measureBytes } from "../byte_totals.ts";
 import { type HistoryEnd, type OpenCall, parseCandidate } from "../read/validate.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
 import {
@@ -29,7 +28,7 @@ import {
   sweep,
 } from "./session_directory.ts";
 import type { Home } from "../home.ts";
-import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
+import { measureBytes, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import type { LockOptions } from "./file_lock.ts";
 import { lockSession } from "./lock.ts";
 import { orSyncFailed, replaceCache, SyncFailed } from "./publish.ts";
