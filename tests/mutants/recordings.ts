@@ -167,7 +167,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/import_test.ts"],
   },
   {
-    file: "src/fixture/import/yaml_indent.ts",
+    file: "src/fixture/import/yaml.ts",
     text: 'if (mark !== "\'" || line[at + 1] !== "\'") return at + 1;',
     replacement: "return at + 1;",
     promise: "fixtures.md: bodies are read as recorders read them",
@@ -189,7 +189,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/import/record_source.ts",
-    text: "    scrubber.learnHeaders(Object.entries(requestHeaders));\n",
+    text: "    scrubber.learnHeaders(Object.entries(request.headers));\n",
     replacement: "",
     promise:
       "guarantees.md: no known secret gets into a recording, also if another exchange's body repeats it",
