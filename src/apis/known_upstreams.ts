@@ -16,6 +16,9 @@ export const KEY_HEADERS: readonly KeyHeader[] = [
   "x-goog-api-key",
 ];
 
+/** Key of clients that need no real one. */
+export const DUMMY_KEY = "reprise-plays-this";
+
 /** Variable that holds a key, and the header that carries it. */
 export interface UpstreamKey {
   readonly variable: string;

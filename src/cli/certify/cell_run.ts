@@ -1,9 +1,10 @@
 /** Runs the command once, against a server of its own, and keeps what the server sees. */
+import { DUMMY_KEY } from "../../apis/known_upstreams.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { parseShallow } from "../../domain/json_depth.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
-import { recordedRoutes } from "../../fixture/recorded_routes.ts";
+import { recordedRoutes } from "../../fixture/upstreams.ts";
 import type { ServedRequest } from "../../fixture/serve/answer.ts";
 import type { AnsweredEvent, ServeEvent } from "../../fixture/event.ts";
 import { startReplayServers } from "../../fixture/serve/server.ts";
@@ -14,11 +15,10 @@ import { allVariables, readVariable } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { representing } from "../run/endpoint.ts";
 import { replayerFactory, type ReplayFlags } from "../serve/replayer_factory.ts";
-import { recordedPlaces, type ServedFixture } from "../serve/served_fixtures.ts";
+import type { ServedFixture } from "../serve/served_fixtures.ts";
 import {
   bypassingVariables,
   clientEnvironment,
-  DUMMY_KEY,
   dummyKeys,
   notStarted,
   REPLAY_VARIABLE,
@@ -121,7 +121,7 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
   const look = () => {
     if (isOver(run(null), now())) left.abort(LEFT);
   };
-  const { routes } = recordedRoutes(recordedPlaces([fixture]));
+  const { routes } = recordedRoutes([fixture]);
   const servers = startReplayServers({
     suite,
     pace: Infinity,

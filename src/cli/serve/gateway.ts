@@ -2,13 +2,14 @@
  * `serve --suite` without a folder: the gateway that a process of tests starts before any client exists. Its environment
  * leads the clients of every known API to it.
  */
-import { KNOWN_UPSTREAMS, knownUpstream, urlInVariable } from "../../apis/known_upstreams.ts";
+import { DUMMY_KEY, KNOWN_UPSTREAMS, knownUpstream, urlInVariable } from "../../apis/known_upstreams.ts";
 import { CLIENT_ROUTES } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/fingerprint.ts";
 import { parsedObject } from "../../domain/json.ts";
-import { basePath, type Route } from "../../fixture/loopback/route.ts";
+import type { Route } from "../../fixture/loopback/route.ts";
 import { Gateway } from "../../fixture/serve/gateway.ts";
+import { basePath } from "../../fixture/upstreams.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
 import { readVariable, setVariables } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -20,7 +21,6 @@ import { NO_RECORDING, TestEvents, testReport } from "./test_reports.ts";
 import {
   bypassingVariables,
   clientEnvironment,
-  DUMMY_KEY,
   dummyKeys,
   missingKeys,
   REPLAY_VARIABLE,

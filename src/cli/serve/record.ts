@@ -21,7 +21,7 @@ import { markObsolete, obsoleteNotes } from "./obsolete.ts";
 import type { PlayOptions } from "./open_recording.ts";
 import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.ts";
 import { replayerFactory } from "./replayer_factory.ts";
-import { type PlannedRoutes, planRoutes } from "./route_keys.ts";
+import { type PlannedRoutes, planRoutes } from "./record_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { type ModePlan, planMode } from "./record_mode.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -46,8 +46,8 @@ export async function recordVerb(
   const played = plays ? contentOf(ports.files, out) : null;
   const routes = await planRoutes(ports, flags, {
     wraps: plan.leadsClients,
-    ...(played === null ? {} : { recorded: played.baseUrls }),
-    ...(sends ? {} : { lookup: null }),
+    recorded: played?.baseUrls ?? new Map(),
+    sends,
   });
   const begin = { mode, played, upstreams: routes.upstreams };
   if (flags.dryRun === true) return await preview(context, { ...begin, command, flags });

@@ -1,10 +1,11 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests by its rules. */
+import { DUMMY_KEY } from "../../apis/known_upstreams.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
-import type { RouteServers } from "../../fixture/loopback/route.ts";
-import { recordedRoutes } from "../../fixture/recorded_routes.ts";
+import type { Route, RouteServers } from "../../fixture/loopback/route.ts";
+import { recordedRoutes } from "../../fixture/upstreams.ts";
 import { type Pace, parsePace } from "../../fixture/serve/play.ts";
 import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { ServeEvent } from "../../fixture/event.ts";
@@ -25,11 +26,10 @@ import { NO_RECORDING, RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "
 import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { EventView } from "./event_view.ts";
 import { readyLine, type ServeSummary, summaryLines } from "./serve_view.ts";
-import { findServed, recordedPlaces, requireYoung, type ServedFixtures } from "./served_fixtures.ts";
+import { findServed, requireYoung, type ServedFixtures } from "./served_fixtures.ts";
 import {
   bypassingVariables,
   clientEnvironment,
-  DUMMY_KEY,
   dummyKeys,
   REPLAY_VARIABLE,
   type ServedRoute,
@@ -148,6 +148,7 @@ function reportServed(
 
 /** Fixtures that are served, and their replayers. */
 interface PlayedFixtures extends ServedFixtures {
+  readonly routes: readonly Route[];
   readonly suite: ReplaySuite;
 }
 
@@ -167,7 +168,7 @@ async function openPlayed(
   const given = fixtures.flatMap(({ fixture }) => fixture ?? []);
   if (faults !== null && given.length === fixtures.length) faults.check(given);
   noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
-  const elsewhere = recordedRoutes(recordedPlaces(fixtures)).elsewhere;
+  const { routes, elsewhere } = recordedRoutes(fixtures);
   const missed =
     "was recorded under another base path: clients that read the base URL variables do not reach it";
   noteSome(output, elsewhere.map((path) => `"${path}" ${missed}`));
@@ -184,19 +185,18 @@ async function openPlayed(
     }),
     ...(isSuite ? { recordCommand: RECORD_NEW } : {}),
   });
-  return { fixtures, folders, suite };
+  return { fixtures, folders, routes, suite };
 }
 
 /** Starts the servers of the recorded routes, and returns the server of each route. */
 function startServers(
   ports: ProgramPorts,
-  { fixtures, suite }: PlayedFixtures,
+  { fixtures, routes, suite }: PlayedFixtures,
   { plan: { leadsClients, isSuite }, flags, ...options }:
     & { readonly plan: ServerPlan; readonly flags: ServeFlags }
     & Pick<ReplayServersOptions, "pace" | "faults" | "onEvent" | "onAnswered">,
 ): { readonly servers: RouteServers; readonly served: readonly ServedRoute[] } {
   const { port = 0, host, token } = flags;
-  const { routes } = recordedRoutes(recordedPlaces(fixtures));
   const servers = startReplayServers(
     {
       ...options,

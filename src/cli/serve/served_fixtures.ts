@@ -8,7 +8,6 @@ import type { FixtureFile } from "../../fixture/file_schemas.ts";
 import { oldestRecording } from "../../fixture/recordings.ts";
 import { fixtureFolders } from "../../fixture/inspect/catalog.ts";
 import { readFixture, readHeader } from "../../fixture/read.ts";
-import type { RecordedPlace } from "../../fixture/recorded_routes.ts";
 import type { SuiteFixture } from "../../fixture/serve/suite.ts";
 import { orFileError } from "../../store/fs_errors.ts";
 
@@ -130,13 +129,4 @@ export function requireYoung(
       },
     );
   }
-}
-
-/** Returns the members of fixtures that identify their routes; without the requests of those that are not read yet. */
-export function recordedPlaces(fixtures: readonly ServedFixture[]): RecordedPlace[] {
-  return fixtures.flatMap(({ path, fixture, header }): RecordedPlace[] => {
-    if (fixture !== null) return [fixture];
-    if (header === null) return [];
-    return [{ path, provider: header.provider, baseUrl: header.base_url, header, exchanges: [] }];
-  });
 }

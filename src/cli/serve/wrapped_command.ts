@@ -4,13 +4,16 @@ import type { Route } from "../../fixture/loopback/route.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { readKey, readVariable } from "../environment.ts";
-import { keysOf, KNOWN_UPSTREAMS, knownUpstream, UPSTREAM_VARIABLES } from "../../apis/known_upstreams.ts";
+import {
+  DUMMY_KEY,
+  keysOf,
+  KNOWN_UPSTREAMS,
+  knownUpstream,
+  UPSTREAM_VARIABLES,
+} from "../../apis/known_upstreams.ts";
 import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
 import { spawn } from "../../tools/shell/children.ts";
 import type { GracefulShutdown } from "./server_process.ts";
-
-/** Key of clients that need no real one. */
-export const DUMMY_KEY = "reprise-plays-this";
 
 /** Variable that tells the program under test that its requests are answered from recordings: it is then `1`. */
 export const REPLAY_VARIABLE = "REPRISE_REPLAY";
