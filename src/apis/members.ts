@@ -4,7 +4,7 @@ import { words } from "../domain/text.ts";
 /** Members of one kind of object. */
 export interface Members {
   readonly required: readonly string[];
-  readonly optional: readonly string[];
+  readonly all: readonly string[];
 }
 
 /** Reads names with white space between them; a member that may be absent ends with `?`: `name input_schema type?`. */
@@ -12,7 +12,7 @@ export function members(list: string): Members {
   const names = list === "" ? [] : words(list);
   return {
     required: names.filter((name) => !name.endsWith("?")),
-    optional: names.filter((name) => name.endsWith("?")).map((name) => name.slice(0, -1)),
+    all: names.map((name) => name.replace(/\?$/, "")),
   };
 }
 

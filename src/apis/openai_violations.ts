@@ -1,20 +1,19 @@
 /** Violations that both APIs of OpenAI report in the same words (protocol §6.1, §15). */
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
-import { type FoundViolation, isWellFormedBody } from "./rule.ts";
+import type { Validators } from "./rule.ts";
 
-export const NOT_AN_OBJECT = {
-  rule: "field_type",
-  message: "Invalid body: expected a JSON object.",
-  code: "invalid_type",
-} as const satisfies FoundViolation<string>;
-
-/** A string with half a surrogate pair anywhere in the body: such JSON is not valid UTF-8 text. */
-export function* malformedText(body: JsonValue): Generator<FoundViolation<"well_formed">[]> {
-  yield (yield* isWellFormedBody(body)) ? [] : [{
+/** Violations of the body as a whole. */
+export const BODY_VIOLATIONS = {
+  notAnObject: {
+    rule: "field_type",
+    message: "Invalid body: expected a JSON object.",
+    code: "invalid_type",
+  },
+  malformed: {
     rule: "well_formed",
     message: "We could not parse the JSON body of your request: it is not valid Unicode.",
-  }];
-}
+  },
+} as const satisfies Pick<Validators<unknown, string>, "notAnObject" | "malformed">;
 
 export function missingParameter(param: string) {
   return {

@@ -1,5 +1,5 @@
 /** Rules on requests with their sources, for the checkers of all APIs. */
-import { isJsonObject, type JsonValue, namesOf } from "../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, namesOf } from "../domain/json.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
 
 /** Sets of rules for requests, by provider. */
@@ -91,26 +91,15 @@ export interface CheckedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * Finds every violation in a request: those of each of the API's validators in turn, so that other work can run in between.
- * Names of headers are in lower case.
- */
-export type CheckRequest = (
-  json: JsonValue,
-  headers: Readonly<Record<string, string>>,
-  set: RuleSet,
-) => Iterable<readonly FoundViolation<string>[]>;
-
 /** Items that an API is known to have issued, for rules that need them. */
 export interface KnownItems {
   /** Adds the items of an answer. */
   issue(answer: IssuingAnswer): void;
   /** Adds the items of an accepted request: a recording may begin in the middle of a conversation. */
   accept(json: JsonValue | undefined): void;
-  readonly check: CheckRequest;
 }
 
-export interface ApiRules {
+export interface ApiRules<Known extends KnownItems = KnownItems> {
   /** Every rule, in the order in which they are checked. */
   readonly rules: readonly ApiRule[];
   /** The sets of rules of this API; the first set is for providers of another API. */
@@ -119,10 +108,18 @@ export interface ApiRules {
   ownsPath(pathname: string): boolean;
   /** Headers that the rules read, besides the body. */
   readonly headers: readonly string[];
-  /** Checks a request by the rules that need no known items. */
-  readonly check: CheckRequest;
+  /**
+   * Finds every violation in a request: those of each of the API's validators in turn, so that other work can run in
+   * between. Names of headers are in lower case. Without `known`, rules that need known items find none.
+   */
+  check(
+    json: JsonValue,
+    headers: Readonly<Record<string, string>>,
+    set: RuleSet,
+    known: Known | null,
+  ): Iterable<readonly FoundViolation<string>[]>;
   /** Creates a state without items; `nameOf` returns one name for all copies of a blob. Absent without such rules. */
-  newItems?(nameOf: (blob: string) => string): KnownItems;
+  newItems?(nameOf: (blob: string) => string): Known;
 }
 
 /**
@@ -150,15 +147,51 @@ function violationOf(
   };
 }
 
+/** Rules of an API on a parsed request, one function for each in the order of their checks. */
+export interface Validators<Request, Name extends string> {
+  readonly notAnObject: FoundViolation<Name>;
+  readonly malformed: FoundViolation<Name>;
+  readonly parse: (body: JsonObject) => Request;
+  readonly inOrder: readonly ((request: Request) => Iterable<FoundViolation<Name>>)[];
+}
+
+/** Checks a request as {@linkcode ApiRules.check} does. */
+export function* validate<Request, Name extends string>(
+  body: JsonValue,
+  { notAnObject, malformed, parse, inOrder }: Validators<Request, Name>,
+): Generator<readonly FoundViolation<Name>[]> {
+  if (!isJsonObject(body)) {
+    yield [notAnObject];
+    return;
+  }
+  const request = parse(body);
+  yield (yield* isWellFormedBody(body)) ? [] : [malformed];
+  for (const validator of inOrder) yield [...validator(request)];
+}
+
+/** True for a member that is there and not `null`. */
+export function isPresent(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null;
+}
+
+export function isOneOf(value: JsonValue | undefined, values: readonly string[]): boolean {
+  return typeof value === "string" && values.includes(value);
+}
+
+/** Known values, as messages list them. */
+export function quotedList(values: readonly string[]): string {
+  return values.map((value) => `'${value}'`).join(", ");
+}
+
 /** Names that are looked at before other work can run. */
 const NAMES = 10_000;
 
 /**
  * False when a string or a name anywhere in `body` holds half a surrogate pair: such JSON is not valid UTF-8 text.
  * Without recursion, because bodies may be nested deeply.
- * Yields nothing now and then, as {@linkcode CheckRequest} does.
+ * Yields nothing now and then, as {@linkcode ApiRules.check} does.
  */
-export function* isWellFormedBody(body: JsonValue): Generator<never[], boolean> {
+function* isWellFormedBody(body: JsonValue): Generator<never[], boolean> {
   const open: JsonValue[] = [body];
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value === "string" && !value.isWellFormed()) return false;
@@ -219,14 +252,9 @@ export class KnownGood {
     headers: CheckedRequest["headers"],
     set: RuleSet,
   ): Generator<readonly RuleViolation[]> {
-    for (const found of (this.#items ?? this.#rules).check(json, headers, set)) {
+    for (const found of this.#rules.check(json, headers, set, this.#items)) {
       if (found.some((violation) => this.#mayBeAccepted(violation)) && !this.#accepted.has(set)) {
-        const keys = new Set<string>();
-        for (const key of this.#keysOf(set)) {
-          if (key === null) yield [];
-          else keys.add(key);
-        }
-        this.#accepted.set(set, keys);
+        yield* this.#noteAccepted(set);
       }
       const accepted = this.#accepted.get(set);
       yield found.filter((one) => !this.#mayBeAccepted(one) || accepted?.has(keyOf(one)) !== true)
@@ -238,14 +266,16 @@ export class KnownGood {
     return !this.#isOfHistory.has(rule);
   }
 
-  /** Yields the keys of what the accepted requests violated, and `null` after each validator. */
-  *#keysOf(set: RuleSet): Generator<string | null> {
+  /** Notes the keys of what the accepted requests violated; yields nothing after each validator. */
+  *#noteAccepted(set: RuleSet): Generator<never[]> {
+    const keys = new Set<string>();
     for (const { json, headers } of this.#requests) {
-      for (const found of json === undefined ? [] : this.#rules.check(json, headers, set)) {
-        yield* found.filter((violation) => this.#mayBeAccepted(violation)).map(keyOf);
-        yield null;
+      for (const found of json === undefined ? [] : this.#rules.check(json, headers, set, null)) {
+        for (const violation of found) if (this.#mayBeAccepted(violation)) keys.add(keyOf(violation));
+        yield [];
       }
     }
+    this.#accepted.set(set, keys);
   }
 }
 

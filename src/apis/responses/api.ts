@@ -11,7 +11,7 @@ import { responsesCanonical } from "./canonical.ts";
 import { responsesFaults } from "./faults.ts";
 import { responsesEntryNamed, responsesRefusalOf } from "./refusal.ts";
 import { buildResponsesRequest, responsesPieces, responsesReasoningOf } from "./request.ts";
-import { responsesRules } from "./rules/known_good.ts";
+import { responsesRules } from "./rules/check.ts";
 import { responsesSocket } from "./socket/socket.ts";
 import { responsesStream } from "./stream.ts";
 import { responsesUsage } from "./usage.ts";

@@ -1,8 +1,9 @@
 /** Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2). */
 import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai_violations.ts";
 import { words } from "../../../domain/text.ts";
-import { isJsonObject, type JsonObject, type JsonValue, objectsIn } from "../../../domain/json.ts";
-import type { ChatViolation, PlacedChatMessage } from "./rule.ts";
+import { isJsonObject, type JsonValue, objectsIn } from "../../../domain/json.ts";
+import { isPresent, quotedList } from "../../rule.ts";
+import type { ChatRequest, ChatViolations } from "./rule.ts";
 
 const FIELDS: ReadonlySet<string> = new Set(words(`
   model messages tools tool_choice parallel_tool_calls response_format stream reasoning_effort
@@ -17,25 +18,30 @@ const ROLES = ["developer", "system", "user", "assistant", "tool", "function"];
 /** The longest id of a call that OpenAI takes. */
 const MAX_CALL_ID = 40;
 
-export function missingFields(body: JsonObject): ChatViolation[] {
-  return ["model", "messages"].filter((name) => (body[name] ?? null) === null).map(missingParameter);
+export function* missingFields({ body, set }: ChatRequest): ChatViolations {
+  // Paths of Azure name the model.
+  const required = set === "azure" ? ["messages"] : ["model", "messages"];
+  for (const name of required) if (!isPresent(body[name])) yield missingParameter(name);
 }
 
-export function unknownFields(body: JsonObject): ChatViolation[] {
-  return Object.keys(body).filter((name) => !FIELDS.has(name)).map((name): ChatViolation => ({
-    ...unknownParameter(name),
+/** Unknown fields; Azure has fields of its own. */
+export function* unknownFields({ body, set }: ChatRequest): ChatViolations {
+  if (set === "azure") return;
+  for (const name of Object.keys(body)) {
+    if (FIELDS.has(name)) continue;
     // Only the refusal of `reasoning` was reported; the others follow from the types.
-    ...(name === "reasoning" ? {} : { grade: "derived" }),
-  }));
+    yield { ...unknownParameter(name), ...(name === "reasoning" ? {} : { grade: "derived" }) };
+  }
 }
 
 type JsonType = "string" | "boolean" | "array" | "object";
 
-export function wrongTypes(body: JsonObject, messages: readonly PlacedChatMessage[]): ChatViolation[] {
-  const findings: ChatViolation[] = [];
+export function wrongTypes({ body, messages }: ChatRequest): ChatViolations {
+  const findings: ReturnType<typeof invalidType>[] = [];
+  /** Checks a member that may be absent. */
   const expect = (value: JsonValue | undefined, param: string, ...types: readonly JsonType[]) => {
     const type = Array.isArray(value) ? "array" : typeof value;
-    if ((value ?? null) === null || types.some((each) => each === type)) return;
+    if (!isPresent(value) || types.some((each) => each === type)) return;
     const wanted = types.map((each) => /^[ao]/.test(each) ? `an ${each}` : `a ${each}`).join(" or ");
     findings.push(invalidType(param, wanted, type === "number" ? "a number" : nameOfType(value)));
   };
@@ -52,72 +58,69 @@ export function wrongTypes(body: JsonObject, messages: readonly PlacedChatMessag
     expect(message.content, `${at}.content`, "string", "array");
     expect(message.tool_calls, `${at}.tool_calls`, "array");
     expect(message.tool_call_id, `${at}.tool_call_id`, "string");
-    objectsIn(message.tool_calls).forEach((call, place) => {
+    for (const [place, call] of objectsIn(message.tool_calls).entries()) {
       const of = `${at}.tool_calls[${place}]`;
       expect(call.id, `${of}.id`, "string");
       expect(call.function, `${of}.function`, "object");
-      if (isJsonObject(call.function)) {
-        expect(call.function.name, `${of}.function.name`, "string");
-        expect(call.function.arguments, `${of}.function.arguments`, "string");
-      }
-    });
+      if (!isJsonObject(call.function)) continue;
+      expect(call.function.name, `${of}.function.name`, "string");
+      expect(call.function.arguments, `${of}.function.arguments`, "string");
+    }
   }
   return findings;
 }
 
-export function unknownRoles(messages: readonly PlacedChatMessage[]): ChatViolation[] {
-  return messages.flatMap(({ index, message: { role } }): ChatViolation[] => {
-    if (typeof role === "string" ? ROLES.includes(role) : (role ?? null) !== null) return [];
+export function* unknownRoles({ messages }: ChatRequest): ChatViolations {
+  for (const { index, message: { role } } of messages) {
     const param = `messages[${index}].role`;
-    const isMissing = typeof role !== "string";
-    return [{
-      rule: "message_role",
-      message: isMissing
-        ? `Missing required parameter: '${param}'.`
-        : `Invalid value: '${role}'. Supported values are: ${ROLES.map((name) => `'${name}'`).join(", ")}.`,
-      param,
-      code: isMissing ? "missing_required_parameter" : "invalid_value",
-    }];
-  });
+    if (!isPresent(role)) yield { ...missingParameter(param), rule: "message_role" };
+    else if (typeof role === "string" && !ROLES.includes(role)) {
+      yield {
+        rule: "message_role",
+        message: `Invalid value: '${role}'. Supported values are: ${quotedList(ROLES)}.`,
+        param,
+        code: "invalid_value",
+      };
+    }
+  }
 }
 
 /** Empty lists of calls, and ids that are too long. */
-export function calls(messages: readonly PlacedChatMessage[]): ChatViolation[] {
-  return messages.flatMap(({ index, message: { tool_calls: list } }): ChatViolation[] => {
+export function* calls({ messages }: ChatRequest): ChatViolations {
+  for (const { index, message: { tool_calls: list } } of messages) {
     const param = `messages[${index}].tool_calls`;
     if (Array.isArray(list) && list.length === 0) {
-      return [{
+      yield {
         rule: "empty_tool_calls",
         message: `Invalid '${param}': empty array. Expected an array with at least one call.`,
         param,
         code: "empty_array",
-      }];
+      };
     }
-    return objectsIn(list).flatMap(({ id }, place): ChatViolation[] => {
-      if (typeof id !== "string" || id.length <= MAX_CALL_ID) return [];
-      return [{
+    for (const [place, { id }] of objectsIn(list).entries()) {
+      if (typeof id !== "string" || id.length <= MAX_CALL_ID) continue;
+      yield {
         rule: "tool_call_id_length",
         message: `Invalid '${param}[${place}].id': string too long. Expected a string with maximum length ` +
           `${MAX_CALL_ID}, but got one with length ${id.length}.`,
         param: `${param}[${place}].id`,
         code: "string_above_max_length",
-      }];
-    });
-  });
+      };
+    }
+  }
 }
 
 /** Messages of the assistant without any content. */
-export function nullContent(messages: readonly PlacedChatMessage[]): ChatViolation[] {
-  return messages.flatMap(({ index, message }): ChatViolation[] => {
-    const { role, content } = message;
-    const says = ["tool_calls", "function_call", "refusal", "audio"].some((name) =>
-      (message[name] ?? null) !== null
+export function* nullContent({ messages }: ChatRequest): ChatViolations {
+  for (const { index, message } of messages) {
+    const says = ["content", "tool_calls", "function_call", "refusal", "audio"].some((name) =>
+      isPresent(message[name])
     );
-    if (role !== "assistant" || (content ?? null) !== null || says) return [];
-    return [{
+    if (message.role !== "assistant" || says) continue;
+    yield {
       rule: "null_content",
       message: "Invalid value for 'content': expected a string, got null.",
       param: `messages.[${index}].content`,
-    }];
-  });
+    };
+  }
 }

@@ -2,57 +2,50 @@
  * Rules that hold for some models only (protocol §15.6). A recording in which a model accepted such a request shows
  * that the rule does not hold for it.
  */
-import { type JsonObject, objectsIn, stringMember } from "../../../domain/json.ts";
-import type { ChatViolation, PlacedChatMessage } from "./rule.ts";
+import { objectsIn, stringMember } from "../../../domain/json.ts";
+import { isPresent } from "../../rule.ts";
+import type { ChatRequest, ChatViolations } from "./rule.ts";
 
 /** OpenAI's reasoning models, by the start of their names; a chat model of the same generation is none. */
 const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*-chat)|gpt-6(?!.*-chat))/;
 
 /** Violations of the rules of the requested model. */
-export function modelRules(body: JsonObject, messages: readonly PlacedChatMessage[]): ChatViolation[] {
-  const model = stringMember(body, "model") ?? "";
-  const effort = body.reasoning_effort ?? null;
-  const findings: ChatViolation[] = [];
-  if (REASONING_MODEL.test(model)) {
-    if ((body.max_tokens ?? null) !== null) {
-      findings.push({
-        rule: "max_tokens",
-        message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
-          "'max_completion_tokens' instead.",
-        param: "max_tokens",
-        code: "unsupported_parameter",
-      });
-    }
-    const { temperature } = body;
-    // Without reasoning, some of these models take any temperature (§1.2).
-    if (typeof temperature === "number" && temperature !== 1 && effort !== "none") {
-      findings.push({
-        rule: "temperature",
-        message: `Unsupported value: 'temperature' does not support ${temperature} with this model.`,
-        param: "temperature",
-        code: "unsupported_value",
-      });
-    }
+export function* modelRules({ body, messages }: ChatRequest): ChatViolations {
+  const shape = stringMember(body, "model") ?? "";
+  const { temperature, reasoning_effort: effort } = body;
+  const isReasoning = REASONING_MODEL.test(shape);
+  if (isReasoning && isPresent(body.max_tokens)) {
+    yield {
+      rule: "max_tokens",
+      message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use " +
+        "'max_completion_tokens' instead.",
+      param: "max_tokens",
+      code: "unsupported_parameter",
+      shape,
+    };
   }
-  if (/^o1-mini/.test(model)) {
-    const system = messages.find(({ message }) => message.role === "system");
-    if (system !== undefined) {
-      const param = `messages[${system.index}].role`;
-      findings.push({
-        rule: "system_role",
-        message: `Unsupported value: '${param}' does not support 'system' with this model.`,
-        param,
-        code: "unsupported_value",
-      });
-    }
+  // Without reasoning, some of these models take any temperature (§1.2).
+  if (isReasoning && typeof temperature === "number" && temperature !== 1 && effort !== "none") {
+    yield unsupportedValue("temperature", "temperature", String(temperature), shape);
+  }
+  const system = /^o1-mini/.test(shape)
+    ? messages.find(({ message }) => message.role === "system")
+    : undefined;
+  if (system !== undefined) {
+    yield unsupportedValue("system_role", `messages[${system.index}].role`, "'system'", shape);
   }
   const hasTools = objectsIn(body.tools).some(({ type }) => type === "function");
-  if (/^gpt-5\.6-luna/.test(model) && effort !== null && hasTools) {
-    findings.push({
+  if (/^gpt-5\.6-luna/.test(shape) && isPresent(effort) && hasTools) {
+    yield {
       rule: "effort_with_tools",
-      message: `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions.`,
+      message: `Function tools with reasoning_effort are not supported for ${shape} in /v1/chat/completions.`,
       param: "reasoning_effort",
-    });
+      shape,
+    };
   }
-  return findings.map((violation) => ({ ...violation, shape: model }));
+}
+
+function unsupportedValue(rule: "temperature" | "system_role", param: string, value: string, shape: string) {
+  const message = `Unsupported value: '${param}' does not support ${value} with this model.`;
+  return { rule, message, param, code: "unsupported_value", shape };
 }

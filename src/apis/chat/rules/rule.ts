@@ -1,12 +1,14 @@
-/** The rules of Chat Completions, and the errors for requests that break them. */
+/** The rules of Chat Completions, and the parsed request that they are checked on. */
 import type { JsonObject } from "../../../domain/json.ts";
-import { type FoundViolation, rulesOf } from "../../rule.ts";
+import { type FoundViolation, type RuleSet, rulesOf } from "../../rule.ts";
 
-export type ChatViolation = FoundViolation<ChatRuleName>;
+export type ChatViolations = Iterable<FoundViolation<ChatRuleName>>;
 
-export interface PlacedChatMessage {
-  readonly index: number;
-  readonly message: JsonObject;
+export interface ChatRequest {
+  readonly body: JsonObject;
+  readonly set: RuleSet;
+  /** The objects among its messages, with their places. */
+  readonly messages: readonly { readonly index: number; readonly message: JsonObject }[];
 }
 
 /** The rules, in the order of their checks: shapes before the order of messages, as the paths of errors differ. */

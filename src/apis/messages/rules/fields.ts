@@ -1,153 +1,44 @@
-/**
- * Every object of a request whose members are known, with the place that errors name; and the rules on members: missing,
- * of the wrong type, unknown.
- */
-import { isJsonObject, type JsonObject, type JsonValue, objectsIn, plainText } from "../../../domain/json.ts";
-import type { Members } from "../../members.ts";
+/** Rules on members: missing, of the wrong type, unknown (protocol §9, §10). */
+import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import { shapeOf } from "../../rule.ts";
-import { BINDING_BETA, type MessagesRequest } from "./request.ts";
-import type { MessagesViolation } from "./rule.ts";
-import {
-  BETA_FIELDS,
-  blockMembers,
-  CACHE_CONTROL,
-  isThinking,
-  METADATA,
-  OUTPUT_CONFIG,
-  REQUEST,
-  STRING_MEMBERS,
-  THINKING,
-  TOOL,
-  TOOL_CHOICES,
-} from "./shapes.ts";
+import type { MessagesRequest, ShapedObject } from "./request.ts";
+import type { MessagesViolation, MessagesViolations } from "./rule.ts";
+import { isThinking, MESSAGE, STRING_MEMBERS } from "./shapes.ts";
 
-/** An object with the members that it may have. */
-export interface ShapedObject {
-  /** As errors name it: `messages.1.content.0.thinking`, with the type that decides; empty for the request. */
-  readonly path: string;
-  readonly object: JsonObject;
-  readonly shape: Members;
-}
-
-/** The objects of a request, in its own order. */
-export function shapedObjects(request: MessagesRequest): ShapedObject[] {
-  const { body, betas, messages } = request;
-  const top = betas.length === 0 ? REQUEST : { ...REQUEST, optional: [...REQUEST.optional, ...BETA_FIELDS] };
-  return [
-    { path: "", object: body, shape: top },
-    ...withCacheControl("", body),
-    ...thinking(body.thinking, betas.includes(BINDING_BETA)),
-    ...byType("tool_choice", body.tool_choice, TOOL_CHOICES),
-    ...one("output_config", body.output_config, OUTPUT_CONFIG),
-    ...one("metadata", body.metadata, METADATA),
-    ...objectsIn(body.tools).flatMap((tool, index) =>
-      isCustom(tool) ? shaped(`tools.${index}.custom`, tool, TOOL) : []
-    ),
-    ...objectsIn(body.system).flatMap((block, index) => {
-      const shape = blockMembers("text");
-      return shape === undefined ? [] : shaped(`system.${index}`, block, shape);
-    }),
-    ...messages.flatMap(({ blocks }) => blocks.flatMap(({ path, block }) => blockObjects(path, block))),
-  ];
-}
-
-/** True for tools that the client runs; all others have members of their own. */
-export function isCustom(tool: JsonObject): boolean {
-  return (tool.type ?? null) === null || tool.type === "custom";
-}
-
-function blockObjects(path: string, block: JsonObject): ShapedObject[] {
-  const type = typeof block.type === "string" ? block.type : "";
-  const shape = blockMembers(type);
-  if (shape === undefined) return [];
-  const inner = type === "tool_result" ? objectsIn(block.content) : [];
-  return [
-    ...shaped(`${path}.${type}`, block, shape),
-    ...inner.flatMap((part, index) => blockObjects(`${path}.${type}.content.${index}`, part)),
-  ];
-}
-
-function shaped(path: string, object: JsonObject, shape: Members): ShapedObject[] {
-  return [{ path, object, shape }, ...withCacheControl(`${path}.`, object)];
-}
-
-function withCacheControl(prefix: string, { cache_control: control }: JsonObject): ShapedObject[] {
-  return one(`${prefix}cache_control.ephemeral`, control, CACHE_CONTROL);
-}
-
-function thinking(config: JsonValue | undefined, binding: boolean): ShapedObject[] {
-  return byType("thinking", config, THINKING).map((found) => {
-    const { type } = found.object;
-    const bindable = binding && (type === "adaptive" || type === "enabled");
-    if (!bindable) return found;
-    return { ...found, shape: { ...found.shape, optional: [...found.shape.optional, "block_binding"] } };
-  });
-}
-
-function byType(
-  path: string,
-  value: JsonValue | undefined,
-  shapes: ReadonlyMap<string, Members>,
-): ShapedObject[] {
-  if (!isJsonObject(value) || typeof value.type !== "string") return [];
-  const shape = shapes.get(value.type);
-  return shape === undefined ? [] : [{ path: `${path}.${value.type}`, object: value, shape }];
-}
-
-function one(path: string, value: JsonValue | undefined, shape: Members): ShapedObject[] {
-  return isJsonObject(value) ? [{ path, object: value, shape }] : [];
-}
-
-export function missingMembers(
-  objects: readonly ShapedObject[],
-  { body }: MessagesRequest,
-): MessagesViolation[] {
-  const missing = (path: string): MessagesViolation => ({
-    rule: "missing_field",
-    message: `${path}: Field required`,
-  });
-  const messages = Array.isArray(body.messages) ? body.messages : [];
-  return [
-    ...objects.flatMap(({ path, object, shape }) =>
-      shape.required.filter((name) => !Object.hasOwn(object, name)).map((name) => missing(member(path, name)))
-    ),
-    ...messages.flatMap((message: JsonValue, index: number) =>
-      isJsonObject(message)
-        ? ["role", "content"].filter((name) => !Object.hasOwn(message, name))
-          .map((name) => missing(`messages.${index}.${name}`))
-        : []
-    ),
-  ];
-}
-
-export function unknownMembers(
-  objects: readonly ShapedObject[],
-  { body }: MessagesRequest,
-): MessagesViolation[] {
-  const messages = Array.isArray(body.messages) ? body.messages : [];
-  return [
-    ...objects.flatMap(({ path, object, shape }) => {
-      const known = new Set(["type", ...shape.required, ...shape.optional]);
-      // Only the request itself has no type.
-      if (path === "") known.delete("type");
-      return Object.keys(object).filter((name) => !known.has(name)).map((name) => extra(path, name, object));
-    }),
-    ...messages.flatMap((message: JsonValue, index: number) =>
-      isJsonObject(message)
-        ? Object.keys(message).filter((name) => name !== "role" && name !== "content")
-          .map((name) => extra(`messages.${index}`, name, message))
-        : []
-    ),
-  ];
-}
-
-function extra(path: string, name: string, object: JsonObject): MessagesViolation {
-  const message = `${member(path, name)}: Extra inputs are not permitted`;
-  if (name === "cache_control" && isThinking(plainText(object.type))) {
-    return { rule: "thinking_cache_control", message };
+export function* missingMembers({ objects, body }: MessagesRequest): MessagesViolations {
+  for (const { path, object, shape } of [...objects, ...messageObjects(body)]) {
+    for (const name of shape.required) {
+      if (Object.hasOwn(object, name)) continue;
+      yield { rule: "missing_field", message: `${member(path, name)}: Field required` };
+    }
   }
-  const binding = name === "block_binding" && path.startsWith("thinking");
-  return { rule: binding ? "block_binding_header" : "unknown_field", message };
+}
+
+export function* unknownMembers({ objects, body }: MessagesRequest): MessagesViolations {
+  for (const { path, object, shape } of objects) {
+    // Only the request itself has no type.
+    const known = path === "" ? shape.all : ["type", ...shape.all];
+    yield* extraMembers(path, object, known);
+  }
+  for (const { path, object, shape } of messageObjects(body)) yield* extraMembers(path, object, shape.all);
+}
+
+function* extraMembers(path: string, object: JsonObject, known: readonly string[]): MessagesViolations {
+  for (const name of Object.keys(object).filter((each) => !known.includes(each))) {
+    const message = `${member(path, name)}: Extra inputs are not permitted`;
+    const isBinding = name === "block_binding" && path.startsWith("thinking");
+    if (name === "cache_control" && isThinking(plainText(object.type))) {
+      yield { rule: "thinking_cache_control", message };
+    } else yield { rule: isBinding ? "block_binding_header" : "unknown_field", message };
+  }
+}
+
+/** The messages, whose members no type decides. */
+function messageObjects({ messages }: JsonObject): ShapedObject[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((object: JsonValue, index: number) =>
+    isJsonObject(object) ? [{ path: `messages.${index}`, object, shape: MESSAGE }] : []
+  );
 }
 
 type Kind = "string" | "boolean" | "list" | "dictionary" | "string or list";
@@ -172,76 +63,53 @@ const NULLABLE: Readonly<Record<string, Kind>> = {
   cache_control: "dictionary",
 };
 
-export function wrongMemberTypes(
-  objects: readonly ShapedObject[],
-  { body }: MessagesRequest,
-): MessagesViolation[] {
-  const contents = contentLists(body.messages);
-  const lists = [
-    ["messages", body.messages],
-    ["tools", body.tools],
-    ["system", body.system],
-    ...contents,
-  ] as const;
-  return [
-    ...expected("model", body.model, "string"),
-    ...expected("messages", body.messages, "list"),
-    ...Object.entries(NULLABLE).flatMap(([name, kind]) => expected(name, body[name] ?? undefined, kind)),
-    ...lists.flatMap(([path, value]) =>
-      Array.isArray(value)
-        ? value.flatMap((entry, index) =>
-          FITS.dictionary(entry) ? [] : wrong(`${path}.${index}`, "a valid dictionary", entry)
-        )
-        : []
-    ),
-    ...contents.flatMap(([path, content]) => expected(path, content, "string or list")),
-    ...objects.flatMap(wrongTypesIn),
-  ];
+export function* wrongMemberTypes({ objects, body }: MessagesRequest): MessagesViolations {
+  const contents = messageObjects(body).map(({ path, object }) =>
+    [`${path}.content`, object.content] as const
+  );
+  yield* expected("model", body.model, "string");
+  yield* expected("messages", body.messages, "list");
+  for (const [name, kind] of Object.entries(NULLABLE)) yield* expected(name, body[name] ?? undefined, kind);
+  const lists = ["messages", "tools", "system"].map((name) => [name, body[name]] as const);
+  for (const [path, list] of [...lists, ...contents]) {
+    for (const [index, entry] of Array.isArray(list) ? list.entries() : []) {
+      yield* expected(`${path}.${index}`, entry, "dictionary");
+    }
+  }
+  for (const [path, content] of contents) yield* expected(path, content, "string or list");
+  for (const object of objects) yield* wrongTypesIn(object);
 }
 
 /** Checks a member that may be absent. */
-function expected(path: string, value: JsonValue | undefined, kind: Kind): MessagesViolation[] {
-  return value === undefined || FITS[kind](value) ? [] : wrong(path, `a valid ${kind}`, value);
+function* expected(path: string, value: JsonValue | undefined, kind: Kind): MessagesViolations {
+  if (value !== undefined && !FITS[kind](value)) yield wrong(path, `a valid ${kind}`, value);
 }
 
-function wrong(path: string, wanted: string, value: JsonValue | undefined): MessagesViolation[] {
+function wrong(path: string, wanted: string, value: JsonValue | undefined): MessagesViolation {
   const shape = `${path.replace(/\.\d+/g, "")} ${shapeOf(value)}`;
-  return [{ rule: "field_type", message: `${path}: Input should be ${wanted}`, shape }];
+  return { rule: "field_type", message: `${path}: Input should be ${wanted}`, shape };
 }
 
-function wrongTypesIn({ path, object, shape }: ShapedObject): MessagesViolation[] {
+function* wrongTypesIn({ path, object, shape }: ShapedObject): MessagesViolations {
   const { type, input_schema: schema, ttl } = object;
-  const known = path === "" ? [] : [...shape.required, ...shape.optional];
-  const isSchema = path.startsWith("tools.") && isJsonObject(schema);
-  const control = path.endsWith("cache_control.ephemeral");
-  return [
-    ...known.filter((name) => STRING_MEMBERS.includes(name))
-      .flatMap((name) => expected(member(path, name), object[name], "string")),
-    ...(type === "tool_use" ? expected(`${path}.input`, object.input, "dictionary") : []),
-    ...(type === "tool_result"
-      ? [
-        ...expected(`${path}.content`, object.content ?? undefined, "string or list"),
-        ...expected(`${path}.is_error`, object.is_error, "boolean"),
-      ]
-      : []),
-    ...(path.startsWith("tools.") ? expected(`${path}.input_schema`, schema, "dictionary") : []),
-    ...(isSchema && schema.type !== "object"
-      ? wrong(`${path}.input_schema.type`, "'object'", schema.type)
-      : []),
-    ...(control && type !== "ephemeral"
-      ? wrong(path.slice(0, -".ephemeral".length), "of type 'ephemeral'", type)
-      : []),
-    ...(control && ttl !== undefined && ttl !== "5m" && ttl !== "1h"
-      ? wrong(`${path}.ttl`, "'5m' or '1h'", ttl)
-      : []),
-  ];
-}
-
-function contentLists(messages: JsonValue | undefined): (readonly [string, JsonValue | undefined])[] {
-  if (!Array.isArray(messages)) return [];
-  return messages.flatMap((message: JsonValue, index: number) =>
-    isJsonObject(message) ? [[`messages.${index}.content`, message.content] as const] : []
-  );
+  for (const name of path === "" ? [] : shape.all.filter((each) => STRING_MEMBERS.includes(each))) {
+    yield* expected(member(path, name), object[name], "string");
+  }
+  if (type === "tool_use") yield* expected(`${path}.input`, object.input, "dictionary");
+  if (type === "tool_result") {
+    yield* expected(`${path}.content`, object.content ?? undefined, "string or list");
+    yield* expected(`${path}.is_error`, object.is_error, "boolean");
+  }
+  if (path.startsWith("tools.")) {
+    yield* expected(`${path}.input_schema`, schema, "dictionary");
+    if (isJsonObject(schema) && schema.type !== "object") {
+      yield wrong(`${path}.input_schema.type`, "'object'", schema.type);
+    }
+  }
+  if (path.endsWith("cache_control.ephemeral")) {
+    if (type !== "ephemeral") yield wrong(path.slice(0, -".ephemeral".length), "of type 'ephemeral'", type);
+    if (ttl !== undefined && ttl !== "5m" && ttl !== "1h") yield wrong(`${path}.ttl`, "'5m' or '1h'", ttl);
+  }
 }
 
 function member(path: string, name: string): string {

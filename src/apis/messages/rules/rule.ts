@@ -2,6 +2,7 @@
 import { type FoundViolation, rulesOf } from "../../rule.ts";
 
 export type MessagesViolation = FoundViolation<MessagesRuleName>;
+export type MessagesViolations = Iterable<MessagesViolation>;
 
 export const MESSAGES_RULES = rulesOf({
   body_object: ["§9", "types", "The body is a JSON object"],

@@ -1,12 +1,12 @@
 /** The blocks, tools and fields of the Messages API (protocol §9, §10). */
 import { words } from "../../../domain/text.ts";
-import { type Members, members, membersByType } from "../../members.ts";
+import { members, membersByType } from "../../members.ts";
 
 /** The role that may send a block. */
 export type BlockRole = "user" | "assistant" | "both";
 
 /** Members of blocks by type; `type` is always known. Those of the server's tools are known by type only: they replay verbatim. */
-const BLOCKS = membersByType({
+export const BLOCKS = membersByType({
   text: "text citations? cache_control?",
   image: "source cache_control? transformations?",
   document: "source cache_control? citations? context? title?",
@@ -35,11 +35,6 @@ export const STRING_MEMBERS: readonly string[] = words(`
   text thinking signature data id name tool_use_id
 `);
 
-/** The members of a block type; `undefined` if they are not listed. */
-export function blockMembers(type: string): Members | undefined {
-  return BLOCKS.get(type);
-}
-
 /** The role that may send blocks of this type; `undefined` for an unknown type. */
 export function roleOfBlock(type: string): BlockRole | undefined {
   if (isServerResult(type) || OPAQUE_TYPES.has(type)) return "assistant";
@@ -60,7 +55,7 @@ export function isThinking(type: string): boolean {
   return type === "thinking" || type === "redacted_thinking";
 }
 
-export const REQUEST: Members = members(`
+export const REQUEST = members(`
   model max_tokens messages
   cache_control? container? diagnostics? inference_geo? metadata? output_config? service_tier? speed?
   stop_sequences? stream? system? temperature? thinking? tool_choice? tools? top_k? top_p? user_profile_id?
@@ -73,26 +68,28 @@ export const BETA_FIELDS: readonly string[] = words(`
   output_format thread
 `);
 
-export const TOOL: Members = members(`
+export const MESSAGE = members("role content");
+
+export const TOOL = members(`
   name input_schema
   type? description? strict? cache_control? allowed_callers? defer_loading? eager_input_streaming?
   input_examples?
 `);
 
-export const THINKING: ReadonlyMap<string, Members> = membersByType({
+export const THINKING = membersByType({
   adaptive: "display?",
   enabled: "budget_tokens display?",
   disabled: "",
   between_tools: "",
 });
 
-export const TOOL_CHOICES: ReadonlyMap<string, Members> = membersByType({
+export const TOOL_CHOICES = membersByType({
   auto: "disable_parallel_tool_use?",
   any: "disable_parallel_tool_use?",
   tool: "name disable_parallel_tool_use?",
   none: "",
 });
 
-export const OUTPUT_CONFIG: Members = members("effort? format?");
-export const METADATA: Members = members("user_id?");
-export const CACHE_CONTROL: Members = members("type ttl?");
+export const OUTPUT_CONFIG = members("effort? format?");
+export const METADATA = members("user_id?");
+export const CACHE_CONTROL = members("type ttl?");

@@ -1,10 +1,10 @@
 /** Rules on the fields of input items: unknown, missing, of the wrong type. */
-import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
+import { isJsonObject } from "../../../domain/json.ts";
 import { words } from "../../../domain/text.ts";
 import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai_violations.ts";
-import type { RuleSet } from "../../rule.ts";
-import { isKnownItemType, itemMembers, type PlacedItem } from "./items.ts";
-import type { ResponsesViolation } from "./rule.ts";
+import type { RuleGrade } from "../../rule.ts";
+import { isKnownItemType, ITEMS, type ResponsesRequest } from "./items.ts";
+import type { ResponsesViolations } from "./rule.ts";
 
 /** Fields of outputs only; the official client always removes them before sending (protocol §2.2). */
 const OUTPUT_ONLY = new Set(["created_by", "parsed", "parsed_arguments"]);
@@ -15,49 +15,54 @@ const TAKEN_BY_OPENAI = new Set(["internal_chat_message_metadata_passthrough"]);
 /** Fields that are always strings or `null`. */
 const STRING_FIELDS = words("id call_id name arguments input encrypted_content namespace");
 
-export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolation[] {
-  return items.filter(({ type }) => !isKnownItemType(type)).map(({ index, type }) => ({
-    rule: "unknown_item_type",
-    message: `Invalid value: '${type}'.`,
-    param: `input[${index}].type`,
-    code: "invalid_value",
-    shape: type,
-  }));
+export function* unknownItemTypes({ items }: ResponsesRequest): ResponsesViolations {
+  for (const { index, type } of items) {
+    if (isKnownItemType(type)) continue;
+    yield {
+      rule: "unknown_item_type",
+      message: `Invalid value: '${type}'.`,
+      param: `input[${index}].type`,
+      code: "invalid_value",
+      shape: type,
+    };
+  }
 }
 
 /** Unknown fields of an item's input type; on Azure, unlike OpenAI itself, also an optional `status`. */
-export function unknownItemFields(items: readonly PlacedItem[], set: RuleSet): ResponsesViolation[] {
-  return items.flatMap(({ index, type, item }) => {
-    const shape = itemMembers(type);
-    const known = shape && new Set(["type", ...shape.required, ...shape.optional]);
-    return Object.keys(item).flatMap((name): ResponsesViolation[] => {
+export function* unknownItemFields({ items, set }: ResponsesRequest): ResponsesViolations {
+  for (const { index, type, item } of items) {
+    const shape = ITEMS.get(type);
+    for (const name of Object.keys(item)) {
       const strict = set === "azure" && name === "status" && shape !== undefined &&
         !shape.required.includes(name);
-      if (!strict && !OUTPUT_ONLY.has(name) && (known?.has(name) ?? true)) return [];
-      if (set !== "azure" && TAKEN_BY_OPENAI.has(name)) return [];
-      return [{
+      const isKnown = name === "type" || (shape?.all.includes(name) ?? true);
+      if (!strict && !OUTPUT_ONLY.has(name) && isKnown) continue;
+      if (set !== "azure" && TAKEN_BY_OPENAI.has(name)) continue;
+      yield {
         ...unknownParameter(`input[${index}].${name}`),
         shape: `${type} ${name}`,
         // Only the refusal of `status` was reported; the others follow from the types.
         ...(strict ? {} : { grade: "derived" }),
-      }];
-    });
-  });
+      };
+    }
+  }
 }
 
-export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolation[] {
-  return items.flatMap(({ index, type, item }) => {
-    const missing = (itemMembers(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
-    const unpaired = type === "function_call_output" && !Object.hasOwn(item, "call_id") ? ["call_id"] : [];
-    return [...missing, ...unpaired].map((name): ResponsesViolation => ({
-      ...missingParameter(`input[${index}].${name}`),
-      shape: `${type} ${name}`,
-      ...gradeOfMissing(type, name),
-    }));
-  });
+export function* missingItemFields({ items }: ResponsesRequest): ResponsesViolations {
+  for (const { index, type, item } of items) {
+    const required = ITEMS.get(type)?.required ?? [];
+    for (const name of type === "function_call_output" ? [...required, "call_id"] : required) {
+      if (Object.hasOwn(item, name)) continue;
+      yield {
+        ...missingParameter(`input[${index}].${name}`),
+        shape: `${type} ${name}`,
+        ...gradeOfMissing(type, name),
+      };
+    }
+  }
 }
 
-function gradeOfMissing(type: string, name: string): Pick<ResponsesViolation, "grade"> {
+function gradeOfMissing(type: string, name: string): { readonly grade?: RuleGrade } {
   if (type === "function_call" && name === "arguments") return { grade: "wire" };
   // The types require it; two reports say that the server does not (protocol §2.3).
   if (type === "reasoning" && name === "id") return { grade: "uncertain" };
@@ -65,40 +70,33 @@ function gradeOfMissing(type: string, name: string): Pick<ResponsesViolation, "g
   return {};
 }
 
-export function wrongItemTypes(
-  input: JsonValue | undefined,
-  items: readonly PlacedItem[],
-): ResponsesViolation[] {
-  const findings: ResponsesViolation[] = [];
-  const expect = (fits: boolean, param: string, wanted: string, value: JsonValue | undefined) => {
-    if (!fits) findings.push(invalidType(param, wanted, nameOfType(value)));
-  };
-  if (input !== undefined && typeof input !== "string") {
-    expect(Array.isArray(input), "input", "a string or an array", input);
+/** The member of an item that is a list; for some types, it may be a string too. */
+const LIST_FIELDS: ReadonlyMap<string, { readonly name: string; readonly isText: boolean }> = new Map([
+  ["reasoning", { name: "summary", isText: false }],
+  ["message", { name: "content", isText: true }],
+  ["function_call_output", { name: "output", isText: true }],
+]);
+
+export function* wrongItemTypes({ body: { input }, items }: ResponsesRequest): ResponsesViolations {
+  if (input !== undefined && typeof input !== "string" && !Array.isArray(input)) {
+    yield invalidType("input", "a string or an array", nameOfType(input));
   }
-  if (Array.isArray(input)) {
-    input.forEach((item, index) => expect(isJsonObject(item), `input[${index}]`, "an object", item));
+  for (const [index, item] of Array.isArray(input) ? input.entries() : []) {
+    if (!isJsonObject(item)) yield invalidType(`input[${index}]`, "an object", nameOfType(item));
   }
   for (const { index, type, item } of items) {
-    const at = (name: string) => `input[${index}].${name}`;
     for (const name of STRING_FIELDS) {
       const value = item[name];
-      if (value === undefined || value === null && !(itemMembers(type)?.required ?? []).includes(name)) {
-        continue;
-      }
-      expect(typeof value === "string", at(name), "a string", value);
+      const mayBeNull = ITEMS.get(type)?.required.includes(name) !== true;
+      if (value === undefined || typeof value === "string" || value === null && mayBeNull) continue;
+      yield invalidType(`input[${index}].${name}`, "a string", nameOfType(value));
     }
-    if (type === "reasoning" && item.summary !== undefined) {
-      expect(Array.isArray(item.summary), at("summary"), "an array", item.summary);
+    const field = LIST_FIELDS.get(type);
+    const list = field && item[field.name];
+    if (list === undefined || Array.isArray(list) || field?.isText === true && typeof list === "string") {
+      continue;
     }
-    if (type === "message" && item.content !== undefined) {
-      const fits = typeof item.content === "string" || Array.isArray(item.content);
-      expect(fits, at("content"), "a string or an array", item.content);
-    }
-    if (type === "function_call_output" && item.output !== undefined) {
-      const fits = typeof item.output === "string" || Array.isArray(item.output);
-      expect(fits, at("output"), "a string or an array", item.output);
-    }
+    const wanted = field?.isText === true ? "a string or an array" : "an array";
+    yield invalidType(`input[${index}].${field?.name}`, wanted, nameOfType(list));
   }
-  return findings;
 }

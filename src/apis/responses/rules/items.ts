@@ -1,7 +1,9 @@
 /** The input items of the Responses API, and the fields of each (protocol §2.1, §2.3). */
 import { words } from "../../../domain/text.ts";
-import { type Members, membersByType } from "../../members.ts";
+import { membersByType } from "../../members.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
+import type { RuleSet } from "../../rule.ts";
+import type { KnownBlobs } from "./known_items.ts";
 
 /** An input item with its place and its type; a message may leave `type` out. */
 export interface PlacedItem {
@@ -10,8 +12,17 @@ export interface PlacedItem {
   readonly item: JsonObject;
 }
 
+/** A parsed request. */
+export interface ResponsesRequest {
+  readonly body: JsonObject;
+  readonly set: RuleSet;
+  readonly items: readonly PlacedItem[];
+  /** Items that the server is known to have issued; `null` checks none. */
+  readonly known: KnownBlobs | null;
+}
+
 /** Members of items by type; `type` is always known. */
-const ITEMS = membersByType({
+export const ITEMS = membersByType({
   message: "role content id? status? phase?",
   reasoning: "id summary encrypted_content? content? status?",
   function_call: "call_id name arguments id? status? caller? namespace? async?",
@@ -40,17 +51,12 @@ export const ID_PREFIXES: ReadonlyMap<string, string> = new Map(Object.entries({
   apply_patch_call: "apc",
 }));
 
-/** Types whose fields are not listed here: hosted tools replay verbatim. */
+/** Types of hosted tools, whose items replay verbatim. */
 const OPAQUE_TYPES: ReadonlySet<string> = new Set(words(`
   computer_call computer_call_output web_search_call file_search_call code_interpreter_call
   image_generation_call mcp_list_tools mcp_call mcp_approval_request mcp_approval_response tool_search_call
   tool_search_output tool_search_call_output additional_tools program program_output
 `));
-
-/** The members of an item type; `undefined` if they are not listed. */
-export function itemMembers(type: string): Members | undefined {
-  return ITEMS.get(type);
-}
 
 export function isKnownItemType(type: string): boolean {
   return ITEMS.has(type) || OPAQUE_TYPES.has(type);

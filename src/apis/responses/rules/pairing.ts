@@ -1,48 +1,36 @@
 /** Rules on items that belong together: reasoning and its next item, calls and their outputs (protocol §2.4). */
 import type { JsonObject } from "../../../domain/json.ts";
-import { canFollowReasoning, type PlacedItem } from "./items.ts";
-import type { ResponsesViolation } from "./rule.ts";
-
-/** The id of the reasoning item before the item with this id; `undefined` if there was none. */
-export type ReasoningOf = (id: string) => string | undefined;
-
-/** The id of the item right after this reasoning item; for a call, its call id. */
-export type FollowingOf = (reasoningId: string) => string | undefined;
+import { type FoundViolation, isPresent } from "../../rule.ts";
+import { canFollowReasoning, type PlacedItem, type ResponsesRequest } from "./items.ts";
+import type { ResponsesViolations } from "./rule.ts";
 
 /** Reasoning items without the next item of their response after them. */
-export function reasoningWithoutItsFollowing(
-  items: readonly PlacedItem[],
-  body: JsonObject,
-  followingOf: FollowingOf,
-): ResponsesViolation[] {
+export function* lostFollowing({ items, body, known }: ResponsesRequest): ResponsesViolations {
+  if (known === null) return;
   // A search for each reasoning item would take quadratic time.
   const lastPlace = new Map<unknown, number>();
   items.forEach(({ item }, position) => {
     lastPlace.set(item.id, position);
     lastPlace.set(item.call_id, position);
   });
-  return items.flatMap((placed, position): ResponsesViolation[] => {
-    if (placed.type !== "reasoning" || typeof placed.item.id !== "string") return [];
-    const wanted = followingOf(placed.item.id);
-    if (wanted === undefined || (lastPlace.get(wanted) ?? -1) > position) return [];
-    return [withoutFollowing(placed, items[position + 1], body)];
-  });
+  for (const [position, placed] of items.entries()) {
+    if (placed.type !== "reasoning" || typeof placed.item.id !== "string") continue;
+    const wanted = known.followingOf(placed.item.id);
+    if (wanted === undefined || (lastPlace.get(wanted) ?? -1) > position) continue;
+    yield withoutFollowing(placed, items[position + 1], body);
+  }
 }
 
 /**
  * Reasoning items that no output of the model follows at once. Whether the API looks there, or for the item of the
  * original response anywhere after it, is unknown (protocol §2.4): both are checked.
  */
-export function reasoningWithoutFollowing(
-  items: readonly PlacedItem[],
-  body: JsonObject,
-): ResponsesViolation[] {
-  return items.flatMap((placed, position): ResponsesViolation[] => {
-    if (placed.type !== "reasoning") return [];
+export function* reasoningWithoutFollowing({ items, body }: ResponsesRequest): ResponsesViolations {
+  for (const [position, placed] of items.entries()) {
     const next = items[position + 1];
-    if (next !== undefined && canFollowReasoning(next)) return [];
-    return [withoutFollowing(placed, next, body)];
-  });
+    if (placed.type !== "reasoning" || next !== undefined && canFollowReasoning(next)) continue;
+    yield withoutFollowing(placed, next, body);
+  }
 }
 
 /**
@@ -53,80 +41,72 @@ function withoutFollowing(
   placed: PlacedItem,
   next: PlacedItem | undefined,
   { store }: JsonObject,
-): ResponsesViolation {
+): FoundViolation<"reasoning_following"> {
+  const id = typeof placed.item.id === "string" ? placed.item.id : `input[${placed.index}]`;
   const saidWithoutId = next?.type === "message" && next.item.role === "assistant" &&
     typeof next.item.id !== "string";
   return {
     ...(store === false && saidWithoutId ? { grade: "uncertain" } : {}),
     rule: "reasoning_following",
-    message: `Item '${nameOf(placed)}' of type 'reasoning' was provided without its required following item.`,
+    message: `Item '${id}' of type 'reasoning' was provided without its required following item.`,
     param: "input",
   };
 }
 
 /** Items with an id of the server, but without their reasoning item. */
-export function itemsWithoutReasoning(
-  items: readonly PlacedItem[],
-  reasoningOf: ReasoningOf,
-): ResponsesViolation[] {
+export function* itemsWithoutReasoning({ items, known }: ResponsesRequest): ResponsesViolations {
   const sent = new Set(items.filter(({ type }) => type === "reasoning").map(({ item }) => item.id));
-  return items.flatMap(({ type, item }): ResponsesViolation[] => {
-    const required = typeof item.id === "string" && type !== "reasoning" ? reasoningOf(item.id) : undefined;
-    if (required === undefined || sent.has(required)) return [];
-    return [{
+  for (const { type, item: { id } } of items) {
+    const required = typeof id === "string" && type !== "reasoning" ? known?.reasoningOf(id) : undefined;
+    if (required === undefined || sent.has(required)) continue;
+    yield {
       rule: "reasoning_required",
       message:
-        `Item '${item.id}' of type '${type}' was provided without its required 'reasoning' item: '${required}'.`,
+        `Item '${id}' of type '${type}' was provided without its required 'reasoning' item: '${required}'.`,
       param: "input",
-    }];
-  });
+    };
+  }
 }
 
-/** Call types that the client answers, with the type of the answer and the texts of the message. */
-const ANSWERS: ReadonlyMap<string, { readonly call: string; readonly words: string }> = new Map([
-  ["function_call_output", { call: "function_call", words: "function call" }],
-  ["custom_tool_call_output", { call: "custom_tool_call", words: "custom tool call" }],
-  ["shell_call_output", { call: "shell_call", words: "shell call" }],
-  ["apply_patch_call_output", { call: "apply_patch_call", words: "apply patch call" }],
-  ["computer_call_output", { call: "computer_call", words: "computer call" }],
-]);
-const WORDS_OF_CALL = new Map([...ANSWERS.values()].map(({ call, words }) => [call, words]));
+/** Types of calls that the client answers, by the type of the answer. */
+const ANSWERED: ReadonlyMap<string, string> = new Map(
+  ["function_call", "custom_tool_call", "shell_call", "apply_patch_call", "computer_call"]
+    .map((call) => [`${call}_output`, call]),
+);
+const CALLS: ReadonlySet<string> = new Set(ANSWERED.values());
 
 /**
  * Calls and outputs that are not paired one to one, scanning in order: an output answers one earlier call of
  * its kind with the same `call_id`.
  */
-export function unpairedCalls(items: readonly PlacedItem[], body: JsonObject): ResponsesViolation[] {
+export function* unpairedCalls({ items, body }: ResponsesRequest): ResponsesViolations {
   // With stored state the calls may lie in an earlier response.
-  const stored = typeof body.previous_response_id === "string" || (body.conversation ?? null) !== null;
+  const stored = typeof body.previous_response_id === "string" || isPresent(body.conversation);
   const open: { readonly type: string; readonly id: string }[] = [];
-  const findings: ResponsesViolation[] = [];
-  for (const { type, item } of items) {
-    const id = item.call_id;
+  for (const { type, item: { call_id: id } } of items) {
     if (typeof id !== "string") continue;
-    const answer = ANSWERS.get(type);
-    if (answer !== undefined) {
-      const position = open.findIndex((call) => call.type === answer.call && call.id === id);
-      if (position >= 0) open.splice(position, 1);
-      else if (!stored) {
-        findings.push({
-          rule: "output_without_call",
-          message: `No tool call found for ${answer.words} output with call_id ${id}.`,
-          param: "input",
-        });
-      }
-    } else if (WORDS_OF_CALL.has(type)) {
-      open.push({ type, id });
+    if (CALLS.has(type)) open.push({ type, id });
+    const answered = ANSWERED.get(type);
+    if (answered === undefined) continue;
+    const position = open.findIndex((call) => call.type === answered && call.id === id);
+    if (position >= 0) open.splice(position, 1);
+    else if (!stored) {
+      yield {
+        rule: "output_without_call",
+        message: `No tool call found for ${inWords(answered)} output with call_id ${id}.`,
+        param: "input",
+      };
     }
   }
-  const unanswered = open.map(({ type, id }): ResponsesViolation => ({
-    rule: "call_without_output",
-    message: `No tool output found for ${WORDS_OF_CALL.get(type)} ${id}.`,
-    param: "input",
-  }));
-  return [...findings, ...unanswered];
+  for (const { type, id } of open) {
+    yield {
+      rule: "call_without_output",
+      message: `No tool output found for ${inWords(type)} ${id}.`,
+      param: "input",
+    };
+  }
 }
 
-function nameOf({ item, index }: PlacedItem): string {
-  return typeof item.id === "string" ? item.id : `input[${index}]`;
+function inWords(type: string): string {
+  return type.replaceAll("_", " ");
 }

@@ -1,7 +1,7 @@
 /** The rules of the OpenAI Responses API, and the errors for requests that break them. */
 import { type FoundViolation, rulesOf } from "../../rule.ts";
 
-export type ResponsesViolation = FoundViolation<ResponsesRuleName>;
+export type ResponsesViolations = Iterable<FoundViolation<ResponsesRuleName>>;
 
 /** The rules, in the order of their checks (protocol §13). */
 export const RESPONSES_RULES = rulesOf({

@@ -1,4 +1,4 @@
-/** The rules of the Responses API, checked by the items that it is known to have issued and accepted. */
+/** Items that the Responses API is known to have issued and accepted. */
 import {
   isJsonObject,
   type JsonObject,
@@ -6,21 +6,10 @@ import {
   objectsIn,
   stringMember,
 } from "../../../domain/json.ts";
-import type { ApiRules, CheckRequest, IssuingAnswer, KnownItems } from "../../rule.ts";
-import { responsesViolations } from "./check.ts";
-import { RESPONSES_RULES } from "./rule.ts";
-
-export const responsesRules: ApiRules = {
-  rules: RESPONSES_RULES,
-  sets: ["openai", "azure"],
-  ownsPath: (pathname) => /\/responses\/?$/.test(pathname),
-  headers: [],
-  check: (json, _headers, set) => responsesViolations(json, set),
-  newItems: (nameOf) => new KnownBlobs(nameOf),
-};
+import type { IssuingAnswer, KnownItems } from "../../rule.ts";
 
 /** Encrypted content that the API issued, and the order in which it issued items. */
-class KnownBlobs implements KnownItems {
+export class KnownBlobs implements KnownItems {
   readonly #nameOf: (blob: string) => string;
   /** The ids with which a blob was issued or accepted, by the blob's name. */
   readonly #blobs = new Map<string, Set<string>>();
@@ -42,15 +31,21 @@ class KnownBlobs implements KnownItems {
     for (const item of objectsIn(isJsonObject(json) ? json.input : undefined)) this.#addBlob(item);
   }
 
-  readonly check: CheckRequest = (json, _headers, set) =>
-    responsesViolations(json, set, {
-      decode: ({ id, encrypted_content }) => {
-        const ids = this.#blobs.get(this.#nameOf(encrypted_content));
-        return ids !== undefined && (id === undefined || ids.has(id)) ? "ok" : "undecodable";
-      },
-      reasoningOf: (id) => this.#reasoning.of(id),
-      followingOf: (id) => this.#following.of(id),
-    });
+  /** True if the blob was issued for this id, or for any without one. */
+  isIssued(blob: string, id: string | undefined): boolean {
+    const ids = this.#blobs.get(this.#nameOf(blob));
+    return ids !== undefined && (id === undefined || ids.has(id));
+  }
+
+  /** The id of the reasoning item before the item with this id; `undefined` if there was none. */
+  reasoningOf(id: string): string | undefined {
+    return this.#reasoning.of(id);
+  }
+
+  /** The id of the item right after this reasoning item; for a call, its call id. */
+  followingOf(reasoningId: string): string | undefined {
+    return this.#following.of(reasoningId);
+  }
 
   #addBlob(item: JsonObject): void {
     const blob = stringMember(item, "encrypted_content");
