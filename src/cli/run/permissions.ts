@@ -2,7 +2,7 @@
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { parsePolicy, type Policy, policyFromText, policyText } from "../../tools/permission/policy.ts";
-import { ALL_TOOLS, TOOL_GROUPS } from "../../tools/registry.ts";
+import { ALL_TOOLS } from "../../tools/registry.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Config } from "../config_file.ts";
 import type { PermissionFlags } from "../flags.ts";
@@ -13,7 +13,7 @@ import type { PermissionFlags } from "../flags.ts";
  * @throws {RepriseError} `usage` for an invalid pattern; `bad_configuration` if the configuration has it.
  */
 export function policySetting({ allow = [], deny = [], ask }: PermissionFlags, config: Config): Policy {
-  const given = parsePolicy({ allow, deny, ask: ask === true, tools: TOOL_GROUPS });
+  const given = parsePolicy({ allow, deny, ask: ask === true });
   const configured = configuredPolicy(config);
   return {
     ...given,
@@ -29,7 +29,7 @@ export function policySetting({ allow = [], deny = [], ask }: PermissionFlags, c
  */
 export function configuredPolicy({ allow, deny }: Pick<Config, "allow" | "deny">): Policy {
   try {
-    return parsePolicy({ allow, deny, ask: false, tools: TOOL_GROUPS });
+    return parsePolicy({ allow, deny, ask: false });
   } catch (error) {
     const { message, hint } = asRepriseError(error);
     const text = `Cannot use a rule of the configuration: ${message}`;
@@ -53,7 +53,7 @@ export interface Permissions {
  * must not extend permissions.
  */
 export function permissionsOf(given: Policy, manifest: Manifest | null): Permissions {
-  const kept = manifest === null ? [] : policyFromText(manifest.pins.permissions, TOOL_GROUPS).deny;
+  const kept = manifest === null ? [] : policyFromText(manifest.pins.permissions).deny;
   const policy: Policy = { ...given, deny: [...given.deny, ...kept] };
   const offered = ALL_TOOLS.filter((tool) => mayRun(policy, tool));
   return { policy, text: policyText(policy), offered };

@@ -20,7 +20,6 @@ import { blobReader, readSession, readSessionTail } from "../../store/read/sessi
 import { requireUnused } from "../../store/write/session_directory.ts";
 import { policyFromText } from "../../tools/permission/policy.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
-import { TOOL_GROUPS } from "../../tools/registry.ts";
 import { homeToRead } from "../context.ts";
 import { permissionsOf } from "./permissions.ts";
 import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
@@ -196,7 +195,7 @@ function asLastRun(
   );
   const pins = opening !== undefined && "pins" in opening ? opening.pins : manifest?.pins;
   if (given.allow === undefined && given.ask !== true && pins !== undefined) {
-    const { allow, ask } = policyFromText(pins.permissions, TOOL_GROUPS);
+    const { allow, ask } = policyFromText(pins.permissions);
     const { offered } = permissionsOf({ ...policy, allow, ask }, manifest);
     if (offered.length !== settings.tools.length) {
       kept = { ...kept, tools: offered };

@@ -5,6 +5,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { type CallSubject, type Target, ToolFailure, type ToolGroup } from "../tool.ts";
 import { parseGlob } from "../glob.ts";
+import { TOOL_GROUPS } from "../registry.ts";
 import { commandLine, splitWords } from "./shell_words.ts";
 
 type VerdictReason =
@@ -49,8 +50,6 @@ interface PolicySource {
   readonly allow: readonly string[];
   readonly deny: readonly string[];
   readonly ask: boolean;
-  /** Every tool there is, by name. */
-  readonly tools: ReadonlyMap<string, ToolGroup>;
 }
 
 const GROUPS: ReadonlySet<string> = new Set<ToolGroup>(["read", "write", "shell"]);
@@ -62,7 +61,7 @@ const GROUPS: ReadonlySet<string> = new Set<ToolGroup>(["read", "write", "shell"
  */
 export function parsePolicy(source: PolicySource): Policy {
   const parse = (purpose: Purpose, values: readonly string[]) =>
-    values.flatMap(splitValue).map((text) => parseRule(text, purpose, source.tools));
+    values.flatMap(splitValue).map((text) => parseRule(text, purpose));
   return { allow: parse("allow", source.allow), deny: parse("deny", source.deny), ask: source.ask };
 }
 
@@ -86,7 +85,7 @@ export function policyText(policy: Policy): readonly string[] {
  *
  * @throws {RepriseError} `usage` for a line that this version does not know: a doubt allows nothing.
  */
-export function policyFromText(lines: readonly string[], tools: ReadonlyMap<string, ToolGroup>): Policy {
+export function policyFromText(lines: readonly string[]): Policy {
   const allow: string[] = [];
   const deny: string[] = [];
   let ask = false;
@@ -105,7 +104,7 @@ export function policyFromText(lines: readonly string[], tools: ReadonlyMap<stri
       );
     }
   }
-  return parsePolicy({ allow, deny, ask, tools });
+  return parsePolicy({ allow, deny, ask });
 }
 
 /** The verdict of the rules alone; `terminal` says whether a person could be asked. */
@@ -134,14 +133,16 @@ function splitValue(value: string): string[] {
   return value.includes(":") ? [value.trim()] : value.split(",").map((name) => name.trim());
 }
 
-function parseRule(text: string, purpose: Purpose, tools: ReadonlyMap<string, ToolGroup>): PermissionRule {
+function parseRule(text: string, purpose: Purpose): PermissionRule {
   const refuse = (why: string) =>
     new RepriseError("usage", `Cannot use --${purpose} ${JSON.stringify(text)}: ${why}`, {
-      hint: `Names: ${[...GROUPS, ...tools.keys()].join(", ")}; patterns: "shell:git status", "write:src/**"`,
+      hint: `Names: ${
+        [...GROUPS, ...TOOL_GROUPS.keys()].join(", ")
+      }; patterns: "shell:git status", "write:src/**"`,
     });
   const colon = text.indexOf(":");
   const name = colon < 0 ? text : text.slice(0, colon);
-  const group = tools.get(name) ?? (GROUPS.has(name) ? name as ToolGroup : undefined);
+  const group = TOOL_GROUPS.get(name) ?? (GROUPS.has(name) ? name as ToolGroup : undefined);
   if (group === undefined) throw refuse(`${JSON.stringify(name)} is neither a tool nor a group`);
   const fits = (subject: CallSubject) => subject.tool === name || subject.group === name;
   if (colon < 0) return { text, matches: fits, cannotTell: () => false };
@@ -278,17 +279,16 @@ function prefixesOf(path: string): string[] {
  * deny rule decides, which no value overrules.
  */
 export function allowingValue(policy: Policy, subject: CallSubject): string | null {
-  const { tool, group, target } = subject;
+  const { group, target } = subject;
   // A path with these characters would be a pattern for other paths too.
   const narrow = target.kind === "path" && !/[*?{}]/.test(target.path)
     ? [`${group}:${target.path}`]
     : target.kind === "command" && target.argv !== null
     ? [`${group}:${commandLine(target.argv)}`]
     : [];
-  const tools = new Map([[tool, group]]);
   const found = [...narrow, group].find((text) => {
     try {
-      const { allow } = parsePolicy({ allow: [text], deny: [], ask: false, tools });
+      const { allow } = parsePolicy({ allow: [text], deny: [], ask: false });
       return judgePermission({ ...policy, allow, ask: false }, subject, false).decision === "allow";
     } catch {
       // Not every path or command can be written as a pattern.
