@@ -32,6 +32,13 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return raw.isRawJSON(value);
 }
 
+/** The members that are set: an optional member may be absent, but not `undefined`. */
+export function defined<Members extends object>(
+  members: Members,
+): { [Name in keyof Members]?: Exclude<Members[Name], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
+}
+
 /** The objects of a list; an empty list for any other value. */
 export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];

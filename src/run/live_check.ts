@@ -1,10 +1,9 @@
 /** Checks at an API that reasoning is accepted again: two turns with a tool call, on a session in memory. */
-import * as z from "zod";
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { itemKind } from "../domain/item.ts";
 import type { TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
-import { defineTool } from "../tools/tool.ts";
+import { defineTool, requiredArgument } from "../tools/tool.ts";
 import { type NextRequest, nextRequest } from "./next_request.ts";
 import { type PinnedSettings, pinnedTexts, pinsOf } from "./pins.ts";
 import { MemorySession, type PreviewedRun } from "./preview.ts";
@@ -15,13 +14,7 @@ import { type Asking, modelDraft, requestOnce, type WholeResponse } from "./requ
 const ADD = defineTool({
   name: "add_numbers",
   description: "Add two whole numbers, and return their sum.",
-  parameters: {
-    type: "object",
-    properties: { a: { type: "integer" }, b: { type: "integer" } },
-    required: ["a", "b"],
-    additionalProperties: false,
-  },
-  shape: z.lazy(() => z.strictObject({ a: z.int(), b: z.int() })),
+  arguments: { a: requiredArgument("integer"), b: requiredArgument("integer") },
   group: "read",
   target: () => ({ kind: "none" }),
   run: ({ a, b }) => Promise.resolve({ status: "ok", text: String(a + b) }),

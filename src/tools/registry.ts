@@ -24,11 +24,16 @@ export const TOOL_GROUPS: ReadonlyMap<string, ToolGroup> = new Map(
 
 /** The tools as `tools` of a Responses request (protocol §1.4). */
 export function toolSchemas(tools: readonly Tool[]): JsonObject[] {
-  return tools.map(({ name, description, parameters }) => ({
+  return tools.map(({ name, description, arguments: args }) => ({
     type: "function",
     name,
     description,
-    parameters,
+    parameters: {
+      type: "object",
+      properties: Object.fromEntries(Object.entries(args).map(([name, { schema }]) => [name, schema])),
+      required: Object.keys(args),
+      additionalProperties: false,
+    },
     strict: true,
   }));
 }
@@ -66,27 +71,13 @@ export function parseArguments(tool: Tool, argumentsText: string): ParsedArgumen
 }
 
 function withNulls(tool: Tool, args: JsonObject): JsonObject {
-  const missing = Object.entries(propertiesOf(tool))
-    .filter(([name, schema]) => !Object.hasOwn(args, name) && isNullable(schema))
+  const missing = Object.entries(tool.arguments)
+    .filter(([name, { isNullable }]) => !Object.hasOwn(args, name) && isNullable)
     .map(([name]) => [name, null]);
   return { ...args, ...Object.fromEntries(missing) };
 }
 
 function memberList(tool: Tool): string {
-  return Object.entries(propertiesOf(tool))
-    .map(([name, schema]) => `"${name}" (${typesOf(schema).join(" or ")})`).join(", ");
-}
-
-function propertiesOf(tool: Tool): JsonObject {
-  const { properties } = tool.parameters;
-  return isJsonObject(properties) ? properties : {};
-}
-
-function isNullable(schema: JsonValue | undefined): boolean {
-  return typesOf(schema).includes("null");
-}
-
-function typesOf(schema: JsonValue | undefined): string[] {
-  const type = isJsonObject(schema) ? schema.type : undefined;
-  return [type ?? "any"].flat().map(String);
+  return Object.entries(tool.arguments)
+    .map(([name, { schema }]) => `"${name}" (${[schema.type].flat().join(" or ")})`).join(", ");
 }

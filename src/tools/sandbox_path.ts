@@ -10,7 +10,7 @@
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ToolFailure } from "./tool.ts";
-import { shownPath } from "./output.ts";
+import { isBinary, shownPath } from "./output.ts";
 
 /**
  * Number of checks of a path after it was opened. Each pass asks two questions that a swapped path can only
@@ -66,13 +66,11 @@ export function locate(root: string, given: string): Located {
   if (!facts.isFile && !facts.isDirectory) {
     throw new ToolFailure(`Cannot open ${quotedPath(shown)}: it is ${specialKind(facts)}, not a file`);
   }
-  return {
-    path,
-    shown: shownIn(root, path),
-    kind: facts.isFile ? "file" : "directory",
-    device: facts.dev,
-    inode: facts.ino,
-  };
+  return locatedAt(path, shownIn(root, path), facts);
+}
+
+function locatedAt(path: string, shown: string, { isFile, dev, ino }: Deno.FileInfo): Located {
+  return { path, shown, kind: isFile ? "file" : "directory", device: dev, inode: ino };
 }
 
 /**
@@ -91,13 +89,11 @@ export function openFile(root: string, located: Located): SandboxFile {
     if (!facts.isFile()) throw changed(located.shown);
     const same = (device: number, inode: number | null) => device === facts.dev && inode === facts.ino;
     if (!same(located.device, located.inode)) throw changed(located.shown);
-    verify(PASSES, {
-      inPlace: () => isInPlace(root, located.path),
-      isSame: () => {
-        const now = factsOf(located.path);
-        return now !== null && same(now.dev, now.ino);
-      },
-    }, located);
+    const isSame = () => {
+      const now = factsOf(located.path);
+      return now !== null && same(now.dev, now.ino);
+    };
+    verify(PASSES, located, [() => isInPlace(root, located.path), isSame]);
     return {
       size: facts.size,
       read: (buffer) => readSome(fd, buffer),
@@ -126,10 +122,10 @@ export function listDirectory(root: string, located: Located): SandboxEntry[] {
   // A listing has no handle to compare: each name must be there while the directory is in its place.
   if (entries.length > 0) {
     let next = 0;
-    verify(Math.max(PASSES, entries.length), {
-      inPlace: () => isInPlace(root, located.path),
-      isSame: () => factsOf(join(located.path, entries[next++ % entries.length]?.name ?? "")) !== null,
-    }, located);
+    verify(Math.max(PASSES, entries.length), located, [
+      () => isInPlace(root, located.path),
+      () => factsOf(join(located.path, entries[next++ % entries.length]?.name ?? "")) !== null,
+    ]);
   }
   return entries.map((entry) => ({ name: entry.name, kind: entryKind(entry) }))
     .sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
@@ -140,13 +136,7 @@ export function locateEntry(directory: Located, name: string): Located | null {
   const path = join(directory.path, name);
   const facts = factsOf(path);
   if (facts === null || (!facts.isFile && !facts.isDirectory)) return null;
-  return {
-    path,
-    shown: directory.shown === "." ? name : `${directory.shown}/${name}`,
-    kind: facts.isFile ? "file" : "directory",
-    device: facts.dev,
-    inode: facts.ino,
-  };
+  return locatedAt(path, directory.shown === "." ? name : `${directory.shown}/${name}`, facts);
 }
 
 /** The canonical path of `asked`; links may lead anywhere inside the workspace. */
@@ -203,17 +193,10 @@ function isInPlace(root: string, path: string): boolean {
   }
 }
 
-interface Questions {
-  readonly inPlace: () => boolean;
-  readonly isSame: () => boolean;
-}
-
-function verify(passes: number, questions: Questions, located: Located): void {
+function verify(passes: number, located: Located, questions: readonly [() => boolean, () => boolean]): void {
   for (let pass = 0; pass < passes; pass++) {
-    const swapped = isOddParity(pass);
-    const first = swapped ? questions.isSame : questions.inPlace;
-    const second = swapped ? questions.inPlace : questions.isSame;
-    if (!first() || !second()) throw changed(located.shown);
+    const order = isOddParity(pass) ? questions.toReversed() : questions;
+    if (!order.every((holds) => holds())) throw changed(located.shown);
   }
 }
 
@@ -227,6 +210,31 @@ function isOddParity(n: number): boolean {
 function openFlags(): number {
   // Windows knows neither; there the numbers are absent.
   return constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** Reads to the end; the size at opening is where the buffer starts, not where reading ends. */
+export async function readAll(
+  file: SandboxFile,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal },
+): Promise<Uint8Array | "binary" | "large"> {
+  if (file.size > maxBytes) return "large";
+  let buffer = new Uint8Array(file.size + CHUNK_BYTES);
+  let length = 0;
+  while (true) {
+    signal?.throwIfAborted();
+    const count = await file.read(buffer.subarray(length));
+    if (count === 0) return buffer.subarray(0, length);
+    length += count;
+    if (isBinary(buffer.subarray(0, length))) return "binary";
+    if (length > maxBytes) return "large";
+    if (length === buffer.length) {
+      const larger = new Uint8Array(length * 2);
+      larger.set(buffer);
+      buffer = larger;
+    }
+  }
 }
 
 function readSome(fd: number, buffer: Uint8Array): Promise<number> {

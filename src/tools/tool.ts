@@ -1,6 +1,6 @@
 /** A tool: a name and a schema for the model, a check of its arguments, and a run that ends in text. */
-import type * as z from "zod";
-import type { JsonObject } from "../domain/json.ts";
+import * as z from "zod";
+import { defined, type JsonObject } from "../domain/json.ts";
 import { finishText, type ToolOutput, type ToolText } from "./output.ts";
 
 /** Groups of tools that rules can name: tools that only read, tools that write files, the shell. */
@@ -81,14 +81,54 @@ export interface FileChange {
   readonly isPart: boolean;
 }
 
+/** Types of arguments, by their names in JSON Schema. */
+interface ArgumentTypes {
+  readonly string: string;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly array: readonly string[];
+}
+
+const CHECKS: { readonly [Type in keyof ArgumentTypes]: () => z.ZodType<ArgumentTypes[Type]> } = {
+  string: () => z.string(),
+  integer: () => z.int(),
+  boolean: () => z.boolean(),
+  array: () => z.array(z.string()),
+};
+
+/** One argument of a tool. */
+export interface Argument<Value = unknown> {
+  /** JSON Schema for the model. */
+  readonly schema: JsonObject;
+  readonly isNullable: boolean;
+  readonly check: () => z.ZodType<Value>;
+}
+
+/** An argument that is never `null`; an array holds strings. */
+export function requiredArgument<Type extends keyof ArgumentTypes>(
+  type: Type,
+  description?: string,
+): Argument<ArgumentTypes[Type]> {
+  const items = type === "array" ? { type: "string" } : undefined;
+  return { schema: { type, ...defined({ items, description }) }, isNullable: false, check: CHECKS[type] };
+}
+
+/** An argument that may be `null`, and that a server without strict schemas may leave out. */
+export function nullableArgument<Type extends keyof ArgumentTypes>(
+  type: Type,
+  description: string,
+): Argument<ArgumentTypes[Type] | null> {
+  const { schema, check } = requiredArgument(type, description);
+  return { schema: { ...schema, type: [type, "null"] }, isNullable: true, check: () => check().nullable() };
+}
+
 /** Something the model may call. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** Strict JSON schema: every member required, optional ones nullable, no others. */
-  readonly parameters: JsonObject;
-  /** The same shape for checking; it judges only, what runs are the parsed arguments. */
-  readonly shape: z.ZodType<JsonObject>;
+  readonly arguments: Readonly<Record<string, Argument>>;
+  /** Checks all arguments; what runs are the arguments as they were parsed. */
+  readonly shape: z.ZodType;
   /** `read` for calls that change nothing outside. */
   readonly group: ToolGroup;
   /**
@@ -113,16 +153,17 @@ export interface Tool {
 }
 
 /** A tool as its own file writes it: typed arguments in, uncut text out. */
-interface ToolDefinition<Args extends JsonObject> {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: JsonObject;
-  readonly shape: z.ZodType<Args>;
-  readonly group: ToolGroup;
+interface ToolDefinition<Table, Args = ArgumentsOf<Table>>
+  extends Pick<Tool, "name" | "description" | "group"> {
+  readonly arguments: Table;
   readonly target: (args: Args, context: ToolContext) => Target;
   readonly change?: (args: Args, context: ToolContext) => Promise<FileChange | null>;
   readonly run: (args: Args, context: ToolContext) => Promise<ToolText>;
 }
+
+type ArgumentsOf<Table> = {
+  readonly [Name in keyof Table]: Table[Name] extends Argument<infer Value> ? Value : never;
+};
 
 /** A call that cannot be done; its message is the result that the model reads. */
 export class ToolFailure extends Error {
@@ -140,14 +181,17 @@ export function confirmJudged({ judged }: ToolContext, path: string): void {
 }
 
 /** Makes a {@linkcode Tool}: cuts its text to size, and turns failures into error results. */
-export function defineTool<Args extends JsonObject>(definition: ToolDefinition<Args>): Tool {
-  const { name, description, parameters, shape, group, change } = definition;
+export function defineTool<Table extends Tool["arguments"]>(definition: ToolDefinition<Table>): Tool {
+  const { change, ...facts } = definition;
+  const { name, group } = facts;
+  type Args = ArgumentsOf<Table>;
   return {
-    name,
-    description,
-    parameters,
-    shape,
-    group,
+    ...facts,
+    shape: z.lazy(() =>
+      z.strictObject(
+        Object.fromEntries(Object.entries(definition.arguments).map(([name, { check }]) => [name, check()])),
+      )
+    ),
     subject(args, context) {
       try {
         return { tool: name, group, target: definition.target(args as Args, context) };

@@ -1,9 +1,8 @@
 /** `list_files`: what is in a directory of the workspace. */
-import * as z from "zod";
 import { listDirectory, locate, type Located, locateEntry } from "../sandbox_path.ts";
 import { type Glob, parseGlob } from "../glob.ts";
 import { shownPath } from "../output.ts";
-import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
+import { confirmJudged, defineTool, nullableArgument, type Tool, ToolFailure } from "../tool.ts";
 
 const MAX_LISTED = 5000;
 
@@ -14,34 +13,18 @@ export const listFiles: Tool = defineTool({
     "List the files and directories under a directory of the workspace, one path a line, relative to the " +
     "workspace, in code unit order. Directories end with a slash; links are shown and not followed; .git and " +
     "node_modules are shown and not entered.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: {
-        type: ["string", "null"],
-        description: "The directory, relative to the workspace; null for the workspace itself",
-      },
-      pattern: {
-        type: ["string", "null"],
-        description:
-          "Only list what fits this glob: * and ? within a name, ** for directories, {a,b}; matched against " +
-          "the path when it has a slash, otherwise against the name; null for everything",
-      },
-      depth: {
-        type: ["integer", "null"],
-        description: "How many levels to list: 1 is the directory alone; null for all",
-      },
-    },
-    required: ["path", "pattern", "depth"],
-    additionalProperties: false,
+  arguments: {
+    path: nullableArgument(
+      "string",
+      "The directory, relative to the workspace; null for the workspace itself",
+    ),
+    pattern: nullableArgument(
+      "string",
+      "Only list what fits this glob: * and ? within a name, ** for directories, {a,b}; matched against " +
+        "the path when it has a slash, otherwise against the name; null for everything",
+    ),
+    depth: nullableArgument("integer", "How many levels to list: 1 is the directory alone; null for all"),
   },
-  shape: z.lazy(() =>
-    z.strictObject({
-      path: z.string().nullable(),
-      pattern: z.string().nullable(),
-      depth: z.int().nullable(),
-    })
-  ),
   group: "read",
   target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path ?? ".").shown }),
   async run({ path, pattern, depth }, context) {
@@ -55,9 +38,7 @@ export const listFiles: Tool = defineTool({
     }
     const lines: string[] = [];
     let listed = 0;
-    for await (
-      const step of walkTree(start, { root, signal, isHidden, ...(depth === null ? {} : { depth }) })
-    ) {
+    for await (const step of walkTree(start, { root, signal, isHidden, depth: depth ?? Infinity })) {
       const line = lineOf(step, fits);
       if (line === null) continue;
       if (listed === MAX_LISTED) {
@@ -115,34 +96,24 @@ type Step =
   /** The walk ended early. */
   | { readonly kind: "stopped"; readonly visited: number };
 
-interface WalkOptions {
+export interface WalkOptions {
   readonly root: string;
   readonly signal: AbortSignal;
   /** Says which paths are not to be entered or opened; shown paths are asked about. */
   readonly isHidden: (path: string) => boolean;
-  /**
-   * Number of levels of directories to list; 1 is the start alone.
-   *
-   * @default {Infinity}
-   */
-  readonly depth?: number;
+  /** Number of levels of directories to list; 1 is the start alone. */
+  readonly depth: number;
 }
 
 /**
- * Every entry under `start`, each directory before what is in it, names in code unit order.
+ * Every entry under `directory`, each directory before what is in it, names in code unit order.
  *
  * @throws the signal's reason when it aborts.
  */
-export async function* walkTree(start: Located, options: WalkOptions): AsyncGenerator<Step> {
-  const count = { visited: 0 };
-  yield* walkInto(start, options.depth ?? Infinity, options, count);
-}
-
-async function* walkInto(
+export async function* walkTree(
   directory: Located,
-  depth: number,
   options: WalkOptions,
-  count: { visited: number },
+  count = { visited: 0 },
 ): AsyncGenerator<Step> {
   const entries = listOrNull(directory, options.root);
   if (entries === null) {
@@ -154,7 +125,7 @@ async function* walkInto(
       if (count.visited === MAX_VISITED + 1) yield { kind: "stopped", visited: MAX_VISITED };
       return;
     }
-    if (count.visited % VISITED_PER_SLICE === 0) await letOthersRun();
+    if (count.visited % VISITED_PER_SLICE === 0) await new Promise((resolve) => setTimeout(resolve, 0));
     options.signal.throwIfAborted();
     const shown = directory.shown === "." ? entry.name : `${directory.shown}/${entry.name}`;
     if (entry.kind === "symlink" || entry.kind === "other") {
@@ -172,7 +143,9 @@ async function* walkInto(
     const located = locateEntry(directory, entry.name);
     if (located === null) continue;
     yield { kind: located.kind, shown, located };
-    if (located.kind === "directory" && depth > 1) yield* walkInto(located, depth - 1, options, count);
+    if (located.kind === "directory" && options.depth > 1) {
+      yield* walkTree(located, { ...options, depth: options.depth - 1 }, count);
+    }
   }
 }
 
@@ -183,8 +156,4 @@ function listOrNull(directory: Located, root: string) {
     if (error instanceof ToolFailure) return null;
     throw error;
   }
-}
-
-function letOthersRun(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }

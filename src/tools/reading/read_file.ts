@@ -1,5 +1,4 @@
 /** `read_file`: a window of lines of one text file. */
-import * as z from "zod";
 import { locate, openFile, type SandboxFile } from "../sandbox_path.ts";
 import {
   BINARY_PROBE_BYTES,
@@ -10,7 +9,14 @@ import {
   type ToolText,
 } from "../output.ts";
 import { counted } from "../../domain/text.ts";
-import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
+import {
+  confirmJudged,
+  defineTool,
+  nullableArgument,
+  requiredArgument,
+  type Tool,
+  ToolFailure,
+} from "../tool.ts";
 import { concatBytes } from "../../domain/bytes.ts";
 
 /** Number of lines that a call reads without a limit. */
@@ -24,29 +30,11 @@ export const readFile: Tool = defineTool({
   description:
     "Read lines of a text file of the workspace. Each line comes as its number, a tab, and its text. " +
     `Without limit, ${DEFAULT_LINES} lines are read; a note after the last line says where to go on.`,
-  parameters: {
-    type: "object",
-    properties: {
-      path: { type: "string", description: "The file, relative to the workspace" },
-      offset: {
-        type: ["integer", "null"],
-        description: "The first line to read, counted from 1; null for 1",
-      },
-      limit: {
-        type: ["integer", "null"],
-        description: `How many lines to read; null for ${DEFAULT_LINES}`,
-      },
-    },
-    required: ["path", "offset", "limit"],
-    additionalProperties: false,
+  arguments: {
+    path: requiredArgument("string", "The file, relative to the workspace"),
+    offset: nullableArgument("integer", "The first line to read, counted from 1; null for 1"),
+    limit: nullableArgument("integer", `How many lines to read; null for ${DEFAULT_LINES}`),
   },
-  shape: z.lazy(() =>
-    z.strictObject({
-      path: z.string(),
-      offset: z.int().nullable(),
-      limit: z.int().nullable(),
-    })
-  ),
   group: "read",
   target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path).shown }),
   async run({ path, offset, limit }, context) {
@@ -60,12 +48,6 @@ export const readFile: Tool = defineTool({
     const file = openFile(root, located);
     try {
       const window = await readWindow(file, { first, count, signal });
-      if (window.kind === "too_large") {
-        throw new ToolFailure(
-          `Cannot read ${count} lines from line ${first}: they hold more than ${window.maxBytes} bytes ` +
-            "(ask for fewer lines, or search with search_text)",
-        );
-      }
       if (isBinary(window.start)) {
         throw new ToolFailure(
           `Cannot read ${shownPath(located.shown)}: it is a binary file of ${file.size} bytes`,
@@ -78,8 +60,7 @@ export const readFile: Tool = defineTool({
   },
 });
 
-function textOf(window: Extract<Window, { kind: "lines" }>, first: number): ToolText {
-  const { bytes, lines, total } = window;
+function textOf({ bytes, lines, total }: Window, first: number): ToolText {
   if (lines === 0) {
     if (first === 1) return { status: "ok", text: "[The file is empty]" };
     throw new ToolFailure(
@@ -117,32 +98,25 @@ interface WindowOptions {
   /** Number of lines, 1 or more. */
   readonly count: number;
   readonly signal: AbortSignal;
-  /** @default {MAX_WINDOW_BYTES} */
-  readonly maxBytes?: number;
 }
 
-/** Lines of a file, unless they are too large. */
-type Window =
-  | {
-    readonly kind: "lines";
-    /** The first bytes of the file, which tell binary from text. */
-    readonly start: Uint8Array;
-    /** The bytes of the lines, with their newlines. */
-    readonly bytes: Uint8Array;
-    /** Number of lines in `bytes`; fewer than requested at the end of the file. */
-    readonly lines: number;
-    /** Number of lines in the file; `null` if more lines follow that were not counted. */
-    readonly total: number | null;
-  }
-  | { readonly kind: "too_large"; readonly maxBytes: number };
+interface Window {
+  /** The first bytes of the file, which tell binary from text. */
+  readonly start: Uint8Array;
+  /** The bytes of the lines, with their newlines. */
+  readonly bytes: Uint8Array;
+  /** Number of lines in `bytes`; fewer than requested at the end of the file. */
+  readonly lines: number;
+  /** Number of lines in the file; `null` if more lines follow that were not counted. */
+  readonly total: number | null;
+}
 
 /**
  * Reads lines `first` to `first + count - 1`. A last line without a newline counts as a line.
  *
- * @throws the signal's reason when it aborts.
+ * @throws {ToolFailure} if they are too large; the signal's reason when it aborts.
  */
-async function readWindow(file: SandboxFile, options: WindowOptions): Promise<Window> {
-  const { first, count, signal, maxBytes = MAX_WINDOW_BYTES } = options;
+async function readWindow(file: SandboxFile, { first, count, signal }: WindowOptions): Promise<Window> {
   const end = first + count;
   const kept: Uint8Array[] = [];
   let start = new Uint8Array(0);
@@ -158,7 +132,7 @@ async function readWindow(file: SandboxFile, options: WindowOptions): Promise<Wi
     if (start.length < BINARY_PROBE_BYTES) start = concatBytes([start, chunk]).slice(0, BINARY_PROBE_BYTES);
     if (start.includes(0)) break;
     if (line >= end && file.size > MAX_COUNTED_BYTES) {
-      return { kind: "lines", start, bytes: concatBytes(kept), lines: count, total: null };
+      return { start, bytes: concatBytes(kept), lines: count, total: null };
     }
     let from = line >= first && line < end ? 0 : -1;
     let to = length;
@@ -170,15 +144,15 @@ async function readWindow(file: SandboxFile, options: WindowOptions): Promise<Wi
     lineHasBytes = chunk[length - 1] !== NEWLINE;
     if (from < 0) continue;
     keptBytes += to - from;
-    if (keptBytes > maxBytes) return { kind: "too_large", maxBytes };
+    if (keptBytes > MAX_WINDOW_BYTES) {
+      throw new ToolFailure(
+        `Cannot read ${count} lines from line ${first}: they hold more than ${MAX_WINDOW_BYTES} bytes ` +
+          "(ask for fewer lines, or search with search_text)",
+      );
+    }
     kept.push(chunk.subarray(from, to));
   }
   const total = lineHasBytes ? line : line - 1;
-  return {
-    kind: "lines",
-    start,
-    bytes: concatBytes(kept),
-    lines: Math.max(0, Math.min(end - 1, total) - first + 1),
-    total,
-  };
+  const lines = Math.max(0, Math.min(end - 1, total) - first + 1);
+  return { start, bytes: concatBytes(kept), lines, total };
 }

@@ -1,17 +1,22 @@
 /** `search_text`: lines that hold a text. */
-import * as z from "zod";
-import { locate, type Located, openFile, type SandboxFile } from "../sandbox_path.ts";
-import { decodeContent, isBinary, shownPath, type ToolText } from "../output.ts";
+import { locate, type Located, openFile, readAll, type SandboxFile } from "../sandbox_path.ts";
+import { decodeContent, shownPath, type ToolText } from "../output.ts";
 import { type Glob, parseGlob } from "../glob.ts";
 import { counted, headOf, tailOf } from "../../domain/text.ts";
-import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
-import { walkTree } from "./list_files.ts";
+import {
+  confirmJudged,
+  defineTool,
+  nullableArgument,
+  requiredArgument,
+  type Tool,
+  ToolFailure,
+} from "../tool.ts";
+import { type WalkOptions, walkTree } from "./list_files.ts";
 import { Buffer } from "node:buffer";
 
 const MAX_MATCHES = 1000;
 /** Larger files are not searched, and counted in a note. */
 const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
-const CHUNK_BYTES = 64 * 1024;
 
 /** Finds lines that hold a literal text; there are no regular expressions, so no pattern can be slow. */
 export const searchText: Tool = defineTool({
@@ -20,31 +25,18 @@ export const searchText: Tool = defineTool({
     "Search text files of the workspace for a literal text (not a regular expression). Each line that holds " +
     "it comes as path:line:text, files in code unit order. .git and node_modules are not entered; links, " +
     "binary files and files over 64 MiB are not searched.",
-  parameters: {
-    type: "object",
-    properties: {
-      pattern: { type: "string", description: "The text to find within one line" },
-      path: {
-        type: ["string", "null"],
-        description: "The directory or file to search, relative to the workspace; null for the workspace",
-      },
-      glob: {
-        type: ["string", "null"],
-        description: "Only search files that fit this glob, such as *.ts or src/**/*.md; null for all",
-      },
-      ignore_case: { type: ["boolean", "null"], description: "True to ignore case; null for false" },
-    },
-    required: ["pattern", "path", "glob", "ignore_case"],
-    additionalProperties: false,
+  arguments: {
+    pattern: requiredArgument("string", "The text to find within one line"),
+    path: nullableArgument(
+      "string",
+      "The directory or file to search, relative to the workspace; null for the workspace",
+    ),
+    glob: nullableArgument(
+      "string",
+      "Only search files that fit this glob, such as *.ts or src/**/*.md; null for all",
+    ),
+    ignore_case: nullableArgument("boolean", "True to ignore case; null for false"),
   },
-  shape: z.lazy(() =>
-    z.strictObject({
-      pattern: z.string(),
-      path: z.string().nullable(),
-      glob: z.string().nullable(),
-      ignore_case: z.boolean().nullable(),
-    })
-  ),
   group: "read",
   target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path ?? ".").shown }),
   async run({ pattern, path, glob, ignore_case }, context) {
@@ -54,17 +46,14 @@ export const searchText: Tool = defineTool({
       throw new ToolFailure("Cannot search for a text with a line break: lines are searched one by one");
     }
     const fits = glob === null ? () => true : parseGlob(glob);
-    const matcher = textMatcher(pattern, { ignoreCase: ignore_case ?? false });
+    const matcher = textMatcher(pattern, ignore_case ?? false);
     const start = locate(root, path ?? ".");
     confirmJudged(context, start.shown);
-    return await search(start, { root, signal, isHidden, fits, matcher });
+    return await search(start, { root, signal, isHidden, fits, matcher, depth: Infinity });
   },
 });
 
-interface Search {
-  readonly root: string;
-  readonly signal: AbortSignal;
-  readonly isHidden: (path: string) => boolean;
+interface Search extends WalkOptions {
   readonly fits: Glob;
   readonly matcher: TextMatcher;
 }
@@ -114,9 +103,9 @@ async function search(start: Located, options: Search): Promise<ToolText> {
   return { status: "ok", text: rows.join("\n") };
 }
 
-async function* targets(start: Located, { root, signal, isHidden }: Search) {
+async function* targets(start: Located, options: Search) {
   if (start.kind === "file") yield { kind: "file", shown: start.shown, located: start } as const;
-  else yield* walkTree(start, { root, signal, isHidden });
+  else yield* walkTree(start, options);
 }
 
 /** The bytes of a file, or why it is not searched. */
@@ -129,33 +118,13 @@ async function readSearched(located: Located, { root, signal }: Search) {
     throw error;
   }
   try {
-    if (file.size > MAX_SEARCHED_BYTES) return "large";
-    return await readAll(file, signal);
+    return await readAll(file, { maxBytes: MAX_SEARCHED_BYTES, signal });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Error) return "unreadable";
     throw error;
   } finally {
     file.close();
-  }
-}
-
-/** Reads to the end; the size at opening is where the buffer starts, not where reading ends. */
-async function readAll(file: SandboxFile, signal: AbortSignal): Promise<Uint8Array | "binary" | "large"> {
-  let buffer = new Uint8Array(file.size + CHUNK_BYTES);
-  let length = 0;
-  while (true) {
-    signal.throwIfAborted();
-    const count = await file.read(buffer.subarray(length));
-    if (count === 0) return buffer.subarray(0, length);
-    length += count;
-    if (isBinary(buffer.subarray(0, length))) return "binary";
-    if (length > MAX_SEARCHED_BYTES) return "large";
-    if (length === buffer.length) {
-      const larger = new Uint8Array(length * 2);
-      larger.set(buffer);
-      buffer = larger;
-    }
   }
 }
 
@@ -180,8 +149,8 @@ interface LineMatch {
 }
 
 /** Makes a matcher for `text`, which must hold no line break. */
-function textMatcher(text: string, options: { readonly ignoreCase: boolean }): TextMatcher {
-  if (options.ignoreCase) {
+function textMatcher(text: string, ignoreCase: boolean): TextMatcher {
+  if (ignoreCase) {
     const folded = text.toLowerCase();
     return { mayMatch: () => true, find: (line) => line.toLowerCase().indexOf(folded) };
   }

@@ -167,7 +167,6 @@ interface Collected {
 
 /** Takes in the chunks of several streams as they come. */
 class OutputCollector {
-  readonly #partBytes: number;
   readonly #held = new Map<number, Uint8Array>();
   #head = new Uint8Array(64 * 1024);
   #headLength = 0;
@@ -175,10 +174,6 @@ class OutputCollector {
   /** Bytes that went to the tail, overwritten ones included. */
   #tailTotal = 0;
   #total = 0;
-
-  constructor(partBytes: number = KEPT_PART_BYTES) {
-    this.#partBytes = partBytes;
-  }
 
   get total(): number {
     return this.#total;
@@ -215,7 +210,7 @@ class OutputCollector {
   }
 
   #keep(bytes: Uint8Array): void {
-    const room = this.#partBytes - this.#headLength;
+    const room = KEPT_PART_BYTES - this.#headLength;
     const first = bytes.subarray(0, room);
     if (first.length > 0) {
       this.#growHead(this.#headLength + first.length);
@@ -227,13 +222,13 @@ class OutputCollector {
 
   #growHead(length: number): void {
     if (length <= this.#head.length) return;
-    const grown = new Uint8Array(Math.min(this.#partBytes, Math.max(length, this.#head.length * 2)));
+    const grown = new Uint8Array(Math.min(KEPT_PART_BYTES, Math.max(length, this.#head.length * 2)));
     grown.set(this.#head.subarray(0, this.#headLength));
     this.#head = grown;
   }
 
   #keepTail(bytes: Uint8Array): void {
-    this.#tail ??= new Uint8Array(this.#partBytes);
+    this.#tail ??= new Uint8Array(KEPT_PART_BYTES);
     const tail = this.#tail;
     // Only the end of a chunk longer than the whole ring survives in it.
     const skipped = Math.max(0, bytes.length - tail.length);

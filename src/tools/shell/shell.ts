@@ -1,5 +1,4 @@
 /** `shell`: one command in the workspace. */
-import * as z from "zod";
 import { decodeUtf8WithMark } from "../../domain/bytes.ts";
 import { isUtf8 } from "node:buffer";
 import {
@@ -11,7 +10,7 @@ import {
 } from "../output.ts";
 import { commandLine, shellWords } from "../permission/shell_words.ts";
 import { type CommandResult, runCommand } from "./run_command.ts";
-import { defineTool, type Target, type Tool, ToolFailure } from "../tool.ts";
+import { defineTool, nullableArgument, type Target, type Tool, ToolFailure } from "../tool.ts";
 
 /** Timeout of a command without one of its own, in seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 120;
@@ -34,31 +33,14 @@ export const shellTool = (run: typeof runCommand): Tool =>
       "short environment. The first line of the result says how it ended and how many bytes of output follow; " +
       "everything after that line is what the command wrote, stdout and stderr together. Processes that it leaves " +
       "behind are ended.",
-    parameters: {
-      type: "object",
-      properties: {
-        command: { type: ["string", "null"], description: "One command line; null when argv is given" },
-        argv: {
-          type: ["array", "null"],
-          items: { type: "string" },
-          description: "The program and its arguments; null when command is given",
-        },
-        timeout_seconds: {
-          type: ["integer", "null"],
-          description: `Ends the command after so long, at most ${MAX_TIMEOUT_SECONDS}; null for ` +
-            String(DEFAULT_TIMEOUT_SECONDS),
-        },
-      },
-      required: ["command", "argv", "timeout_seconds"],
-      additionalProperties: false,
+    arguments: {
+      command: nullableArgument("string", "One command line; null when argv is given"),
+      argv: nullableArgument("array", "The program and its arguments; null when command is given"),
+      timeout_seconds: nullableArgument(
+        "integer",
+        `Ends the command after so long, at most ${MAX_TIMEOUT_SECONDS}; null for ${DEFAULT_TIMEOUT_SECONDS}`,
+      ),
     },
-    shape: z.lazy(() =>
-      z.strictObject({
-        command: z.string().nullable(),
-        argv: z.array(z.string()).nullable(),
-        timeout_seconds: z.int().nullable(),
-      })
-    ),
     group: "shell",
     target: (args) => targetOf(args),
     async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS, cleaner, onOutput }) {

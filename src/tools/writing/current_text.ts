@@ -1,6 +1,5 @@
-import { concatBytes } from "../../domain/bytes.ts";
-import { decodeContent, isBinary } from "../output.ts";
-import { locate, openFile } from "../sandbox_path.ts";
+import { decodeContent } from "../output.ts";
+import { locate, openFile, readAll } from "../sandbox_path.ts";
 import { ToolFailure } from "../tool.ts";
 
 /** Larger files are not shown as text, in bytes. */
@@ -14,17 +13,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export async function currentText(root: string, path: string): Promise<string> {
   const file = openFile(root, locate(root, path));
   try {
-    const chunks: Uint8Array[] = [];
-    const buffer = new Uint8Array(64 * 1024);
-    for (let total = 0;;) {
-      const length = await file.read(buffer);
-      if (length === 0) break;
-      total += length;
-      if (total > MAX_BYTES) throw new ToolFailure("Cannot show the change: the file is too large");
-      chunks.push(buffer.slice(0, length));
-    }
-    const bytes = concatBytes(chunks);
-    if (isBinary(bytes)) throw new ToolFailure("Cannot show the change: the file is binary");
+    const bytes = await readAll(file, { maxBytes: MAX_BYTES });
+    if (typeof bytes === "string") throw new ToolFailure(`Cannot show the change: the file is ${bytes}`);
     return decodeContent(bytes).text;
   } finally {
     file.close();

@@ -1,10 +1,9 @@
 /** `edit_file`: one text of a file replaced by another. */
-import * as z from "zod";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { decodeContent, isBinary, shortenedLine, shownPath } from "../output.ts";
 import { currentText } from "./current_text.ts";
 import { type CurrentFile, replaceFile } from "./replace_file.ts";
-import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
+import { confirmJudged, defineTool, requiredArgument, type Tool, ToolFailure } from "../tool.ts";
 import { quotedPath } from "../sandbox_path.ts";
 import { type WriteTarget, writeTarget } from "./write_target.ts";
 
@@ -19,17 +18,11 @@ export const editFile: Tool = defineTool({
     "Replace one text in a text file of the workspace by another. old_text must stand in the file exactly once, " +
     "letter by letter, blanks and line ends included: take in lines around it until it does. Give the text as the " +
     "file holds it, without the line numbers that read_file puts in front.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: { type: "string", description: "The file, relative to the workspace" },
-      old_text: { type: "string", description: "The text to replace; stands in the file exactly once" },
-      new_text: { type: "string", description: "What to put in its place; empty to take it out" },
-    },
-    required: ["path", "old_text", "new_text"],
-    additionalProperties: false,
+  arguments: {
+    path: requiredArgument("string", "The file, relative to the workspace"),
+    old_text: requiredArgument("string", "The text to replace; stands in the file exactly once"),
+    new_text: requiredArgument("string", "What to put in its place; empty to take it out"),
   },
-  shape: z.lazy(() => z.strictObject({ path: z.string(), old_text: z.string(), new_text: z.string() })),
   group: "write",
   target: ({ path }, context) => ({ kind: "path", path: writeTarget(path, context).shown }),
   async change({ path, old_text, new_text }, context) {

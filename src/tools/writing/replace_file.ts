@@ -14,8 +14,9 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { refusal, type WriteTarget, writeWayOf } from "./write_target.ts";
-import { join } from "node:path";
+import { refusal, type WriteTarget } from "./write_target.ts";
+import { basename, dirname, join } from "node:path";
+import { segmentsOf } from "../sandbox_path.ts";
 import { ToolFailure } from "../tool.ts";
 
 /** Number of names that are tried for the temp file before something else must be wrong. */
@@ -48,8 +49,8 @@ export function replaceFile(
   change: (current: CurrentFile | null) => Uint8Array,
 ): void {
   const { shown } = target;
-  const { directories, name } = writeWayOf(root, target);
-  insideDirectory({ root, directories, create: !target.exists, shown }, () => {
+  const name = basename(target.path);
+  insideDirectoryOf(target, root, () => {
     try {
       const before = factsOf(name);
       if (before !== null && !before.isFile()) throw refusal(shown, "it is not a regular file any more");
@@ -166,34 +167,23 @@ function factsOf(name: string): Stats | null {
   }
 }
 
-interface InsideOptions {
-  /** The workspace, canonical. */
-  readonly root: string;
-  /** Names of the directories that lead there from the workspace. */
-  readonly directories: readonly string[];
-  /** Makes the directories that are missing. */
-  readonly create: boolean;
-  /** The path that messages show. */
-  readonly shown: string;
-}
-
 /**
- * Runs `body` with the directory as working directory, and steps back. `body` uses bare names.
+ * Runs `body` with the target's directory as working directory, and steps back. `body` uses bare names. Makes the
+ * directories that a new file lacks.
  *
  * @throws {ToolFailure} when a link is in the way, a directory is missing or may not be entered.
  */
-function insideDirectory<T>(options: InsideOptions, body: () => T): T {
-  const { root, directories, create, shown } = options;
+function insideDirectoryOf({ path, shown, exists }: WriteTarget, root: string, body: () => void): void {
   const before = workingDirectory();
   try {
     enter(root, root, shown);
     let place = root;
-    for (const name of directories) {
+    for (const name of segmentsOf(root, dirname(path))) {
       place = join(place, name);
-      if (create) makeDirectory(name, shown);
+      if (!exists) makeDirectory(name, shown);
       enter(name, place, shown);
     }
-    return body();
+    body();
   } finally {
     // The earlier working directory may be gone; the workspace serves as well.
     if (before === null || !tryTo(() => Deno.chdir(before))) tryTo(() => Deno.chdir(root));

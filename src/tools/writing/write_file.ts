@@ -1,9 +1,8 @@
 /** `write_file`: a file with exactly this content. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
-import * as z from "zod";
 import { shownPath } from "../output.ts";
 import { replaceFile } from "./replace_file.ts";
-import { confirmJudged, defineTool, type Tool } from "../tool.ts";
+import { confirmJudged, defineTool, requiredArgument, type Tool } from "../tool.ts";
 import { currentText } from "./current_text.ts";
 import { refusal, writeTarget } from "./write_target.ts";
 
@@ -14,16 +13,10 @@ export const writeFile: Tool = defineTool({
     "Write a text file of the workspace: creates it, with the directories on the way, or replaces all of its " +
     "content. To change a part of a file, use edit_file. Links, .git, .env files, CI configuration and other " +
     "protected names are refused.",
-  parameters: {
-    type: "object",
-    properties: {
-      path: { type: "string", description: "The file, relative to the workspace" },
-      content: { type: "string", description: "The whole new content" },
-    },
-    required: ["path", "content"],
-    additionalProperties: false,
+  arguments: {
+    path: requiredArgument("string", "The file, relative to the workspace"),
+    content: requiredArgument("string", "The whole new content"),
   },
-  shape: z.lazy(() => z.strictObject({ path: z.string(), content: z.string() })),
   group: "write",
   target: ({ path }, context) => ({ kind: "path", path: writeTarget(path, context).shown }),
   async change({ path, content }, context) {

@@ -12,12 +12,6 @@ export interface WriteTarget {
   readonly exists: boolean;
 }
 
-/** The names that lead to a target's directory, from the workspace on, and its own. */
-interface WriteWay {
-  readonly directories: readonly string[];
-  readonly name: string;
-}
-
 /**
  * Finds the file that `given` names, or the place where it would be. Links to directories are followed, as long
  * as they stay inside.
@@ -26,27 +20,23 @@ interface WriteWay {
  * through a protected name. The message does not reveal whether something exists outside.
  */
 export function writeTarget(given: string, context: ToolContext): WriteTarget {
-  const { root, protectedPaths } = context;
+  const { root } = context;
   const asked = lexicalPath(root, given);
   const spelled = shownIn(root, asked);
   if (asked === root) throw refusal(spelled, "it is the workspace itself");
   if (given.endsWith("/") || given.endsWith(sep)) {
     throw refusal(spelled, "a file name cannot end with a slash");
   }
-  refuseProtected(asked, spelled, { root, protectedPaths });
+  refuseProtected(asked, spelled, context);
   const path = join(resolveDirectory(root, dirname(asked), spelled), basename(asked));
   const shown = shownIn(root, path);
-  refuseProtected(path, shown, { root, protectedPaths });
+  refuseProtected(path, shown, context);
   const facts = factsOf(path);
   if (facts === null) return { path, shown, exists: false };
   if (facts.isSymlink) throw refusal(shown, "it is a symbolic link; name the file itself");
   if (facts.isDirectory) throw refusal(shown, "it is a directory");
   if (!facts.isFile) throw refusal(shown, "it is not a regular file");
   return { path, shown, exists: true };
-}
-
-export function writeWayOf(root: string, target: WriteTarget): WriteWay {
-  return { directories: segmentsOf(root, dirname(target.path)), name: basename(target.path) };
 }
 
 /** A write that cannot be done, in the words that all of them share. */
@@ -74,20 +64,16 @@ function resolveDirectory(root: string, directory: string, spelled: string): str
   return join(real, ...missing);
 }
 
-function refuseProtected(
-  path: string,
-  shown: string,
-  bounds: { readonly root: string; readonly protectedPaths: readonly string[] },
-): void {
-  const name = protectedName(shownIn(bounds.root, path));
+function refuseProtected(path: string, shown: string, { root, protectedPaths }: ToolContext): void {
+  const name = protectedName(shownIn(root, path));
   if (name !== null) throw refusal(shown, `${quotedPath(name)} is a protected name that no tool writes`);
-  const git = gitDirectoryWith(bounds.root, path);
+  const git = gitDirectoryWith(root, path);
   if (git !== null) {
-    const directory = quotedPath(shownIn(bounds.root, git));
+    const directory = quotedPath(shownIn(root, git));
     throw refusal(shown, `${directory} would be a git directory, whose configuration names commands to run`);
   }
   const folded = foldedPath(path);
-  for (const closed of bounds.protectedPaths) {
+  for (const closed of protectedPaths) {
     // Both spellings: the path may go through a link, and the place may not exist yet.
     for (const place of [closed, realPath(closed) ?? closed]) {
       const prefix = foldedPath(place);
