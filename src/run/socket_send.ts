@@ -11,6 +11,7 @@ import {
   discard,
   type HttpResponse,
   type OutgoingRequest,
+  releasedBody,
   type Send,
 } from "../transport/http.ts";
 import { cappedBody, checkTarget, type LiveOptions } from "../transport/live.ts";
@@ -255,19 +256,12 @@ class SocketSender {
   }
 
   #bodyOf(exchange: OpenExchange, opening: Extract<Opening, { kind: "answer" }>): AsyncIterable<Uint8Array> {
-    const events = this.#events(exchange, opening);
-    return cappedBody({
-      [Symbol.asyncIterator]: () => ({
-        next: () => events.next(),
-        return: async () => {
-          // There is no message that cancels a response.
-          if (!exchange.isOver) this.#drop();
-          exchange.end();
-          await events.return(undefined);
-          return { done: true, value: undefined };
-        },
-      }),
-    }, this.#options.maxBodyBytes);
+    const body = releasedBody(this.#events(exchange, opening), () => {
+      // There is no message that cancels a response.
+      if (!exchange.isOver) this.#drop();
+      exchange.end();
+    });
+    return cappedBody(body, this.#options.maxBodyBytes);
   }
 
   async *#events(

@@ -3,7 +3,7 @@ import { pipeline, type Transform } from "node:stream";
 import zlib from "node:zlib";
 import { concatBytes } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
-import { discard } from "./http.ts";
+import { discard, releasedBody } from "./http.ts";
 import { ZstdFrames, type ZstdPiece } from "./zstd_frames.ts";
 
 /** Factor by which a body longer than its free allowance may grow. */
@@ -244,18 +244,7 @@ function damagedAnswer(cause: unknown): RepriseError {
 export function decodeAnswer(body: AsyncIterable<Uint8Array>, headers: Headers): AsyncIterable<Uint8Array> {
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (coding === "" || coding === "identity") return body;
-  const decoding = decodeGzip(body, coding);
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: () => decoding.next(),
-      async return() {
-        await decoding.return(undefined);
-        // A generator that never started does not release its source.
-        await discard(body);
-        return { done: true, value: undefined };
-      },
-    }),
-  };
+  return releasedBody(decodeGzip(body, coding), () => discard(body));
 }
 
 async function* decodeGzip(body: Chunks, coding: string): AsyncGenerator<Uint8Array> {

@@ -13,11 +13,7 @@ import {
 import { readSse, type SseEvent } from "./sse.ts";
 
 /** An answer whose first event has arrived. */
-export interface EventStream {
-  readonly status: number;
-  readonly headers: Headers;
-  /** As in {@linkcode HttpResponse}. */
-  readonly transport?: "ws";
+export interface EventStream extends Omit<HttpResponse, "body"> {
   /**
    * All events, the first included, in batches. Can be iterated once. Reaching the end, or `return()`, releases the
    * connection. Rejects with a {@linkcode RepriseError}, or with the reason of the aborted signal.
@@ -72,79 +68,63 @@ export async function readEventStream<T>(
 ): Promise<T> {
   const { signal, clock } = options;
   for (let attempt = 1;; attempt++) {
-    const { finish, failure, headers } = await tryOnce(options, read);
-    const isLast = failure === null || attempt > MAX_RETRIES || signal.aborted;
-    if (isLast || !mayRetry(failure, headers)) return finish();
-    const now = clock.now();
-    const asked = askedWait(headers, failure, () => now);
-    if (asked !== null && asked > 0 && asked >= options.waitLimit()) return finish();
-    const delayMs = asked ?? backoff(attempt, options.random());
+    const answer = await open(options);
+    const outcome = "error" in answer ? answer : await read(answer);
+    const { failure } = outcome;
+    const delayMs = failure === null || signal.aborted
+      ? null
+      : retryDelay(options, { attempt, failure, headers: answer.headers });
+    if (failure === null || delayMs === null) {
+      if ("result" in outcome) return outcome.result;
+      throw signal.aborted ? signal.reason : outcome.error;
+    }
     options.onRetry?.({ attempt, delayMs, failure });
     // Aborting ends the sleep; the next attempt then rejects before it sends anything.
     await clock.sleep(delayMs, signal);
   }
 }
 
-interface Attempt<T> {
-  /** Returns the result, or throws the error of an attempt without a stream. */
-  readonly finish: () => T;
-  readonly failure: ApiFailure | null;
+/** The milliseconds before the request is sent again; `null` if it is not. */
+function retryDelay(options: ExchangeOptions, { attempt, failure, headers }: FailedAttempt): number | null {
+  if (attempt > MAX_RETRIES || !mayRetry(failure, headers)) return null;
+  const now = options.clock.now();
+  const asked = askedWait(headers, failure, () => now);
+  if (asked !== null && asked > 0 && asked >= options.waitLimit()) return null;
+  return asked ?? backoff(attempt, options.random());
+}
+
+interface FailedAttempt {
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  readonly failure: ApiFailure;
+  /** Those of the answer; `undefined` if none came. */
   readonly headers: Headers | undefined;
 }
 
-async function tryOnce<T>(
-  options: ExchangeOptions,
-  read: (stream: EventStream) => Promise<StreamRead<T>>,
-): Promise<Attempt<T>> {
-  const opened = await open(options);
-  if (!("status" in opened)) return opened;
-  const { result, failure } = await read(opened);
-  return { finish: () => result, failure, headers: opened.headers };
-}
+/** The error of an attempt without a stream. */
+type NoStream = Omit<FailedAttempt, "attempt"> & { readonly error: RepriseError };
 
-async function open(options: ExchangeOptions): Promise<EventStream | Attempt<never>> {
+async function open(options: ExchangeOptions): Promise<EventStream | NoStream> {
   let headers: Headers | undefined;
   try {
-    const response = await options.send(options.request, options.signal);
-    headers = response.headers;
-    if (response.status >= 300 && response.status < 400) {
-      await discard(response.body);
-      throw redirected(options.request, response);
+    const { body, ...answer } = await options.send(options.request, options.signal);
+    headers = answer.headers;
+    if (answer.status >= 300 && answer.status < 400) {
+      await discard(body);
+      throw redirected(options.request, answer);
     }
-    if (response.status >= 300 || !isEventStreamType(headers.get("content-type"))) {
-      return await refused(options, response);
+    if (answer.status < 300 && isEventStreamType(headers.get("content-type"))) {
+      return { ...answer, events: await untilFirstEvent(readSse(body)) };
     }
-    const events = await untilFirstEvent(readSse(response.body));
-    const { status, transport } = response;
-    return { status, headers, events, ...(transport === undefined ? {} : { transport }) };
+    const text = withoutSecrets(await readText(body, ERROR_BODY_BYTES), options.request.headers);
+    const failure = options.classify(answer.status, headers, text);
+    const waitMs = askedWait(headers, failure, () => options.clock.now());
+    return { error: failureError(failure, { requestId: requestIdOf(headers), waitMs }), failure, headers };
   } catch (error) {
     // Programming errors and the caller's own reason for aborting are not failures of the exchange.
     if (!(error instanceof RepriseError) || options.signal.aborted) throw error;
-    return failed(options, { error, failure: connectionFailure(error), headers });
+    return { error, failure: connectionFailure(error), headers };
   }
-}
-
-async function refused(options: ExchangeOptions, response: HttpResponse): Promise<Attempt<never>> {
-  const { status, headers } = response;
-  const body = withoutSecrets(await readText(response.body, ERROR_BODY_BYTES), options.request.headers);
-  const failure = options.classify(status, headers, body);
-  const waitMs = askedWait(headers, failure, () => options.clock.now());
-  const error = failureError(failure, { requestId: requestIdOf(headers), waitMs });
-  return failed(options, { error, failure, headers });
-}
-
-function failed(
-  { signal }: ExchangeOptions,
-  { error, failure, headers }: {
-    readonly error: RepriseError;
-    readonly failure: ApiFailure;
-    readonly headers: Headers | undefined;
-  },
-): Attempt<never> {
-  const finish = () => {
-    throw signal.aborted ? signal.reason : error;
-  };
-  return { finish, failure, headers };
 }
 
 /** The request's id for the provider's support, from the header of OpenAI, Anthropic or Azure's gateway. */
@@ -153,18 +133,15 @@ function requestIdOf(headers: Headers): string | null {
 }
 
 /** Names only the target's origin: the rest of the URL may hold a token. */
-function redirected(request: OutgoingRequest, response: HttpResponse): RepriseError {
-  const location = response.headers.get("location") ?? "";
-  const target = URL.canParse(location, request.url)
-    ? new URL(location, request.url).origin
-    : "an unreadable address";
+function redirected(request: OutgoingRequest, { status, headers }: Omit<HttpResponse, "body">): RepriseError {
+  const target = URL.parse(headers.get("location") ?? "", request.url)?.origin ?? "an unreadable address";
   const { origin, pathname } = new URL(request.url);
   return new RepriseError(
     "redirected",
-    `Cannot use ${origin}${pathname}: it redirects to ${target} (HTTP ${response.status})`,
+    `Cannot use ${origin}${pathname}: it redirects to ${target} (HTTP ${status})`,
     {
       hint: "Redirects are not followed, because the key must not go elsewhere: set the final base URL",
-      details: { status: response.status },
+      details: { status },
     },
   );
 }

@@ -33,6 +33,22 @@ export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }
 
+/** Body of the chunks of a generator; `release` is called also if nothing was read: then it has not even started. */
+export function releasedBody(
+  chunks: AsyncGenerator<Uint8Array>,
+  release: () => Promise<void> | void,
+): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => chunks.next(),
+      async return() {
+        await release();
+        return await chunks.return(undefined);
+      },
+    }),
+  };
+}
+
 /** Reads at most `limit` bytes of a body as text; discards the rest. Bytes that are not UTF-8 become U+FFFD. */
 export async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
   const decoder = new TextDecoder();

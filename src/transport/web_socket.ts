@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { RepriseError } from "../domain/errors.ts";
-import type { HttpResponse } from "./http.ts";
+import { type HttpResponse, releasedBody } from "./http.ts";
 import { WebSocket } from "./ws.ts";
 
 export interface WebSocketOptions {
@@ -110,7 +110,11 @@ export function openWebSocket(options: WebSocketOptions): Promise<Upgrade> {
     ws.on("error", fail);
     ws.on("unexpected-response", (request, response) => {
       release();
-      const body = bodyOf(response, signal, () => request.destroy());
+      const end = () => request.destroy();
+      const body = releasedBody(chunksOf(response, signal, end), () => {
+        response.destroy();
+        end();
+      });
       resolve({ refusal: { status: response.statusCode ?? 0, headers: headersOf(response), body } });
     });
     // Messages may follow in the same tick: the queue exists before the caller knows of the connection.
@@ -210,25 +214,6 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
     headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string);
   }
   return headers;
-}
-
-/** Returns a body that releases the connection also if nothing of it is read. */
-function bodyOf(
-  response: IncomingMessage,
-  signal: AbortSignal,
-  release: () => void,
-): AsyncIterable<Uint8Array> {
-  const chunks = chunksOf(response, signal, release);
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: () => chunks.next(),
-      return() {
-        response.destroy();
-        release();
-        return chunks.return(undefined);
-      },
-    }),
-  };
 }
 
 async function* chunksOf(
