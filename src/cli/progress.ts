@@ -50,6 +50,17 @@ export class Progress {
     else this.#output.note(`${text()}${time}`);
   }
 
+  /** Takes steps until it is disposed of, for work that does not. */
+  repeat(text: () => string): Disposable {
+    const timer = this.isShown ? setInterval(() => this.step(text), REDRAW_MS) : undefined;
+    return {
+      [Symbol.dispose]: () => {
+        clearInterval(timer);
+        this.end();
+      },
+    };
+  }
+
   /** Removes the line from the terminal. */
   end(): void {
     this.#output.clearStatus();

@@ -129,7 +129,7 @@ export const CERTIFY_MUTANTS: readonly Mutant[] = [
   },
   {
     ...{ file: "src/cli/certify/certify.ts", area: ["cli/binary/certify_test.ts"] },
-    text: "BAD.has(first.verdict) ? await this.#judged(cell, baseline) : first",
+    text: "BAD.has(first.verdict) ? await playOnce(cell, setup, baseline) : first",
     replacement: "first",
     promise: "certify.md: a bad cell runs again",
   },

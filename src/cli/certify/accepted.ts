@@ -43,9 +43,7 @@ export function acceptedFile(files: Files, directory: string): AcceptedCells {
     write(results) {
       const run = new Set(results.map(({ cell }) => cell.name));
       const kept = Object.entries(own).filter(([cell]) => !run.has(cell));
-      const bad = results.filter(({ verdict }) => BAD.has(verdict)).map((
-        { cell, verdict },
-      ) => [cell.name, verdict]);
+      const bad = results.flatMap(({ cell, verdict }) => BAD.has(verdict) ? [[cell.name, verdict]] : []);
       const all = { accepted: { ...accepted, [name]: Object.fromEntries([...kept, ...bad]) } };
       const text = `${JSON.stringify(all, null, 2)}\n`;
       orFileError("write the accepted cells", path, () => replaceFixtureFile(files, path, text));

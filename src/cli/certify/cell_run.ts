@@ -14,7 +14,7 @@ import { loopbackDirect } from "../../transport/proxy.ts";
 import { allVariables, readVariable } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { representing } from "../run/endpoint.ts";
-import { replayerFactory, type ReplayFlags } from "../serve/replayer_factory.ts";
+import { replayerFactory } from "../serve/replayer_factory.ts";
 import type { ServedFixture } from "../serve/served_fixtures.ts";
 import {
   bypassingVariables,
@@ -24,7 +24,8 @@ import {
   REPLAY_VARIABLE,
   type ServedRoute,
 } from "../serve/wrapped_command.ts";
-import { openPlace, type PlaceFlags } from "./place.ts";
+import type { CertifyFlags } from "./command.ts";
+import { openPlace, type Place } from "./place.ts";
 
 /** A request as the server saw it; times in milliseconds since the command started. */
 export interface ObservedRequest {
@@ -67,15 +68,16 @@ export interface CertifySetup {
   readonly ports: ProgramPorts;
   readonly fixture: ServedFixture;
   readonly command: readonly string[];
-  readonly flags: Omit<ReplayFlags, "repeat"> & PlaceFlags;
+  readonly flags: CertifyFlags;
+  /** Ends the command early. */
+  readonly signal: AbortSignal;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** Line of `--fault`; `null` for none. */
   readonly fault: string | null;
   /** Asked at each request and ten times a second: `true` ends the command. */
   readonly isOver: (run: Run, nowMs: number) => boolean;
-  readonly signal: AbortSignal;
 }
 
 const LOOK_MS = 100;
@@ -88,8 +90,8 @@ const LEFT = new Error("The verdict is fixed");
  *
  * @throws The reason of `signal`; the system's error if the command cannot be started.
  */
-export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: RunOptions): Promise<Run> {
-  const { ports, fixture, command, flags } = setup;
+export async function runOnce(setup: CertifySetup, { fault, isOver }: RunOptions): Promise<Run> {
+  const { ports, fixture, command, flags, signal } = setup;
   using place = openPlace(ports, flags);
   const here: ProgramPorts = {
     ...ports,
@@ -107,7 +109,7 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
   });
   const began = ports.clock.monotonic();
   const now = () => ports.clock.monotonic() - began;
-  const seen = new Sightings(now);
+  const seen = observed(now);
   const texts = ["", ""];
   const left = new AbortController();
   const run = (code: number | null): Run => ({
@@ -129,10 +131,10 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
     clock: ports.clock,
     port: 0,
     afterFault: true,
-    onRequest: (request) => seen.arrived(request),
-    onAnswered: (event) => seen.answered(event),
+    onRequest: seen.onRequest,
+    onAnswered: seen.onAnswered,
     onEvent(event) {
-      seen.take(event);
+      seen.onEvent(event);
       look();
     },
   }, routes);
@@ -166,7 +168,7 @@ export async function runOnce(setup: CertifySetup, { fault, isOver, signal }: Ru
 function commandEnvironment(
   ports: ProgramPorts,
   served: readonly ServedRoute[],
-  place: ReturnType<typeof openPlace>,
+  place: Place,
 ): Record<string, string> {
   const env: Record<string, string> = {
     ...allVariables(),
@@ -182,54 +184,43 @@ function commandEnvironment(
 }
 
 /** Collects requests from the events about them. */
-class Sightings {
-  readonly requests: ObservedRequest[] = [];
-  readonly #now: () => number;
-  readonly #arrived = new Map<
-    number,
-    { readonly json: JsonValue | undefined; readonly key: string; readonly atMs: number }
-  >();
-
-  readonly #answering = new Map<number, ObservedRequest>();
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  arrived({ number, method, path, body }: ServedRequest): void {
-    const json = parseShallow(body)?.json;
-    this.#arrived.set(number, { json, key: `${method} ${path} ${sha256Hex(body)}`, atMs: this.#now() });
-  }
-
-  take(event: ServeEvent): void {
-    if (
-      event.type !== "played" && event.type !== "faulted" && event.type !== "miss" && event.type !== "refused"
-    ) return;
-    const arrived = this.#arrived.get(event.request);
-    if (arrived === undefined) return;
-    this.#arrived.delete(event.request);
-    const exchange = "number" in event ? event.number ?? null : null;
-    const isMissed = event.type === "miss" || event.type === "refused";
-    const request: ObservedRequest = {
-      ...arrived,
-      key: exchange === null ? arrived.key : `exchange ${exchange}`,
-      exchange,
-      fault: "fault" in event ? event.fault ?? null : null,
-      problem: isMissed ? event.message : null,
-      after: "after_fault" in event ? event.after_fault ?? null : null,
-      lastMs: this.#now(),
-      endMs: null,
-      hungUp: false,
-    };
-    this.requests.push(request);
-    this.#answering.set(event.request, request);
-  }
-
-  answered({ request: number, at_ms, last_byte_at_ms, hung_up }: AnsweredEvent): void {
-    const request = this.#answering.get(number);
-    if (request === undefined) return;
-    request.lastMs = request.atMs + ((last_byte_at_ms ?? at_ms) - at_ms);
-    request.endMs = this.#now();
-    request.hungUp = hung_up === true;
-  }
+function observed(now: () => number) {
+  const requests: ObservedRequest[] = [];
+  const arrived = new Map<number, Pick<ObservedRequest, "json" | "key" | "atMs">>();
+  const answering = new Map<number, ObservedRequest>();
+  return {
+    requests,
+    onRequest({ number, method, path, body }: ServedRequest): void {
+      const json = parseShallow(body)?.json;
+      arrived.set(number, { json, key: `${method} ${path} ${sha256Hex(body)}`, atMs: now() });
+    },
+    onEvent(event: ServeEvent): void {
+      const isMissed = event.type === "miss" || event.type === "refused";
+      if (!isMissed && event.type !== "played" && event.type !== "faulted") return;
+      const asked = arrived.get(event.request);
+      if (asked === undefined) return;
+      arrived.delete(event.request);
+      const exchange = "number" in event ? event.number ?? null : null;
+      const request: ObservedRequest = {
+        ...asked,
+        key: exchange === null ? asked.key : `exchange ${exchange}`,
+        exchange,
+        fault: "fault" in event ? event.fault ?? null : null,
+        problem: isMissed ? event.message : null,
+        after: "after_fault" in event ? event.after_fault ?? null : null,
+        lastMs: now(),
+        endMs: null,
+        hungUp: false,
+      };
+      requests.push(request);
+      answering.set(event.request, request);
+    },
+    onAnswered({ request: number, at_ms, last_byte_at_ms, hung_up }: AnsweredEvent): void {
+      const request = answering.get(number);
+      if (request === undefined) return;
+      request.lastMs = request.atMs + ((last_byte_at_ms ?? at_ms) - at_ms);
+      request.endMs = now();
+      request.hungUp = hung_up === true;
+    },
+  };
 }

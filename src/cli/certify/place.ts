@@ -1,14 +1,9 @@
 /** Directories of one run of the command: its own temporary directory, and with flags its own copy and home. */
 import type { Ports } from "../../domain/ports.ts";
 import { orFileError } from "../../store/fs_errors.ts";
+import type { CertifyFlags } from "./command.ts";
 
-/** Flags that a place depends on. */
-export interface PlaceFlags {
-  readonly copy?: string | undefined;
-  readonly home?: true | undefined;
-  readonly answer?: string | undefined;
-  readonly effects?: string | undefined;
-}
+type PlaceFlags = Pick<CertifyFlags, "copy" | "home" | "answer" | "effects">;
 
 export interface Place extends Disposable {
   /** Working directory. */

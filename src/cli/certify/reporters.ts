@@ -1,8 +1,10 @@
 /** Reports of `certify`: a grid for people and for pull requests, a document, and the formats of `test`. */
 import { RepriseError } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
 import type { Output } from "../output.ts";
 import { PLAIN_SCREEN } from "../screen.ts";
 import { tableLines, textColumns } from "../table.ts";
+import { joinedLines } from "../terminal.ts";
 import { reporterOf } from "../test/reporters.ts";
 import type { TestResult } from "../test/runner.ts";
 import { literalText } from "../transcript/markdown_text.ts";
@@ -22,41 +24,41 @@ export function isBad({ verdict, accepted }: CellResult): boolean {
   return BAD.has(verdict) && verdict !== accepted;
 }
 
-/** Options of {@linkcode reportCells}. */
-export interface GridReport {
-  readonly flags: Pick<CertifyFlags, "json" | "reporter">;
-  readonly output: Output;
-  /** All cells, with those that were not played. */
-  readonly cells: readonly Cell[];
-}
-
-/** Prints the results. */
-export function reportCells(results: readonly CellResult[], { flags, output, cells }: GridReport): void {
+/** Prints the results; `cells` has those that were not played too. */
+export function reportCells(
+  results: readonly CellResult[],
+  { flags, output, cells }: {
+    readonly flags: Pick<CertifyFlags, "json" | "reporter">;
+    readonly output: Output;
+    readonly cells: readonly Cell[];
+  },
+): void {
   const name = flags.json === true ? "json" : flags.reporter ?? "text";
-  const skipped = cells.filter((cell) => !results.some((result) => result.cell === cell)).map(({ name }) =>
-    name
-  );
+  const played = new Set(results.map(({ cell }) => cell));
+  const skipped = cells.filter((cell) => !played.has(cell)).map(({ name }) => name);
   switch (name) {
     case "json":
       return output.json<"certify">({
-        cells: results.map(({ cell, verdict, detail, accepted, seconds }) => ({
-          exchange: cell.exchange,
-          kind: cell.kind,
-          fault: cell.fault.name,
-          verdict,
-          detail,
-          bad: isBad({ cell, verdict, detail, accepted, seconds }),
-          accepted,
-          seconds,
-        })),
+        cells: results.map((result) => {
+          const { cell: { exchange, kind, fault }, verdict, detail, accepted, seconds } = result;
+          return {
+            exchange,
+            kind,
+            fault: fault.name,
+            verdict,
+            detail,
+            bad: isBad(result),
+            accepted,
+            seconds,
+          };
+        }),
         bad: results.filter(isBad).length,
         not_run: skipped,
       });
     case "text":
-      for (const line of tableLines(textColumns(headersOf(results)), rowsOf(results), PLAIN_SCREEN)) {
-        output.text([...line, "\n"]);
-      }
-      return;
+      return output.text(
+        joinedLines(tableLines(textColumns(headersOf(results)), rowsOf(results), PLAIN_SCREEN)),
+      );
     case "markdown":
       return output.text(markdown(results));
   }
@@ -80,11 +82,11 @@ export function reportCells(results: readonly CellResult[], { flags, output, cel
 /** A cell as a test with the same number of failures. */
 function testResult(result: CellResult): TestResult {
   const { cell, verdict, detail, seconds } = result;
-  const said = { where: verdictText(verdict), message: detail };
+  const where = verdictText(verdict);
   return {
     name: cell.name,
-    note: `${cell.kind}, ${cell.fault.fault}: ${verdictText(verdict)}`,
-    divergences: isBad(result) ? [{ kind: "verdict", ...said }] : [],
+    note: `${cell.kind}, ${cell.fault.fault}: ${where}`,
+    divergences: isBad(result) ? [{ kind: "verdict", where, message: detail }] : [],
     error: verdict === "error" ? new RepriseError("unexpected", detail) : null,
     updated: [],
     removed: [],
@@ -101,8 +103,7 @@ function headersOf(results: readonly CellResult[]): readonly string[] {
   return ["fault", ...columnsOf(results).keys(), "evidence"];
 }
 
-/** Returns the results of each column, by its header. */
-function columnsOf(results: readonly CellResult[]): ReadonlyMap<string, readonly CellResult[]> {
+function columnsOf(results: readonly CellResult[]) {
   return Map.groupBy(results, ({ cell: { kind, exchange } }) => `${kind} (${exchange})`);
 }
 
@@ -125,7 +126,7 @@ function markdown(results: readonly CellResult[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
   const headers = headersOf(results);
   const bad = results.filter(isBad).length;
-  return `**${bad === 1 ? "1 bad cell" : `${bad} bad cells`}** of ${results.length}\n\n` +
+  return `**${counted(bad, "bad cell")}** of ${results.length}\n\n` +
     line(headers) + line(headers.map(() => "---")) +
     rowsOf(results).map((row) =>
       line(

@@ -24,12 +24,6 @@ export interface Judged {
   readonly detail: string;
 }
 
-export interface Limits {
-  /** Longest silence of a command that still runs, in milliseconds. */
-  readonly maxWaitMs: number;
-  readonly maxRetries: number;
-}
-
 /** Behaviour of the command without a fault. */
 export interface Baseline {
   readonly requests: number;
@@ -40,9 +34,8 @@ export interface Baseline {
   readonly args: ReadonlyMap<string, string>;
   /** Lines that it adds to the file of `--effects`. */
   readonly effects: number;
-  /** Its longest silence, in milliseconds. */
+  /** Its longest silence. */
   readonly silenceMs: number;
-  /** Its time, in milliseconds. */
   readonly ms: number;
 }
 
@@ -58,7 +51,10 @@ export interface BrokenExchange {
   readonly calls: ReadonlyMap<string, ToolCall & { readonly exchange: number }>;
 }
 
-interface Facts extends Limits {
+interface Facts {
+  /** Longest silence of a command that still runs, in milliseconds. */
+  readonly maxWaitMs: number;
+  readonly maxRetries: number;
   readonly run: Run;
   readonly baseline: Baseline;
   readonly broken: BrokenExchange;
@@ -163,7 +159,7 @@ function repeated({ run, since, broken, baseline }: Facts): string | null {
 }
 
 function hammered({ since, broken, maxRetries }: Facts): string | null {
-  for (const tries of triesIn(since)) {
+  for (const tries of Map.groupBy(since, ({ key }) => key).values()) {
     const [first, last] = [tries[0] as ObservedRequest, tries.at(-1) as ObservedRequest];
     const retries = tries.length - 1;
     if (retries > maxRetries) {
@@ -178,11 +174,6 @@ function hammered({ since, broken, maxRetries }: Facts): string | null {
     }
   }
   return null;
-}
-
-/** Returns the tries of each request. */
-function triesIn(since: readonly ObservedRequest[]): readonly (readonly ObservedRequest[])[] {
-  return [...Map.groupBy(since, ({ key }) => key).values()];
 }
 
 function looped({ run, baseline, maxRetries }: Facts): string | null {
@@ -210,7 +201,7 @@ function lacking(facts: Facts): string | null {
 
 function garbled({ run, broken, baseline: { answer } }: Facts): string | null {
   if (run.code !== 0 || answer === null || !isGarbled(run, answer, broken.sent.text)) return null;
-  return `after ${JSON.stringify(headOf(broken.sent.text, SHOWN))}`;
+  return `after ${JSON.stringify(shown(broken.sent.text))}`;
 }
 
 /** Exit 0, but neither the output nor the wire shows the answer: lines that stay the same may be about anything. */
@@ -281,10 +272,8 @@ function hung({ run, since, nowMs, maxWaitMs, baseline }: Facts): string | null 
 
 /** Returns the longest time in which neither a request nor a byte came, in milliseconds. */
 export function longestSilence({ since, nowMs }: Pick<Facts, "since" | "nowMs">): number {
-  const times = [...since.flatMap(({ atMs, lastMs, endMs }) => [atMs, lastMs, endMs ?? lastMs]), nowMs].sort((
-    a,
-    b,
-  ) => a - b);
+  const seen = since.flatMap(({ atMs, lastMs, endMs }) => [atMs, lastMs, endMs ?? lastMs]);
+  const times = [...seen, nowMs].sort((a, b) => a - b);
   return Math.max(0, ...times.map((time, index) => time - (times[index - 1] ?? time)));
 }
 
@@ -303,11 +292,8 @@ function gap(from: ObservedRequest | undefined, to: ObservedRequest | undefined)
   return from === undefined || to === undefined ? 0 : to.atMs - from.lastMs;
 }
 
-/** Characters of a text that are shown. */
-const SHOWN = 80;
-
-function shown(args: string): string {
-  return headOf(args, SHOWN);
+function shown(text: string): string {
+  return headOf(text, 80);
 }
 
 function seconds(milliseconds: number): string {

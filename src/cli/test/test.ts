@@ -58,11 +58,10 @@ async function playAll(
     play: (test) => playTest(test, play),
     abandon: () => stop.abort(),
   });
-  const progress = new Progress(output, ports);
-  const tick = () =>
-    progress.step(() => `${counted(results.length, "test")} of ${tests.length} played${failedSo(results)}`);
-  const timer = progress.isShown ? setInterval(tick, 200) : undefined;
-  try {
+  {
+    using _progress = new Progress(output, ports).repeat(() =>
+      `${counted(results.length, "test")} of ${tests.length} played${failedSo(results)}`
+    );
     for await (const result of running) {
       if (stop.signal.aborted) {
         why = (stop.signal.reason as Error).message;
@@ -73,9 +72,6 @@ async function playAll(
       report(output, result, flags.reporter === "junit");
       if (flags.bail === true && !isPassed(result)) break;
     }
-  } finally {
-    clearInterval(timer);
-    progress.end();
   }
   const failed = results.filter((result) => !isPassed(result)).length;
   const broken = results.filter(({ error }) => error !== null).length;
