@@ -15,7 +15,7 @@ import { diverged, pushTurns } from "./push.ts";
 import { SessionRemote } from "./session_remote.ts";
 import { remoteTurns, standingOf } from "./standing.ts";
 
-export interface AttachOptions extends Partial<LockOptions> {
+export interface AttachOptions extends LockOptions {
   readonly id: SessionId;
   /** Close a run that another home may be working on. */
   readonly takeOver: boolean;

@@ -37,10 +37,8 @@ import type { ObjectStore, StoredObject } from "./object_store.ts";
 /** Largest blob that is loaded before its turn is verified; a larger one is loaded alone. */
 const MAX_AHEAD_BYTES = 1024 * 1024;
 
-/** Turns to fetch. */
-export interface FetchOptions extends Partial<LockOptions> {
+export interface FetchOptions extends LockOptions {
   readonly id: SessionId;
-  /** The last turn to fetch. */
   readonly last: number;
 }
 
@@ -68,7 +66,7 @@ export async function fetchTurns(
   const isNew = ports.files.facts(paths.root) === null;
   try {
     makeSessionDirectory(ports, home, paths);
-    lock = await lockSession(ports, paths, { waitMs: 0, ...wait });
+    lock = await lockSession(ports, paths, wait);
     prepareSession(ports, home, paths);
     makeMissingBlobs(ports, paths);
     return await fetchLocked(ports, store, { paths, last });
@@ -112,7 +110,7 @@ export async function followRemote(
   { id, last, after, keep, ...wait }: FollowOptions,
 ): Promise<Fetched> {
   const paths = sessionPaths(home.sessions, id);
-  const lock = await lockSession(ports, paths, { waitMs: 0, ...wait });
+  const lock = await lockSession(ports, paths, wait);
   try {
     makeMissingBlobs(ports, paths);
     const here = readHistory(ports, paths).turns.slice(0, after);
@@ -190,7 +188,6 @@ interface MissingTurns {
   readonly paths: SessionPaths;
   /** All turns before them. */
   readonly here: readonly Turn[];
-  /** Number of the last one. */
   readonly last: number;
 }
 

@@ -140,11 +140,11 @@ export interface BadBlob {
 
 /** Damage of a blob without a file. */
 export const MISSING_BLOB: BadBlob = { status: "bad", code: "missing_blob", message: "is missing" };
-const FOREIGN: BadBlob = {
-  status: "bad",
-  code: "damaged_blob",
-  message: "does not have the content that its name identifies",
-};
+const FOREIGN = damagedBlob("does not have the content that its name identifies");
+
+function damagedBlob(message: string): BadBlob {
+  return { status: "bad", code: "damaged_blob", message };
+}
 
 /** `session_damaged` for a blob whose content does not fit its name. */
 export function foreignContent(paths: SessionPaths, path: string): RepriseError {
@@ -160,12 +160,9 @@ export function inspectBlob(
   const path = blobPath(paths, sha256);
   const looked = lookForFile(ports, path);
   if (looked.status === "missing") return MISSING_BLOB;
-  if (looked.status === "refused") return { status: "bad", code: "damaged_blob", message: looked.message };
+  if (looked.status === "refused") return damagedBlob(looked.message);
   const { size } = looked.facts;
-  if (size > MAX_BLOB_BYTES) {
-    const message = `has ${size} bytes, more than the cap of ${MAX_BLOB_BYTES}`;
-    return { status: "bad", code: "damaged_blob", message };
-  }
+  if (size > MAX_BLOB_BYTES) return damagedBlob(`has ${size} bytes, more than the cap of ${MAX_BLOB_BYTES}`);
   const hash = new GrowingSha256();
   for (const chunk of chunksOf(ports, path)) hash.append(chunk);
   return hash.hex() === sha256 ? { status: "ok", size } : FOREIGN;
@@ -179,7 +176,7 @@ export function loadBlob(
 ): { readonly status: "ok"; readonly bytes: Uint8Array } | BadBlob {
   const read = readSafely(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
   if (read.status === "missing") return MISSING_BLOB;
-  if (read.status === "refused") return { status: "bad", code: "damaged_blob", message: read.message };
+  if (read.status === "refused") return damagedBlob(read.message);
   return sha256Hex(read.bytes) === sha256 ? read : FOREIGN;
 }
 

@@ -3,7 +3,7 @@
  * the calls. Processes: `/proc` of Linux; systems without it show nothing here.
  */
 import { closeSync, openSync, readSync } from "node:fs";
-import type { FileFacts, Files, ProcessIdentity, WritableFile } from "../domain/ports.ts";
+import type { FileFacts, Files, ProcessIdentity } from "../domain/ports.ts";
 
 const PERMISSION_BITS = 0o7777;
 
@@ -28,14 +28,23 @@ export const denoFiles: Files = {
   },
   list: (path) => Array.from(Deno.readDirSync(path), (entry) => entry.name),
   makeDirectory: (path, mode) => Deno.mkdirSync(path, { mode }),
-  createExclusive: (path, mode) => writable(Deno.openSync(path, { write: true, createNew: true, mode })),
+  createExclusive(path, mode) {
+    const file = Deno.openSync(path, { write: true, createNew: true, mode });
+    return {
+      write: (bytes) => file.writeSync(bytes),
+      sync: () => file.syncSync(),
+      close: () => file.close(),
+    };
+  },
   link: (from, to) => Deno.linkSync(from, to),
   rename: (from, to) => Deno.renameSync(from, to),
   unlink: (path) => Deno.removeSync(path),
   setMode: (path, mode) => Deno.chmodSync(path, mode),
   async syncFiles(paths) {
     // On this thread, in order, while threads would not pay.
-    if (paths.length <= SIDE_BY_SIDE) return paths.forEach((path) => syncFile(path));
+    if (paths.length <= SIDE_BY_SIDE) {
+      return paths.forEach((path) => syncOpened(Deno.openSync(path, { write: true })));
+    }
     let next = 0;
     await Promise.all(Array.from({ length: SIDE_BY_SIDE }, async () => {
       for (let path = paths[next++]; path !== undefined; path = paths[next++]) {
@@ -58,10 +67,6 @@ export const denoFiles: Files = {
 /** Number of files that are synced at once: a journal writes the changes of all waiting ones together. */
 const SIDE_BY_SIDE = 64;
 
-function syncFile(path: string): void {
-  syncOpened(Deno.openSync(path, { write: true }));
-}
-
 /** Syncs and closes. Without `using`: the bundler of the executable drops one whose value is used once. */
 function syncOpened(file: Deno.FsFile): void {
   try {
@@ -80,14 +85,6 @@ function openToRead(path: string): number {
     Deno.openSync(path).close();
     throw error;
   }
-}
-
-function writable(file: Deno.FsFile): WritableFile {
-  return {
-    write: (bytes) => file.writeSync(bytes),
-    sync: () => file.syncSync(),
-    close: () => file.close(),
-  };
 }
 
 function factsOf(info: Deno.FileInfo): FileFacts {

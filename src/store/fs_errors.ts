@@ -66,59 +66,41 @@ const FILE_HINTS: Hints = {
   failed: "Check the disk and that path, or name another one",
 };
 
-interface Refusal {
-  readonly code: ErrorCode;
-  readonly found: string;
-  readonly hint: keyof Hints;
-}
-
-function refusalOf(error: unknown): Refusal {
-  switch (systemCode(error)) {
-    case "ENOSPC":
-    case "EDQUOT":
-      return { code: "storage_full", found: "the disk or the quota is full", hint: "full" };
-    case "EACCES":
-    case "EPERM":
-      return { code: "storage_denied", found: "permission denied", hint: "denied" };
-    case "EROFS":
-      return { code: "storage_denied", found: "the file system is read-only", hint: "readOnly" };
-    case "EFBIG":
-      return {
-        code: "storage_failed",
-        found: "the file would exceed the size limit of this process or of the file system",
-        hint: "tooLarge",
-      };
-    default:
-      return {
-        code: "storage_failed",
-        found: error instanceof Error ? error.message : String(error),
-        hint: "failed",
-      };
-  }
-}
+/** Code, finding and advice for the errors of which users know the cause. */
+const REFUSALS: Readonly<Record<string, readonly [code: ErrorCode, found: string, hint: keyof Hints]>> = {
+  ENOSPC: ["storage_full", "the disk or the quota is full", "full"],
+  EDQUOT: ["storage_full", "the disk or the quota is full", "full"],
+  EACCES: ["storage_denied", "permission denied", "denied"],
+  EPERM: ["storage_denied", "permission denied", "denied"],
+  EROFS: ["storage_denied", "the file system is read-only", "readOnly"],
+  EFBIG: [
+    "storage_failed",
+    "the file would exceed the size limit of this process or of the file system",
+    "tooLarge",
+  ],
+};
 
 /**
  * A file system's error as `storage_full`, `storage_denied` or `storage_failed`. `tried` starts with a verb,
  * such as `append turn 3 to session "fix-ci"`. A {@linkcode RepriseError} is returned unchanged.
  */
 export function storageError(error: unknown, tried: string, path: string): RepriseError {
-  return refused(error, { tried, path, hints: HOME_HINTS });
+  return refused(error, tried, path, HOME_HINTS);
 }
 
 /** Like {@linkcode storageError}, about a path outside of the home: a fixture, a file to write. */
 export function fileError(error: unknown, tried: string, path: string): RepriseError {
-  return refused(error, { tried, path, hints: FILE_HINTS });
+  return refused(error, tried, path, FILE_HINTS);
 }
 
-function refused(
-  error: unknown,
-  { tried, path, hints }: { readonly tried: string; readonly path: string; readonly hints: Hints },
-): RepriseError {
+function refused(error: unknown, tried: string, path: string, hints: Hints): RepriseError {
   if (error instanceof RepriseError) return error;
-  const { code, found, hint } = refusalOf(error);
+  const known = systemCode(error);
+  const said = error instanceof Error ? error.message : String(error);
+  const [code, found, hint] = REFUSALS[known ?? ""] ?? ["storage_failed", said, "failed"];
   return new RepriseError(code, `Cannot ${tried}: ${found}, at ${JSON.stringify(path)}`, {
     hint: hints[hint],
-    details: { path, system_code: systemCode(error) },
+    details: { path, system_code: known },
     cause: error,
   });
 }
@@ -160,16 +142,12 @@ export function sessionDamaged(
   path: string,
   finding: { readonly code: string; readonly message: string },
 ): RepriseError {
+  const { id } = paths;
   const where = path === paths.root ? "its directory" : insideSession(paths, path);
-  return new RepriseError(
-    "session_damaged",
-    `Cannot read session "${paths.id}": ${where} ${finding.message}`,
-    {
-      hint:
-        `See all findings with "reprise fsck ${paths.id}", and repair them with "reprise repair ${paths.id}"`,
-      details: { session: paths.id, path, finding: finding.code },
-    },
-  );
+  return new RepriseError("session_damaged", `Cannot read session "${id}": ${where} ${finding.message}`, {
+    hint: `See all findings with "reprise fsck ${id}", and repair them with "reprise repair ${id}"`,
+    details: { session: id, path, finding: finding.code },
+  });
 }
 
 /** `format_too_new` (exit 2) for the turn file `where`, a path inside the session. */

@@ -61,9 +61,9 @@ export function turnNumberOf(name: string): number | null {
   return turn >= 1 && turnFileName(turn) === name ? turn : null;
 }
 
-/** The numbers of the turn files in a directory, ascending. Throws the runtime's errors. */
-export function turnNumbers({ files }: Pick<Ports, "files">, directory: string): number[] {
-  return files.list(directory).flatMap((name) => turnNumberOf(name) ?? []).sort((a, b) => a - b);
+/** The numbers of the turn files among the names in a directory, ascending. */
+export function turnNumbers(names: readonly string[]): number[] {
+  return names.flatMap((name) => turnNumberOf(name) ?? []).sort((a, b) => a - b);
 }
 
 /** True for names of temporary files of ours: `.tmp-<pid>-<hex>`. */

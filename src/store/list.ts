@@ -62,7 +62,6 @@ function sessionSummary(ports: Ports, home: Home, id: SessionId): SessionSummary
   }
 }
 
-/** A session with its state. */
 export interface JudgedSession extends SessionSummary {
   /**
    * One of {@linkcode SESSION_STATES}: the state of the last run if that ended; `running` if it is open and a process
@@ -142,7 +141,7 @@ function lookAtHead(
 function holdsTurns(ports: Ports, { turns }: SessionPaths): boolean {
   const looked = lookForDirectory(ports, turns);
   if (looked.status !== "ok") return looked.status === "refused";
-  return turnNumbers(ports, turns).length > 0;
+  return turnNumbers(ports.files.list(turns)).length > 0;
 }
 
 /** Number of candidates that a message names. */

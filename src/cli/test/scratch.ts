@@ -44,7 +44,7 @@ export interface TestScratch extends Disposable {
 export async function createScratch(ports: Ports, directory: string, modified?: Date): Promise<TestScratch> {
   for (const name of ["workspace", "start", ATTACHMENTS]) requirePlain(`${directory}/${name}`);
   const root = makeScratchDirectory(ports);
-  const lock = await lockSession(ports, pathsOf(root), { waitMs: 0 });
+  const lock = await lockSession(ports, pathsOf(root));
   const scratch: TestScratch = {
     root,
     home: `${root}/home`,

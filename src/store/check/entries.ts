@@ -1,7 +1,7 @@
 /** Entries of a session's directories. `fsck` and `repair` judge the same entries by the same rules. */
 import type { Ports } from "../../domain/ports.ts";
 import { DIRECTORY_MODE, FILE_MODE, isBlobName, type SessionPaths, turnNumberOf } from "../layout.ts";
-import { isLeftover, type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { isLeftover, type Looked, lookForDirectory, lookForFile, namesIn } from "../read/safe_open.ts";
 
 /** An entry of a session's directories. */
 export interface SessionEntry {
@@ -22,8 +22,7 @@ const FILES: ReadonlySet<string> = new Set(["manifest.json", "lock"]);
 /** Lists the session's own directory and all entries that are not in `quarantine/`. Throws the runtime's errors. */
 export function sessionEntries(ports: Ports, paths: SessionPaths): SessionEntry[] {
   const within = (directory: string, read: (name: string) => Omit<SessionEntry, "path">) => {
-    if (lookForDirectory(ports, directory).status !== "ok") return [];
-    return ports.files.list(directory).sort().map((name): SessionEntry => ({
+    return namesIn(ports, directory).sort().map((name): SessionEntry => ({
       path: `${directory}/${name}`,
       ...read(name),
     }));

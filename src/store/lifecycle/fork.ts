@@ -121,7 +121,6 @@ export interface ForkOptions {
   readonly more?: (turn: ForkTurn) => readonly { readonly turn: Turn; readonly bytes: Uint8Array }[];
 }
 
-/** A created fork. */
 export interface ForkResult {
   readonly path: string;
   readonly turn: ForkTurn;

@@ -21,7 +21,7 @@ import {
   turnNumbers,
 } from "../layout.ts";
 import { readManifest } from "../read/manifest.ts";
-import { isLeftover, lookForDirectory, readSafely } from "../read/safe_open.ts";
+import { isLeftover, lookForDirectory, namesIn, readSafely } from "../read/safe_open.ts";
 import { requireSession } from "../read/session.ts";
 import { MAX_TURN_BYTES } from "../read/turn_file.ts";
 import { inspectLock, lockSession } from "../write/lock.ts";
@@ -38,7 +38,7 @@ export async function removeSession(ports: Ports, home: Home, id: SessionId): Pr
   const paths = sessionPaths(home.sessions, id);
   const tried = `remove session "${id}"`;
   orStorageError(tried, paths.root, () => requireSession(ports, paths));
-  const lock = await lockSession(ports, paths, { waitMs: 0, toFree: true });
+  const lock = await lockSession(ports, paths, { toFree: true });
   try {
     orStorageError(tried, paths.root, () => removeDirectory(ports, home, { path: paths.root, lock }));
   } finally {
@@ -46,7 +46,6 @@ export async function removeSession(ports: Ports, home: Home, id: SessionId): Pr
   }
 }
 
-/** Result of a collection. */
 export interface GarbageReport {
   readonly removed: readonly Garbage[];
   /** Directories that were not cleaned, with the reason: in use, damaged, refused. */
@@ -96,7 +95,7 @@ async function collectIn(
     if (held) throw inUse(name);
     return garbageIn(ports, paths, name);
   }
-  const lock = await lockSession(ports, paths, { waitMs: 0, toFree: true });
+  const lock = await lockSession(ports, paths, { toFree: true });
   try {
     const garbage = garbageIn(ports, paths, name);
     for (const { kind, path } of garbage) {
@@ -150,7 +149,7 @@ function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
   const turns = lookForDirectory(ports, paths.turns);
   if (turns.status === "refused" || ports.files.facts(paths.manifest) !== null) return false;
   if (ports.files.facts(paths.quarantine) !== null || pendingNumbers(ports, paths).length > 0) return false;
-  return turns.status === "missing" || turnNumbers(ports, paths.turns).length === 0;
+  return turnNumbers(namesIn(ports, paths.turns)).length === 0;
 }
 
 /** Blobs that no turn, waiting turn or file in quarantine names. Empty while a turn is unreadable: it may name some. */
@@ -173,8 +172,7 @@ function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
 
 /** Texts in the files of a directory that could be names of blobs. */
 function namedInFiles(ports: Ports, directory: string): string[] {
-  if (lookForDirectory(ports, directory).status !== "ok") return [];
-  return ports.files.list(directory).flatMap((name) => {
+  return namesIn(ports, directory).flatMap((name) => {
     const read = readSafely(ports, `${directory}/${name}`, { maxBytes: MAX_TURN_BYTES });
     if (read.status === "refused") {
       throw new RepriseError("session_damaged", `"${directory}/${name}" ${read.message}: the blobs are kept`);
@@ -193,7 +191,6 @@ export interface Choice {
   readonly largerThan?: number | undefined;
 }
 
-/** A session that a rule chose. */
 export interface ChosenSession {
   readonly id: SessionId;
   readonly updated_at: string;
@@ -237,7 +234,6 @@ export function chooseByRules<Session extends Pick<ChosenSession, "id" | "update
   return doomed.reverse();
 }
 
-/** Bytes of all files of a directory. */
 function sizeOf(ports: Ports, path: string): number {
   const facts = ports.files.facts(path);
   if (facts === null) return 0;

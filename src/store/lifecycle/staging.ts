@@ -44,7 +44,7 @@ export class Staging {
     let lock: FileLock | null = null;
     try {
       ensureDirectory(ports.files, paths.root);
-      lock = await lockSession(ports, paths, { waitMs: 0 });
+      lock = await lockSession(ports, paths);
       ensureDirectory(ports.files, paths.turns);
       ensureDirectory(ports.files, paths.blobs);
       return new Staging(ports, home, { paths, lock });
@@ -166,7 +166,7 @@ export function removeDirectory(
  */
 function removeEnds({ files }: Ports, turns: string): void {
   if (files.facts(turns)?.kind !== "directory") return;
-  const numbers = turnNumbers({ files }, turns);
+  const numbers = turnNumbers(files.list(turns));
   for (const number of new Set([...numbers.slice(0, 1), ...numbers.slice(-1)])) {
     removeTree(files, `${turns}/${turnFileName(number)}`);
   }

@@ -28,7 +28,6 @@ import { checkpointRef, pins, usage } from "./shared_shapes.ts";
 /** The largest manifest that is read, in bytes; reprise writes about a thousand. */
 const MAX_MANIFEST_BYTES = 1024 * 1024;
 
-/** Result of reading the manifest. */
 export type ManifestFile =
   | { readonly status: "ok"; readonly manifest: Manifest }
   | { readonly status: "missing" }
@@ -67,13 +66,9 @@ function parseManifest(bytes: Uint8Array, id: SessionPaths["id"]): ManifestFile 
   if (value.session !== id) {
     return garbled(`belongs to session ${JSON.stringify(value.session)}, not to this one`);
   }
-  return { status: "ok", manifest: withoutSum(value) };
-}
-
-/** Removes the checksum, which belongs to the file and not to the value: encoding adds a new one. */
-function withoutSum(value: Manifest & { readonly sum?: unknown }): Manifest {
+  // The checksum belongs to the file and not to the value: encoding adds a new one.
   const { sum: _sum, ...manifest } = value;
-  return manifest;
+  return { status: "ok", manifest };
 }
 
 function garbled(message: string): ManifestFile {
@@ -138,12 +133,8 @@ export function advanceLoosely(
   { value, newer }: Pick<Envelope, "value" | "newer">,
 ): Manifest | null {
   if (newer || !Array.isArray(value.events) || !value.events.every(isJsonObject)) return null;
-  return advancedOrNull(manifest, session, value as unknown as Turn);
-}
-
-function advancedOrNull(manifest: Manifest | null, session: string, turn: Turn): Manifest | null {
   try {
-    const next = advanceManifest(manifest, session, turn);
+    const next = advanceManifest(manifest, session, value as unknown as Turn);
     return isManifest(next) ? next : null;
   } catch (error) {
     // The turn is sealed but does not have a turn's shape: fsck reports it.

@@ -14,14 +14,11 @@ export interface Refused {
   readonly message: string;
 }
 
-/** A path that may be used, with its facts. */
-export interface Accepted {
-  readonly status: "ok";
-  readonly facts: FileFacts;
-}
-
-/** Result of the inspection of a path. */
-export type Looked = Accepted | Refused | { readonly status: "missing" };
+/** Result of the inspection of a path: `ok` if it may be used. */
+export type Looked =
+  | { readonly status: "ok"; readonly facts: FileFacts }
+  | Refused
+  | { readonly status: "missing" };
 
 /** Inspects a path that should be a regular file of ours. Throws the runtime's errors. */
 export function lookForFile(ports: Ports, path: string): Looked {
@@ -31,6 +28,11 @@ export function lookForFile(ports: Ports, path: string): Looked {
 /** Inspects a path that should be a real directory of ours. Throws the runtime's errors. */
 export function lookForDirectory(ports: Ports, path: string): Looked {
   return look(ports, path, "directory");
+}
+
+/** Names in a directory; none if there is none, or if it is not ours. Throws the runtime's errors. */
+export function namesIn(ports: Ports, directory: string): string[] {
+  return lookForDirectory(ports, directory).status === "ok" ? ports.files.list(directory) : [];
 }
 
 /** True for a temporary file of ours. A directory with such a name is no leftover. */
@@ -57,16 +59,15 @@ function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked 
 }
 
 /** The bytes of a file, or the reason why it was not read. */
-export type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
-  readonly status: "missing";
-};
+export type SafeBytes =
+  | { readonly status: "ok"; readonly bytes: Uint8Array }
+  | Exclude<Looked, { status: "ok" }>;
 
 /** Memory for the small file that was read last: most turns fit. */
 export const BRIEF_BYTES = new Uint8Array(64 * 1024);
 
 /** Inspects and reads a regular file of ours. Throws the runtime's errors. */
 export function readSafely(ports: Ports, path: string, options: {
-  /** The largest file that is read, in bytes. */
   readonly maxBytes: number;
   /** Result of an earlier inspection. */
   readonly looked?: Looked;

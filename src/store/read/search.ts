@@ -17,8 +17,8 @@ import {
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import type { Home } from "../home.ts";
-import { isBlobName, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
-import { chunksOf, lookForDirectory, lookForFile } from "./safe_open.ts";
+import { isBlobName, type SessionPaths, sessionPaths, turnNumbers, turnPath } from "../layout.ts";
+import { chunksOf, lookForFile, namesIn } from "./safe_open.ts";
 import { openEnvelope, peekTurnFile } from "./turn_file.ts";
 
 /** A text to find, prepared once for all files. Case does not count. */
@@ -95,10 +95,7 @@ export function searchSession(
   const paths = sessionPaths(home.sessions, id);
   const skipped: Unsearched[] = [];
   const inBlobs = excerptsOfBlobs(ports, paths, needle);
-  const numbers = namesIn(ports, paths.turns).flatMap((name) => turnNumberOf(name) ?? []).sort((a, b) =>
-    a - b
-  );
-  const hits = numbers.flatMap((number): SearchHit[] => {
+  const hits = turnNumbers(namesIn(ports, paths.turns)).flatMap((number): SearchHit[] => {
     const read = peekTurnFile(ports, turnPath(paths, number));
     const skip = (why: string) => {
       skipped.push({ path: `turns/${turnFileName(number)}`, why });
@@ -123,10 +120,6 @@ export function searchSession(
     });
   });
   return { hits, skipped };
-}
-
-function namesIn(ports: Ports, directory: string): string[] {
-  return lookForDirectory(ports, directory).status === "ok" ? ports.files.list(directory) : [];
 }
 
 /** Blobs that hold the text, with the text around it. */

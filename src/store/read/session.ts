@@ -18,11 +18,10 @@ import {
 } from "../layout.ts";
 import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
-import { lookForDirectory } from "./safe_open.ts";
+import { lookForDirectory, namesIn } from "./safe_open.ts";
 import { type ReadTurn, readTurn, type TurnRead } from "./turn.ts";
 import { HistoryValidator } from "./validate.ts";
 
-/** A session as read from its files. */
 export interface SessionView {
   readonly id: SessionId;
   /** The session's directory. */
@@ -37,7 +36,8 @@ export interface SessionView {
  * @throws {RepriseError} `no_such_session`, `session_damaged` (names file and finding), `format_too_new`, `storage_*`.
  */
 export function readSession(ports: Ports, home: Home, id: SessionId): SessionView {
-  return viewOf(ports, home, { id, read: readHistory });
+  const paths = sessionPaths(home.sessions, id);
+  return viewOf(paths, readHistory(ports, paths));
 }
 
 /**
@@ -47,23 +47,18 @@ export function readSession(ports: Ports, home: Home, id: SessionId): SessionVie
  * @throws {RepriseError} as {@linkcode readSession}.
  */
 export function readSessionTail(ports: Ports, home: Home, id: SessionId): SessionView {
-  return viewOf(ports, home, { id, read: readRecent });
+  const paths = sessionPaths(home.sessions, id);
+  return viewOf(paths, readRecent(ports, paths));
 }
 
-function viewOf(
-  ports: Ports,
-  home: Home,
-  { id, read }: { readonly id: SessionId; readonly read: (ports: Ports, paths: SessionPaths) => History },
-): SessionView {
-  const paths = sessionPaths(home.sessions, id);
-  const { manifest, turns } = read(ports, paths);
-  if (manifest === null) throw noTurnsError(id, paths.root);
-  return { id, path: paths.root, manifest, turns };
+function viewOf(paths: SessionPaths, { manifest, turns }: History): SessionView {
+  if (manifest === null) throw noTurnsError(paths);
+  return { id: paths.id, path: paths.root, manifest, turns };
 }
 
 /** `no_such_session` for a directory whose creation was cut short. */
-export function noTurnsError(id: SessionId, path: string): RepriseError {
-  return new RepriseError("no_such_session", `Cannot open session "${id}": "${path}" holds no turn`, {
+export function noTurnsError({ id, root }: SessionPaths): RepriseError {
+  return new RepriseError("no_such_session", `Cannot open session "${id}": "${root}" holds no turn`, {
     hint: `Its creation was cut short; start it with "reprise run --new -s ${id}"`,
   });
 }
@@ -93,9 +88,8 @@ export function readBlobOrLost(
 ): Uint8Array | null {
   const blob = readKept(ports, paths, sha256);
   if (blob.status === "ok") return blob.bytes;
-  if (blob.code === "missing_blob") {
-    if (lost?.has(sha256) || lostBlobsIn(readHistory(ports, paths).turns).has(sha256)) return null;
-  }
+  const isLost = () => lost?.has(sha256) || lostBlobsIn(readHistory(ports, paths).turns).has(sha256);
+  if (blob.code === "missing_blob" && isLost()) return null;
   throw sessionDamaged(paths, blob.path, blob);
 }
 
@@ -259,8 +253,7 @@ function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator):
  * runtime's errors.
  */
 export function lastTurnOf(ports: Ports, paths: SessionPaths): number {
-  if (lookForDirectory(ports, paths.turns).status !== "ok") return 0;
-  return turnNumbers(ports, paths.turns).at(-1) ?? 0;
+  return turnNumbers(namesIn(ports, paths.turns)).at(-1) ?? 0;
 }
 
 /**
@@ -318,7 +311,6 @@ function refuseGap(ports: Ports, paths: SessionPaths, last: number, file: Manife
     if (ports.files.facts(turnPath(paths, last + 2)) !== null) refuse(last + 2);
     return;
   }
-  if (lookForDirectory(ports, paths.turns).status === "missing") return;
-  const beyond = turnNumbers(ports, paths.turns).find((turn) => turn > last);
+  const beyond = turnNumbers(namesIn(ports, paths.turns)).find((turn) => turn > last);
   if (beyond !== undefined) refuse(beyond);
 }

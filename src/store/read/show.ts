@@ -19,7 +19,6 @@ import { readEnvelope } from "./turn_file.ts";
 export interface ShownTurn {
   /** From the file's name. */
   readonly number: number;
-  /** The parsed file. */
   readonly value: JsonObject;
   /** The turn's kind, or `""` if the file names none. */
   readonly kind: string;
@@ -29,7 +28,6 @@ export interface ShownTurn {
   readonly newer: boolean;
 }
 
-/** A session for people. */
 export interface ShownSession {
   readonly id: SessionId;
   readonly path: string;
@@ -64,7 +62,7 @@ function readTurns(ports: Ports, paths: SessionPaths): { turns: ShownTurn[]; pro
   const turns: ShownTurn[] = [];
   const problems: ShowProblem[] = [];
   let expected = 1;
-  for (const number of turnNumbers(ports, paths.turns)) {
+  for (const number of turnNumbers(ports.files.list(paths.turns))) {
     const path = `turns/${turnFileName(number)}`;
     if (number > expected) {
       const missing = number - expected === 1
@@ -80,7 +78,6 @@ function readTurns(ports: Ports, paths: SessionPaths): { turns: ShownTurn[]; pro
   return { turns, problems };
 }
 
-/** A turn as read from its file. */
 export function shownTurn(number: number, value: JsonObject, newer: boolean): ShownTurn {
   const events = Array.isArray(value.events) ? value.events.filter(isEvent) : [];
   return { number, value, kind: stringMember(value, "kind") ?? "", events, newer };

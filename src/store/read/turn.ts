@@ -1,20 +1,11 @@
 /** Reads turns for a request: envelope, then shape. */
 import { isKnownEventType } from "../../domain/event.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Mismatch } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
 import type { Looked } from "./safe_open.ts";
 import { type Envelope, openEnvelope, readEnvelope } from "./turn_file.ts";
 import { EVENT_SHAPES, TURN_SHAPES } from "./turn_shapes.ts";
-
-/** A turn, or the reason why it is not used. */
-export type TurnVerdict =
-  | { readonly status: "ok"; readonly turn: Turn }
-  /** `code` is a finding of `fsck`. */
-  | { readonly status: "damaged"; readonly code: string; readonly message: string }
-  /** A format, turn kind or event kind that this version does not know and that may matter to the fold. */
-  | { readonly status: "newer"; readonly code: "newer_format" | "newer_kind"; readonly message: string };
 
 /** A turn and the length of its file in bytes. */
 export interface ReadTurn {
@@ -23,15 +14,20 @@ export interface ReadTurn {
   readonly size: number;
 }
 
-/** Result of reading a turn file. */
-export type TurnRead = ReadTurn | Exclude<TurnVerdict, { status: "ok" }> | { readonly status: "missing" };
+/** A turn, or the reason why it is not used. */
+export type TurnVerdict =
+  | ReadTurn
+  /** `code` is a finding of `fsck`. */
+  | { readonly status: "damaged"; readonly code: string; readonly message: string }
+  /** A format, turn kind or event kind that this version does not know and that may matter to the fold. */
+  | { readonly status: "newer"; readonly code: "newer_format" | "newer_kind"; readonly message: string };
+
+export type TurnRead = TurnVerdict | { readonly status: "missing" };
 
 /** Inspects, reads and validates one turn file; `looked` is an earlier inspection. Throws the runtime's errors. */
 export function readTurn(ports: Ports, path: string, looked?: Looked): TurnRead {
   const file = readEnvelope(ports, path, looked);
-  if (file.status !== "ok") return file;
-  const verdict = judgeEnvelope(file);
-  return verdict.status === "ok" ? { ...verdict, size: file.size } : verdict;
+  return file.status === "ok" ? judgeEnvelope(file) : file;
 }
 
 /** Validates the bytes of a turn file: seal, nesting, JSON, format, shape. */
@@ -40,14 +36,9 @@ export function parseTurn(bytes: Uint8Array): TurnVerdict {
   return file.status === "ok" ? judgeEnvelope(file) : file;
 }
 
-function judgeEnvelope({ value, newer }: Envelope): TurnVerdict {
-  return newer
-    ? newerThanUs("newer_format", `has the format ${JSON.stringify(value.format)}`)
-    : judgeTurn(value);
-}
-
-/** Validates a parsed turn of the current format; `turn` in the result is `value` itself. */
-function judgeTurn(value: JsonObject): TurnVerdict {
+/** Validates a parsed turn file; `turn` in the result is `value` itself. */
+function judgeEnvelope({ value, newer, size }: Envelope): TurnVerdict {
+  if (newer) return newerThanUs("newer_format", `has the format ${JSON.stringify(value.format)}`);
   const { kind } = value;
   if (typeof kind !== "string" || kind === "") {
     return badShape({ path: ["kind"], expected: "the kind of a turn" });
@@ -58,18 +49,17 @@ function judgeTurn(value: JsonObject): TurnVerdict {
   const mismatch = TURN_SHAPES[kind](value);
   if (mismatch !== null) return badShape(mismatch);
   const turn = value as unknown as Turn;
-  for (const each of turn.events) {
-    const loose = each as unknown as JsonObject;
-    const type: string = each.type;
+  for (const [index, event] of turn.events.entries()) {
+    const { type, fold } = event as { readonly type: string; readonly fold?: unknown };
     if (isKnownEventType(type)) {
-      const misfit = EVENT_SHAPES[type](each);
-      if (misfit !== null) return badShape(misfit, ["events", turn.events.indexOf(each)]);
-    } else if (loose.fold !== false) {
+      const misfit = EVENT_SHAPES[type](event);
+      if (misfit !== null) return badShape(misfit, ["events", index]);
+    } else if (fold !== false) {
       const message = `holds an event of kind ${JSON.stringify(type)}, unknown to this version`;
       return newerThanUs("newer_kind", message);
     }
   }
-  return { status: "ok", turn };
+  return { status: "ok", turn, size };
 }
 
 function isTurnKind(kind: string): kind is Turn["kind"] {

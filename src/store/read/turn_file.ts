@@ -34,7 +34,6 @@ export interface Envelope {
   readonly newer: boolean;
 }
 
-/** Reason why a turn file is not used. */
 export interface UnusableTurn {
   readonly status: "damaged";
   /** `bad_sum`, `bad_json`, `too_deep`, `bad_format`, or a code of `Refused` (safe_open.ts). */

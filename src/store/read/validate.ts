@@ -50,7 +50,6 @@ export class HistoryValidator {
   readonly #lineage: () => Lineage;
   readonly #calls = new Map<number, KnownCall>();
   readonly #answered = new Set<number>();
-  /** The seqs of the results. */
   readonly #results = new Set<number>();
   /** The last seq of each turn that was read. */
   readonly #lastSeq = new Map<number, number>();
@@ -87,7 +86,6 @@ export class HistoryValidator {
     this.#broken = true;
   }
 
-  /** End of the history so far. */
   get end(): HistoryEnd {
     return this.#end;
   }

@@ -14,7 +14,6 @@ import { QuarantineNames } from "../write/publish.ts";
 import { filesInTurns, type Reason, type TurnFile, turnsInQuarantine } from "./turn_files.ts";
 import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
 
-/** A turn file to write. */
 export interface TurnPlacement {
   readonly path: string;
   /** The bytes of a replacement, or the file of a turn that is restored. */
@@ -90,7 +89,7 @@ export function planRepair(ports: Ports, paths: SessionPaths, copies = NO_COPIES
     at: new Date(ports.clock.now()).toISOString(),
   });
   const turns = rebuilt.turns.map(({ turn }) => turn);
-  if (turns.length === 0) throw noTurnsError(paths.id, paths.root);
+  if (turns.length === 0) throw noTurnsError(paths);
   const planner = new Planner(ports, paths, sessionEntries(ports, paths));
   const places = planner.placeTurns(files, rebuilt);
   planner.setAsideStrays(files, rebuilt);

@@ -28,12 +28,10 @@ import { type IntactCopies, planRepair, type RepairPlan, type TurnPlacement } fr
 export type { LostBlob } from "./plan.ts";
 export { planRepair, type RepairPlan } from "./plan.ts";
 
-/** A session to repair. */
 export interface RepairOptions {
   readonly id: SessionId;
   /** Milliseconds to wait for the lock. */
   readonly waitMs: number;
-  /** Copies from elsewhere. */
   readonly copies?: IntactCopies | undefined;
 }
 

@@ -33,10 +33,28 @@ export interface TurnFile {
  */
 export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {
   if (lookForDirectory(ports, paths.turns).status === "missing") return [];
-  return ports.files.list(paths.turns).sort().flatMap((name) => {
-    const file = readTurnFile(ports, paths, { path: `${paths.turns}/${name}`, place: turnNumberOf(name) });
-    return file === null ? [] : [file];
+  return ports.files.list(paths.turns).sort().flatMap((name): TurnFile[] => {
+    const [path, place] = [`${paths.turns}/${name}`, turnNumberOf(name)];
+    const read = readTurn(ports, path);
+    switch (read.status) {
+      case "missing":
+        // A name that is no valid text cannot be opened.
+        return [];
+      case "newer":
+        throw sessionTooNew(paths, insideSession(paths, path), read.message);
+      case "damaged":
+        return [{ path, place, turn: null, reason: read }];
+      case "ok":
+        return [{ path, place, turn: read.turn, reason: whyNotAt(place, read.turn) }];
+    }
   });
+}
+
+function whyNotAt(place: number | null, { turn }: Turn): Reason | null {
+  if (turn === place) return null;
+  return place === null
+    ? { code: "foreign_file", message: "is not the name of a turn" }
+    : { code: "wrong_number", message: `says that it is turn ${turn}, not turn ${place}` };
 }
 
 /** The turns in `quarantine/`; unreadable files are skipped. Throws the runtime's errors. */
@@ -47,22 +65,4 @@ export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[]
     const read = readTurn(ports, path);
     return read.status === "ok" ? [{ path, place: null, turn: read.turn, reason: null }] : [];
   });
-}
-
-/** Reads one file; `null` if its name is not valid text, so that the file cannot be opened. */
-function readTurnFile(
-  ports: Ports,
-  paths: SessionPaths,
-  { path, place }: { readonly path: string; readonly place: number | null },
-): TurnFile | null {
-  const read = readTurn(ports, path);
-  if (read.status === "missing") return null;
-  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
-  if (read.status === "damaged") return { path, place, turn: null, reason: read };
-  const { turn } = read;
-  if (turn.turn === place) return { path, place, turn, reason: null };
-  const reason = place === null
-    ? { code: "foreign_file", message: "is not the name of a turn" }
-    : { code: "wrong_number", message: `says that it is turn ${turn.turn}, not turn ${place}` };
-  return { path, place, turn, reason };
 }

@@ -28,7 +28,6 @@ import {
 } from "./reader.ts";
 
 export interface SessionImport {
-  /** The export's bytes. */
   readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** Name of the export, for messages. */
   readonly name: string;

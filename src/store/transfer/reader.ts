@@ -9,7 +9,6 @@ import { isBlobName } from "../layout.ts";
 import { formatVersion, MAX_TURN_BYTES } from "../read/turn_file.ts";
 import { BadExport, EXPORT_FORMAT, exportLines, lineContent, parseLine } from "./format.ts";
 
-/** The bytes of an export. */
 export type ExportSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /** Reads the lines of an export, with their numbers and the hash of all previous lines. */

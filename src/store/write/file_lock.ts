@@ -32,11 +32,9 @@ export interface LockState {
   readonly owner: LockOwner | null;
 }
 
-/** Options for the wait for a lock. */
 export interface LockOptions {
-  /** Milliseconds to wait for the owner to finish. 0 gives up after a moment. */
-  readonly waitMs: number;
-  /** Ends the waiting. */
+  /** Milliseconds to wait for the owner to finish. 0 gives up after a moment. @default {0} */
+  readonly waitMs?: number;
   readonly signal?: AbortSignal | undefined;
   /** For verbs that free space: if the disk is full, the lock is taken without the owner's line. */
   readonly toFree?: true;
@@ -50,7 +48,6 @@ export interface LockRefusals {
   readonly held: (owner: LockOwner | null) => RepriseError;
 }
 
-/** Interval of polls. */
 const POLL_MS = 20;
 /** Time for which a refused lock is polled at least: a reader may hold it for a moment to inspect it. */
 const MOMENT_MS = 60;
@@ -67,7 +64,6 @@ interface LockedFile {
   readonly isNew: boolean;
 }
 
-/** A held lock. */
 export class FileLock {
   /** True if the file was missing, and no other process has locked it before us. */
   readonly isNew: boolean;
@@ -86,7 +82,7 @@ export class FileLock {
    * `ENOENT` if the directory is missing.
    */
   static async acquire(ports: Ports, path: string, options: LockOptions & LockRefusals): Promise<FileLock> {
-    const deadline = performance.now() + options.waitMs;
+    const deadline = performance.now() + (options.waitMs ?? 0);
     for (;;) {
       const waitMs = Math.max(0, deadline - performance.now());
       const locked = await openAndTake(ports, path, { ...options, waitMs });
@@ -115,8 +111,7 @@ export async function inspectFileLock(ports: Ports, path: string): Promise<LockS
   if (lookForFile(ports, path).status !== "ok") return free;
   try {
     const file = Deno.openSync(path, { read: true });
-    const owner = () => possibleOwner(ports, path);
-    if (!(await takeLock(file, { exclusive: false, waitMs: 0 }, owner))) {
+    if (!(await takeLock(file, { exclusive: false, owner: () => possibleOwner(ports, path) }))) {
       // Read after the refusal: an earlier read may return the line of a previous holder.
       return { held: true, owner: ownerOf(ports, path) };
     }
@@ -157,7 +152,7 @@ async function openAndTake(
 ): Promise<LockedFile | null> {
   const owner = () => possibleOwner(ports, path);
   const { file, isNew } = openLockFile(ports, path, options);
-  if (!(await takeLock(file, { exclusive: true, ...options }, owner))) {
+  if (!(await takeLock(file, { exclusive: true, owner, ...options }))) {
     throw options.held(ownerOf(ports, path));
   }
   try {
@@ -165,7 +160,7 @@ async function openAndTake(
       fixLockMode(ports, path);
       // Another process may have locked our new file before us: its line is in it.
       const isUnused = isNew && file.statSync().size === 0;
-      nameOwner(ports, file, options);
+      writeOwner(ports, file, options);
       return { file, isNew: isUnused };
     }
   } catch (error) {
@@ -199,16 +194,15 @@ function fixLockMode(ports: Ports, path: string): void {
   if (mode !== null && (mode & 0o777) !== FILE_MODE) ports.files.setMode(path, FILE_MODE);
 }
 
-interface TakeOptions extends LockOptions {
-  readonly exclusive: boolean;
-}
-
-/** Reads the owner of a lock that may run; `null` if there is none, or if it has not written its line yet. */
-type ReadOwner = () => LockOwner | null;
-
 /** Takes the lock on `file`, or closes the file and returns false. */
-async function takeLock(file: Deno.FsFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
-  const { exclusive, waitMs, signal } = options;
+async function takeLock(
+  file: Deno.FsFile,
+  { exclusive, owner, waitMs = 0, signal }: LockOptions & {
+    readonly exclusive: boolean;
+    /** Reads the owner if that may run; `null` without one, or if it has not written its line yet. */
+    readonly owner: () => LockOwner | null;
+  },
+): Promise<boolean> {
   const start = performance.now();
   try {
     while (!file.tryLockSync(exclusive)) {
@@ -250,15 +244,7 @@ function namesSameFile(ports: Ports, path: string, file: Deno.FsFile): boolean {
   return named.inode === null || (named.inode === held.ino && named.device === held.dev);
 }
 
-function nameOwner(ports: Ports, file: Deno.FsFile, { toFree }: LockOptions): void {
-  try {
-    writeOwner(ports, file);
-  } catch (error) {
-    if (toFree !== true || !isDiskFull(error)) throw error;
-  }
-}
-
-function writeOwner(ports: Ports, file: Deno.FsFile): void {
+function writeOwner(ports: Ports, file: Deno.FsFile, { toFree }: LockOptions): void {
   const { pid, host, identityOf } = ports.process;
   const identity = identityOf(pid);
   // Real time, for people: reading a fixture's clock would advance it.
@@ -269,9 +255,13 @@ function writeOwner(ports: Ports, file: Deno.FsFile): void {
     ...(identity === null ? {} : { identity }),
   };
   const line = encodeUtf8(`${JSON.stringify(owner)}\n`);
-  file.truncateSync(0);
-  file.seekSync(0, Deno.SeekMode.Start);
-  for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
+  try {
+    file.truncateSync(0);
+    file.seekSync(0, Deno.SeekMode.Start);
+    for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
+  } catch (error) {
+    if (toFree !== true || !isDiskFull(error)) throw error;
+  }
 }
 
 /** Returns the owner that the lock file names, unless its process is known to have ended; otherwise `null`. */

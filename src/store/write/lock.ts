@@ -25,7 +25,7 @@ import {
 export async function lockSession(
   ports: Ports,
   paths: SessionPaths,
-  options: LockOptions,
+  options: LockOptions = {},
 ): Promise<FileLock> {
   try {
     return await FileLock.acquire(ports, paths.lock, {
@@ -34,7 +34,10 @@ export async function lockSession(
       held: (owner) => lockedError(paths, owner),
     });
   } catch (error) {
-    if (systemCode(error) === "ENOENT") throw gone(paths);
+    if (systemCode(error) === "ENOENT") {
+      const { id } = paths;
+      throw noSuchSession(id, { tried: `lock session "${id}"`, found: "it was removed meanwhile" });
+    }
     throw storageError(error, `lock session "${paths.id}"`, paths.lock);
   }
 }
@@ -52,19 +55,14 @@ export async function inspectLock(ports: Ports, paths: SessionPaths): Promise<Lo
   }
 }
 
-/** The error for a directory that was removed while we waited. */
-function gone({ id }: SessionPaths): RepriseError {
-  return noSuchSession(id, { tried: `lock session "${id}"`, found: "it was removed meanwhile" });
-}
-
 /** `session_locked` (exit 5), naming the owner. */
-export function lockedError(paths: SessionPaths, owner: LockOwner | null): RepriseError {
+export function lockedError({ id }: SessionPaths, owner: LockOwner | null): RepriseError {
   return new RepriseError(
     "session_locked",
-    `Cannot write to session "${paths.id}": locked by ${ownerName(owner)}`,
+    `Cannot write to session "${id}": locked by ${ownerName(owner)}`,
     {
-      hint: `Wait for it with --wait SECONDS, or stop it with "reprise interrupt ${paths.id}"`,
-      details: { session: paths.id, owner: owner === null ? null : { ...owner } },
+      hint: `Wait for it with --wait SECONDS, or stop it with "reprise interrupt ${id}"`,
+      details: { session: id, owner: owner === null ? null : { ...owner } },
     },
   );
 }
@@ -75,11 +73,7 @@ export function lockedError(paths: SessionPaths, owner: LockOwner | null): Repri
  *
  * @throws {RepriseError} `no_such_session`, `session_damaged`.
  */
-export function sessionOwner(
-  ports: Ports,
-  home: Home,
-  id: SessionId,
-): Promise<LockState> {
+export function sessionOwner(ports: Ports, home: Home, id: SessionId): Promise<LockState> {
   const paths = sessionPaths(home.sessions, id);
   requireSession(ports, paths);
   return inspectLock(ports, paths);

@@ -51,7 +51,7 @@ export function pendingNumbers(ports: Ports, paths: SessionPaths): number[] {
   const looked = lookForDirectory(ports, paths.pending);
   if (looked.status === "missing") return [];
   if (looked.status === "refused") throw sessionDamaged(paths, paths.pending, looked);
-  return turnNumbers(ports, paths.pending);
+  return turnNumbers(ports.files.list(paths.pending));
 }
 
 /** Creates the error for a writer without the remote that a turn waits for. */

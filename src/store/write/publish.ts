@@ -7,7 +7,7 @@ import type { Files, Ports, WritableFile } from "../../domain/ports.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
 import { isTaken, isWithoutLinks, systemCode } from "../fs_errors.ts";
 import { DIRECTORY_MODE, FILE_MODE, type SessionPaths } from "../layout.ts";
-import { chunksOf, lookForDirectory } from "../read/safe_open.ts";
+import { chunksOf, namesIn } from "../read/safe_open.ts";
 
 /** Thrown instead of the cause if an fsync failed: the content of the disk is unknown, and nothing is retried. */
 export class SyncFailed extends Error {
@@ -294,8 +294,7 @@ export class QuarantineNames {
   constructor(ports: Ports, paths: SessionPaths) {
     this.#ports = ports;
     this.#paths = paths;
-    const there = lookForDirectory(ports, paths.quarantine).status === "ok";
-    this.#taken = new Set(there ? ports.files.list(paths.quarantine) : []);
+    this.#taken = new Set(namesIn(ports, paths.quarantine));
   }
 
   /**

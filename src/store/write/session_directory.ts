@@ -24,7 +24,7 @@ export function requireUnused(ports: Ports, paths: SessionPaths): void {
   const turns = lookForDirectory(ports, paths.turns);
   if (turns.status === "missing") return;
   if (turns.status === "refused") throw sessionDamaged(paths, paths.turns, turns);
-  const count = turnNumbers(ports, paths.turns).length;
+  const count = turnNumbers(ports.files.list(paths.turns)).length;
   if (count === 0) return;
   throw new RepriseError(
     "session_exists",
@@ -92,7 +92,6 @@ export class HeldSession {
     return this.#blobs.isInPlace() ? null : "blobs/";
   }
 
-  /** Releases the session. */
   close(): void {
     this.#turns.close();
     this.#blobs.close();

@@ -18,7 +18,6 @@ export class NumberTaken extends Error {
   }
 }
 
-/** A turn to publish. */
 export interface NewTurn {
   readonly turn: Turn;
   /** The exact bytes of its file. */

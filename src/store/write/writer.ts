@@ -35,25 +35,23 @@ import { orSyncFailed, replaceCache, SyncFailed } from "./publish.ts";
 import { resolvePending } from "./pending.ts";
 import type { TurnRemote } from "./turn_remote.ts";
 import { requireBlobs } from "./turn_blobs.ts";
-import { divergence, NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
+import { divergence, type NewTurn, NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
 
 /** The session to write to, and the wait for its lock. */
-export interface WriterOptions extends Partial<LockOptions> {
+export interface WriterOptions extends LockOptions {
   readonly id: SessionId;
   /** Decides about the number of each turn. */
   readonly remote?: TurnRemote | undefined;
 }
 
-/** A turn that follows the history, and the bytes of its file. */
-interface JudgedTurn {
-  readonly bytes: Uint8Array;
-  readonly turn: Turn;
+/** A turn that follows the history, to be published. */
+interface PreparedTurn extends NewTurn {
+  readonly tried: string;
 }
 
 /** Writes to one session, under its lock, until it is closed. */
 export class SessionWriter {
   readonly id: SessionId;
-  /** The session's directory. */
   readonly path: string;
   readonly #ports: Ports;
   readonly #paths: SessionPaths;
@@ -64,7 +62,6 @@ export class SessionWriter {
   #manifest: Manifest | null;
   /** True if the manifest file lacks appended turns. */
   #manifestLags = false;
-  /** Sizes of the session's files so far. */
   #bytes: NonNullable<Manifest["bytes"]>;
   /** True if the blobs may be others than those that were counted. */
   #mayMiscount = false;
@@ -75,20 +72,20 @@ export class SessionWriter {
   private constructor(
     ports: Ports,
     paths: SessionPaths,
-    opened: {
+    { held, history, remote }: {
       readonly held: HeldSession;
       readonly history: History;
-      readonly remote: TurnRemote | undefined;
+      readonly remote: TurnRemote | null;
     },
   ) {
     this.id = paths.id;
     this.path = paths.root;
     this.#ports = ports;
     this.#paths = paths;
-    this.#held = opened.held;
-    this.#history = opened.history;
-    this.#remote = opened.remote ?? null;
-    this.#manifest = opened.history.manifest;
+    this.#held = held;
+    this.#history = history;
+    this.#remote = remote;
+    this.#manifest = history.manifest;
     this.#bytes = this.#manifest?.bytes ?? measureBytes(ports, paths);
   }
 
@@ -122,13 +119,12 @@ export class SessionWriter {
   static async open(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
     const paths = sessionPaths(home.sessions, options.id);
     orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
-    // A repair may have set aside every blob, or a user removed the directory.
-    const prepare = () => makeMissingBlobs(ports, paths);
     const writer = await SessionWriter.#underLock(ports, paths, options, {
-      prepare,
+      // A repair may have set aside every blob, or a user removed the directory.
+      prepare: () => makeMissingBlobs(ports, paths),
       read: () => {
         const history = readRecent(ports, paths);
-        if (history.manifest === null) throw noTurnsError(paths.id, paths.root);
+        if (history.manifest === null) throw noTurnsError(paths);
         sweep(ports, paths);
         // A killed writer may have named the newest turn without making it durable.
         orSyncFailed(() => ports.files.syncDirectory(paths.turns));
@@ -138,7 +134,6 @@ export class SessionWriter {
     return await writer.#resolved();
   }
 
-  /** Resolves the turns in `pending/`. */
   async #resolved(check: () => void = () => {}): Promise<this> {
     const [ports, paths, remote] = [this.#ports, this.#paths, this.#remote];
     try {
@@ -158,16 +153,16 @@ export class SessionWriter {
     ports: Ports,
     paths: SessionPaths,
     options: WriterOptions,
-    { prepare = () => {}, read }: { readonly prepare?: () => void; readonly read: () => History },
+    { prepare, read }: { readonly prepare: () => void; readonly read: () => History },
   ): Promise<SessionWriter> {
-    const lock = await lockSession(ports, paths, { waitMs: 0, ...options });
+    const lock = await lockSession(ports, paths, options);
     let held: HeldSession | null = null;
     try {
       return orStorageError(`open session "${paths.id}"`, paths.root, () => {
         prepare();
         // Before the turns are read: later turns must follow these.
         held = new HeldSession(ports, paths, lock);
-        return new SessionWriter(ports, paths, { held, history: read(), remote: options.remote });
+        return new SessionWriter(ports, paths, { held, history: read(), remote: options.remote ?? null });
       });
     } catch (error) {
       if (held === null) lock.release();
@@ -205,7 +200,6 @@ export class SessionWriter {
     return readBlobOrLost(this.#ports, this.#paths, sha256);
   }
 
-  /** Number, seq, sum and run of the newest turn. */
   get end(): HistoryEnd {
     return this.#history.validator.end;
   }
@@ -225,14 +219,13 @@ export class SessionWriter {
    */
   async save(draft: TurnDraft): Promise<Turn> {
     if (this.#remote === null) return this.append(draft);
-    const { judged, tried } = this.#prepared(draft);
+    const next = this.#prepared(draft);
     try {
-      const check = () => this.#requireInPlace(tried);
-      await publishTurnWith(this.#remote, this.#ports, this.#paths, { ...judged, check });
+      await publishTurnWith(this.#remote, this.#ports, this.#paths, next);
     } catch (error) {
-      throw this.#unpublished(error, judged.turn, tried);
+      throw this.#unpublished(error, next);
     }
-    return this.#appended(judged);
+    return this.#appended(next);
   }
 
   /**
@@ -243,24 +236,24 @@ export class SessionWriter {
    * @throws {TypeError} when the draft breaks the format.
    */
   append(draft: TurnDraft): Turn {
-    const { judged, tried } = this.#prepared(draft);
+    const next = this.#prepared(draft);
     try {
-      publishTurn(this.#ports, this.#paths, { ...judged, check: () => this.#requireInPlace(tried) });
+      publishTurn(this.#ports, this.#paths, next);
     } catch (error) {
-      throw this.#unpublished(error, judged.turn, tried);
+      throw this.#unpublished(error, next);
     }
-    return this.#appended(judged);
+    return this.#appended(next);
   }
 
-  #prepared(draft: TurnDraft): { readonly judged: JudgedTurn; readonly tried: string } {
+  #prepared(draft: TurnDraft): PreparedTurn {
     const tried = `append turn ${this.end.turn + 1} to session "${this.id}"`;
     this.#requireAlive(tried);
-    const judged = this.#judged(draft, this.#ports.clock.now(), tried);
-    requireBlobs(this.#ports, this.#paths, { turn: judged.turn, known: this.#blobs, tried });
-    return { judged, tried };
+    const { turn, bytes } = this.#judged(draft, this.#ports.clock.now(), tried);
+    requireBlobs(this.#ports, this.#paths, { turn, known: this.#blobs, tried });
+    return { turn, bytes, tried, check: () => this.#requireInPlace(tried) };
   }
 
-  #appended({ turn, bytes }: JudgedTurn): Turn {
+  #appended({ turn, bytes }: NewTurn): Turn {
     const { validator, turns } = this.#history;
     validator.advance(turn);
     turns.push(turn);
@@ -284,7 +277,7 @@ export class SessionWriter {
     return this.#judged(draft, 0, `preview a turn of session "${this.id}"`).turn;
   }
 
-  #judged(draft: TurnDraft, now: number, tried: string): JudgedTurn {
+  #judged(draft: TurnDraft, now: number, tried: string): Pick<NewTurn, "turn" | "bytes"> {
     const { validator } = this.#history;
     const { bytes } = encodeTurn(draft, {
       session: this.id,
@@ -339,7 +332,7 @@ export class SessionWriter {
   }
 
   /** Returns the error to throw if a turn was not published. */
-  #unpublished(error: unknown, turn: Turn, tried: string): RepriseError {
+  #unpublished(error: unknown, { turn, tried }: PreparedTurn): RepriseError {
     if (error instanceof NumberTaken) {
       return this.#dead = divergence(this.#ports, this.#paths, { turn, temporary: error.path }, tried);
     }
