@@ -6,7 +6,6 @@ import { Output } from "./output.ts";
 import { type ConfigFile, readConfig } from "./config_file.ts";
 import { homeSetting, type Setting } from "./settings.ts";
 
-/** Ports, output and settings that every verb starts with. */
 export interface Context {
   readonly ports: ProgramPorts;
   readonly output: Output;

@@ -33,7 +33,6 @@ export interface Flag<T = unknown> {
   readonly required: boolean;
   /** Names of flags in the same table that exclude this flag. */
   readonly conflicts: readonly string[];
-  /** The value without the flag. */
   readonly fallback?: T;
   readonly choices?: readonly string[];
   /** Values that completions offer among others. */

@@ -38,7 +38,6 @@ export const COMMON_FLAGS = {
 };
 export type CommonFlags = FlagsOf<typeof COMMON_FLAGS>;
 
-/** Leaves encrypted content out of JSON. */
 export const BLOBS = negated(
   "--no-blobs",
   "with --json: print length and sha256 instead of encrypted content",
@@ -105,14 +104,12 @@ export const REMOTE = text("--remote <url>", "keep the session on S3 as well: s3
   repeats: true,
 });
 
-/** The flag of verbs that work on a remote instead of this home. */
 export const ON_REMOTE = optionalText(
   "--remote [url]",
   "on S3 instead of this home: s3://BUCKET/PREFIX (default: the remote of REPRISE_REMOTE, else config.json)",
   { step: false },
 );
 
-/** The flag of verbs that ask a remote. */
 export const REMOTE_TIMEOUT = value(
   "--timeout <seconds>",
   "the time that one operation of the remote may take",
@@ -148,7 +145,6 @@ export const TEXT_FLAGS = {
   ),
 };
 
-/** Values of {@linkcode REQUEST_FLAGS}, and of {@linkcode TEXT_FLAGS} for a verb that has these. */
 export type RequestFlags = FlagsOf<typeof REQUEST_FLAGS> & FlagsOf<typeof TEXT_FLAGS>;
 
 /** The flags that set the permissions of a run. `policy.ts` explains commas in a list. */
@@ -192,7 +188,6 @@ export const MATCH_RULE_FLAGS = {
   ),
 };
 
-/** The time that a verb that writes waits for the session. */
 export const WAIT = value(
   "--wait <seconds>",
   "the time to wait for a session that another process writes",
@@ -252,7 +247,6 @@ export function tcpPort(text: string): number {
 /** A timer counts milliseconds in 31 bits; a longer timeout would fire at once. */
 const MAX_SECONDS = 2_000_000;
 
-/** Reads a number of seconds that a timer can count. */
 export function seconds(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value <= MAX_SECONDS) return value;
@@ -314,7 +308,6 @@ export const FIXTURE_FLAGS = {
 };
 export type FixtureFlags = FlagsOf<typeof FIXTURE_FLAGS>;
 
-/** The time zone of what is shown. */
 export const ZONE_FLAG = {
   tz: value(
     "--tz <zone>",

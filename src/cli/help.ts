@@ -29,7 +29,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "This program": ["doctor", "config"],
 };
 
-/** The text of `--help`. */
 export function rootHelp({ top }: Verbs): string {
   const about = (name: string) =>
     name === "fixture" ? FIXTURE_ABOUT : top.find((verb: Verb) => verb.name === name)?.about ?? "";

@@ -28,7 +28,6 @@ export class TimeZone {
     return time !== undefined && this.time(before).startsWith(`${day} `) ? time : this.time(instant);
   }
 
-  /** Date of an ISO 8601 instant. */
   day(instant: string): string {
     return this.time(instant).split(" ", 1)[0] as string;
   }

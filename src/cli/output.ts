@@ -88,7 +88,6 @@ export class Output {
     return this.#stdout.rendered(text);
   }
 
-  /** Text that {@linkcode rendered} returned. */
   renderedText(text: string): void {
     this.#toStdout(() => this.#stdout.renderedText(text));
   }
@@ -128,14 +127,12 @@ export class Output {
     quietly(() => this.#stderr.status(text, end));
   }
 
-  /** Removes the line of {@linkcode status}. */
   clearStatus(): void {
     if (!this.#hasStatus) return;
     this.#hasStatus = false;
     quietly(() => this.#stderr.clearStatus());
   }
 
-  /** One line of JSON Lines on stderr. */
   jsonToStderr(value: unknown): void {
     quietly(() => this.#stderr.json(`${JSON.stringify(value)}\n`));
   }

@@ -7,7 +7,6 @@ export interface Screen {
   readonly columns: number | null;
   /** Text as it is printed: on a terminal with control characters made visible. */
   readonly visible: (text: string) => string;
-  /** Columns that a printed text takes. */
   readonly widthOf: (text: string) => number;
 }
 

@@ -52,14 +52,12 @@ function wantedStates(given: readonly string[] | undefined): ReadonlySet<string>
   );
 }
 
-/** The flags that choose sessions. */
 export const FILTER_FLAGS = {
   state: list("--state <list>", `only sessions in these states: ${SESSION_STATES.join(", ")}`),
   since: value("--since <when>", "only sessions used since then: a date, or an age such as 12h or 7d", when),
   limit: value("--limit <n>", "at most N sessions", wholeNumber(1)),
   ...ZONE_FLAG,
 };
-/** The values of {@linkcode FILTER_FLAGS}. */
 export type FilterFlags = FlagsOf<typeof FILTER_FLAGS>;
 
 /** The time from which on things count, in milliseconds; `null` without `since`. */

@@ -8,7 +8,6 @@ export const STOP_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const 
   Record<Deno.Signal, ExitCode>
 >;
 
-/** A signal that asks a process to end. */
 export type StopSignal = keyof typeof STOP_SIGNALS;
 
 /** Milliseconds in which equal signals count once: `timeout` signals both a process and its group. */
@@ -40,7 +39,6 @@ export function onStopSignals(act: (signal: StopSignal, exitCode: ExitCode) => v
 
 /** The parts of a program's ports that listen for signals and end it. */
 export interface SignalPorts {
-  /** Listens for the signals that ask the program to end. */
   readonly onStopSignals: typeof onStopSignals;
   /** Ends the program and the commands of its tools at once. Callers return: in a test, only the step ends. */
   readonly exit: (code: number) => void;
@@ -58,7 +56,6 @@ export function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void
 /** Milliseconds from a stop to the end of the process: more than ending a command and saving a turn need. */
 const LAST_RESORT_MS = 4500;
 
-/** End of a verb that was asked to end. */
 export interface Ending extends Disposable {
   /** Begins the end by another cause than a signal: after {@linkcode LAST_RESORT_MS}, the process ends all the same. */
   begin(exitCode: ExitCode): void;

@@ -37,7 +37,6 @@ function firstForbidden(verb: Verb, args: readonly string[]): number | null {
 }
 
 interface ParsedStep {
-  /** The arguments hold a flag that a step may not give. */
   readonly forbidden: boolean;
   /** The last argument is a flag, and its value is missing. */
   readonly needsValue: boolean;

@@ -109,7 +109,6 @@ function endsWithLine(): boolean {
   }
 }
 
-/** A stream that text is written to. */
 export interface TextStream extends ByteStream {
   isTerminal(): boolean;
 }
@@ -133,12 +132,10 @@ export class Printer {
     this.#colour = options.colour && this.isTerminal;
   }
 
-  /** Text for people. */
   text(printable: Printable): void {
     this.#write(this.rendered(printable));
   }
 
-  /** Text that {@linkcode rendered} returned. */
   renderedText(text: string): void {
     this.#write(text);
   }
@@ -168,7 +165,6 @@ export class Printer {
     this.#statusWidth = Math.min(columns - 1, Math.min(width, most) + end.length);
   }
 
-  /** Removes the line of {@linkcode status}. */
   clearStatus(): void {
     this.#write(`${this.#statusStart(terminalColumns())}\x1b[K`);
     this.#statusWidth = 0;

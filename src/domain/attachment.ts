@@ -44,12 +44,10 @@ export interface AttachmentContent {
   readonly text: string | null;
 }
 
-/** An attachment in a message. */
 export interface Attachment {
   readonly name: string;
   readonly mediaType: string;
   readonly sha256: string;
-  /** Length in bytes. */
   readonly bytes: number;
   /** `null` until it is loaded, and if it is lost. */
   readonly content: AttachmentContent | null;

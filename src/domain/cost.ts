@@ -13,7 +13,6 @@ export interface TokenPrices {
   readonly cache_write?: number;
 }
 
-/** A price list for requests to providers. */
 export interface PriceTable {
   /**
    * The list price of one request in US dollars; `null` if the list has no price for this exact model, or the counts

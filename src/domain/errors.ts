@@ -25,7 +25,6 @@ export const EXIT_CODES = {
   143: "SIGTERM",
 } as const;
 
-/** A process exit code of reprise. */
 export type ExitCode = keyof typeof EXIT_CODES;
 
 /** The exit code that each error code ends the process with. `docs/configuration.md` is generated from this table. */
@@ -113,7 +112,6 @@ export type ErrorDocument = {
   readonly details: JsonObject;
 };
 
-/** Optional parts of a {@linkcode RepriseError}. */
 export interface RepriseErrorOptions {
   /** Next step for the user; one sentence. */
   readonly hint?: string;
@@ -137,12 +135,10 @@ export class RepriseError extends Error {
     this.details = options.details ?? {};
   }
 
-  /** The process exit code that belongs to {@linkcode RepriseError.code}. */
   get exitCode(): ExitCode {
     return EXIT_CODE_OF[this.code];
   }
 
-  /** Returns the object that `--json` mode prints. */
   toJSON(): ErrorDocument {
     return {
       type: "error",

@@ -17,7 +17,6 @@ export interface Item extends JsonObject {
 export interface BlobRef {
   /** Lower-case hex sha256 of the content; also its file name. */
   readonly sha256: string;
-  /** Length in bytes. */
   readonly bytes: number;
   /** Set when the content is not UTF-8, so that text made from it lost something. */
   readonly lossy?: true;
@@ -109,7 +108,6 @@ export interface ProviderUsageEvent extends EventBase {
 export interface PermissionDecisionEvent extends EventBase {
   readonly type: "permission_decision";
   readonly call_id: string;
-  /** The `seq` of the call's event. */
   readonly call_seq: number;
   readonly tool: string;
   readonly decision: "allowed" | "denied";
@@ -143,15 +141,12 @@ export interface ReplayNoticeEvent extends EventBase {
   readonly scope?: RefusalScope;
   /** A member that the endpoint of `scope` refuses on every item of a type: later items go there without it too. */
   readonly member?: RefusedMember;
-  /** The API's error. */
   readonly error?: RunError;
 }
 /** Calls and results that later requests hold as text of the user, because an API refused their pairing. */
 export interface CallsAsTextEvent extends EventBase {
   readonly type: "calls_as_text";
-  /** The `seq` of each call. */
   readonly call_seqs: readonly number[];
-  /** The API's error. */
   readonly error?: RunError;
 }
 /**
@@ -229,7 +224,6 @@ export interface CheckpointRef {
 /** Replaces the output of one result in later requests. The result itself stays unchanged. */
 export interface ResultElidedEvent extends EventBase {
   readonly type: "result_elided";
-  /** The `seq` of the `tool_result`. */
   readonly result_seq: number;
   /** Text that requests hold instead of its output. */
   readonly kept: string;
@@ -243,7 +237,6 @@ export interface CompactionWithdrawnEvent extends EventBase {
 }
 /** An {@linkcode ItemsOmittedEvent} in force, as a checkpoint copies it. */
 export interface StandingOmission {
-  /** The `seq` of the event. */
   readonly seq: number;
   readonly seqs: readonly number[];
   readonly part?: number;
@@ -342,7 +335,6 @@ export type SessionEvent =
   | RunContinuedEvent
   | RunEndedEvent;
 
-/** The name of an event kind. */
 export type EventType = SessionEvent["type"];
 
 /** Every kind once; the compiler keeps the table complete. */

@@ -123,7 +123,6 @@ export function accountName(hash: string): string {
   return `account-${hash}`;
 }
 
-/** True for a name of {@linkcode accountName}. */
 export function isAccountName(name: string): boolean {
   return ACCOUNT_NAME.test(name);
 }

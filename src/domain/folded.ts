@@ -24,7 +24,6 @@ export interface FoldNeeds {
   readonly noPayload: "unsigned" | "no_encrypted_content";
 }
 
-/** A provider's item, and the members of it that are not sent. */
 interface ItemEntry {
   readonly item: Item;
   /** Members to leave out: those that the API refused on this item, and an id that needs dropped reasoning. */
@@ -58,7 +57,6 @@ export type FoldedEntry =
     /** `type` of the call's item, which decides the type of the output item where the API has several. */
     readonly callType: string;
     readonly output: string;
-    /** Set if the call did not succeed. */
     readonly isError?: true;
   }
   | ItemEntry & { readonly kind: "provider_item" };

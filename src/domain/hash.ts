@@ -1,6 +1,5 @@
 import { createHash, hash } from "node:crypto";
 
-/** A sha256 that is computed piece by piece. */
 export class GrowingSha256 {
   readonly #hash = createHash("sha256");
 

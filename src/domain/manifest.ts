@@ -43,9 +43,7 @@ export interface Manifest {
 
 /** Sizes of a session's files, in bytes. */
 export interface ByteTotals {
-  /** All turn files together. */
   readonly turns: number;
-  /** All blobs together. */
   readonly blobs: number;
 }
 

@@ -60,7 +60,6 @@ export interface Files {
   syncDirectory(path: string): void;
 }
 
-/** Wall and monotonic time. */
 export interface Clock {
   /** Wall time in milliseconds since the epoch. Seeded by the fixture when one is played. */
   now(): number;
@@ -92,7 +91,6 @@ export interface ProcessFacts {
   readonly hasOpen: (pid: number, path: string) => boolean;
 }
 
-/** All ports together. */
 export interface Ports {
   readonly clock: Clock;
   /** A number in [0, 1), for back-off jitter and session ids. */
@@ -107,5 +105,4 @@ export interface Ports {
   readonly workspacePin: (directory: string) => string;
 }
 
-/** A day of 24 hours, in milliseconds. */
 export const DAY_MS = 24 * 60 * 60 * 1000;

@@ -23,7 +23,6 @@ export function where(expected: string, fits: (value: unknown) => boolean): Shap
 
 export const string: Shape = where("a string", (value) => typeof value === "string");
 
-/** A string that is not empty. */
 export const filledString: Shape = where(
   "a string that is not empty",
   (value) => typeof value === "string" && value !== "",
@@ -43,7 +42,6 @@ export const ordinal: Shape = where(
 
 const NOT_HEX = /[^0-9a-f]/;
 
-/** SHA-256 in lower-case hex. */
 export const sha256: Shape = where(
   "a SHA-256 in hex",
   (value) => typeof value === "string" && value.length === 64 && !NOT_HEX.test(value),
@@ -117,7 +115,6 @@ export function optional(shape: Shape): Shape {
   return (value) => value === undefined ? null : shape(value);
 }
 
-/** Value of this shape, or `null`. */
 export function nullable(shape: Shape): Shape {
   return (value) => value === null ? null : shape(value);
 }

@@ -57,7 +57,6 @@ export type DropReason =
   /** `omit` took it out, or an item that it belongs to. */
   | "omitted";
 
-/** One item that was left out of a request. */
 export interface DroppedItem {
   readonly seq: number;
   readonly reason: DropReason;
@@ -172,7 +171,6 @@ export interface ForkTurn extends TurnBase {
   readonly kind: "fork";
 }
 
-/** One turn file, parsed. */
 export type Turn = UserTurn | ModelTurn | ToolsTurn | HarnessTurn | CompactionTurn | ForkTurn;
 
 /** The writer's part of a turn; the store adds numbers, `prev`, `sum`, and `at` if the draft has none. */
@@ -193,7 +191,6 @@ export interface TurnPlace {
   readonly at: string;
 }
 
-/** A turn and the exact bytes of its file. */
 export interface EncodedTurn extends Sealed {
   readonly turn: Turn;
 }

@@ -52,7 +52,6 @@ export function usageOfCounts(counts: AnswerCounts): RequestUsage {
   };
 }
 
-/** Zero tokens; the start of every sum. */
 export const NO_USAGE: Usage = {
   input_tokens: 0,
   cached_tokens: 0,

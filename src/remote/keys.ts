@@ -3,12 +3,10 @@ import { isSessionId, type SessionId } from "../domain/ids.ts";
 import { turnFileName } from "../domain/turn.ts";
 import { isBlobName, turnNumberOf } from "../store/layout.ts";
 
-/** The key below which all objects of a session are. */
 export function sessionPrefix(id: SessionId): string {
   return `${id}/`;
 }
 
-/** The key below which the turns of a session are. */
 export function turnsPrefix(id: SessionId): string {
   return `${id}/turns/`;
 }
@@ -28,7 +26,6 @@ export function removedKey(id: SessionId): string {
   return `${id}/removed.json`;
 }
 
-/** Parts of a key of ours. */
 export type KeyParts =
   | { readonly kind: "turn"; readonly id: SessionId; readonly turn: number; readonly replacement: number }
   | { readonly kind: "blob"; readonly id: SessionId; readonly sha256: string }

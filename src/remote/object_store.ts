@@ -2,14 +2,12 @@
  * The operations that a remote needs from an object store. `s3.ts` implements them; no other file of this folder knows S3.
  */
 
-/** An object as the store returned it. */
 export interface StoredObject {
   readonly bytes: Uint8Array;
   /** Milliseconds since it was written, by the store's own clock. */
   readonly ageMs: number;
 }
 
-/** An object as the store lists it. */
 export interface ListedObject {
   /** Its key after the store's prefix; as the list spells it if that is no text. */
   readonly key: string;

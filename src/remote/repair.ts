@@ -14,7 +14,6 @@ import type { ObjectStore } from "./object_store.ts";
 import { diverged } from "./push.ts";
 import { remoteTurns } from "./standing.ts";
 
-/** Both copies of a session. */
 interface Both {
   readonly paths: SessionPaths;
   /** Intact turns of this home by their numbers. */

@@ -14,7 +14,6 @@ import type { ListedObject, ObjectStore, PutAnswer, StoredObject } from "./objec
 import { isPage, isUnavailable, s3Code, s3Error } from "./s3_error.ts";
 import { parseListing } from "./s3_listing.ts";
 
-/** Ports and settings of {@linkcode S3Store}. */
 export interface S3Options {
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
@@ -41,7 +40,6 @@ const BELIEVED = 3;
 /** Time that a single attempt may take, so that a lost connection leaves time for another one. */
 const ATTEMPT_PART = 1 / 2;
 
-/** One request. */
 interface Asked {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
   readonly key: string;

@@ -2,7 +2,6 @@
 import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 
-/** Status and body of an answer. */
 interface ErrorAnswer {
   readonly status: number;
   readonly headers: Headers;

@@ -7,7 +7,6 @@ import type { NamedBlob, PendingTurn, TurnRemote } from "../store/write/turn_rem
 import { blobKey, removedKey, sessionPrefix, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 
-/** Adds turns to the copy of a session. */
 export class SessionRemote implements TurnRemote {
   readonly name: string;
   readonly #store: ObjectStore;

@@ -15,7 +15,6 @@ import { configuredPolicy } from "../run/permissions.ts";
 import { configPath, switchOf } from "../settings.ts";
 import type { ConfigFlags } from "./command.ts";
 
-/** Performs `config`. */
 export function configVerb(
   ports: ProgramPorts,
   action: string,

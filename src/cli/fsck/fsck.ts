@@ -25,7 +25,6 @@ export interface CheckedPlace {
   readonly ids: readonly SessionId[];
   /** Entries beside the sessions that are none. */
   readonly strays: readonly FsckFinding[];
-  /** Name of the remote. */
   readonly remote?: string;
   /** Calls `check` with a home that holds the session. */
   check(id: SessionId, check: (home: Home) => Promise<CheckedReport>): Promise<CheckedReport>;

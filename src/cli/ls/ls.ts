@@ -19,7 +19,6 @@ interface Entry extends JudgedSession {
   readonly bytes: number | null;
 }
 
-/** Performs `ls`. */
 export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   if (flags.remote !== undefined) {
@@ -91,7 +90,6 @@ function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): Li
   };
 }
 
-/** A line of the table. */
 interface Row {
   readonly session: Entry;
   /** The id, indented below a parent. */

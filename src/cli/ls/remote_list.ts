@@ -12,13 +12,11 @@ import { type Column, printTable } from "../table.ts";
 import { givenRemote } from "../remote/given_remote.ts";
 import { remoteSessions } from "../remote/remote_sessions.ts";
 
-/** A session on the remote. */
 interface Listed extends RemoteSession {
   /** The last turn in this home; 0 if it has none. */
   readonly here: number;
 }
 
-/** Performs `ls --remote`. */
 export async function listRemote(context: Context, flags: LsFlags): Promise<ExitCode> {
   const { ports, output } = context;
   const store = await givenRemote(context, flags, null);

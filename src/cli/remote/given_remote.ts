@@ -10,7 +10,6 @@ import { remoteSetting } from "../settings.ts";
 /** Default time limit of one operation of a remote, in milliseconds. */
 export const MOST_REMOTE_MS = 60_000;
 
-/** Sources of the remote of a call. */
 export interface RemoteSources {
   /** Value of `--remote`. */
   readonly flag: string | undefined;

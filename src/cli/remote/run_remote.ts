@@ -17,7 +17,6 @@ import { lateTurnName } from "../../store/write/publish.ts";
 import { pendingNumbers, pendingPath } from "../../store/write/pending.ts";
 import { SessionWriter, type WriterOptions } from "../../store/write/writer.ts";
 
-/** Settings of the remote of a run. */
 export interface RunRemoteOptions {
   readonly address: string;
   readonly takeOver: boolean;
@@ -49,7 +48,6 @@ export class RunRemote {
     return new RunRemote(ports, home, await openRemote(ports, { address, timeoutMs, home }), options);
   }
 
-  /** As {@linkcode sessionOnEither}. */
   async selected(selector: string, here: () => SessionId): Promise<SessionId> {
     return await sessionOnEither(this.#ports, this.#home, this.#store, { selector, here });
   }

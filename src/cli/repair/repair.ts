@@ -111,14 +111,12 @@ async function repairAll(
   return exitCode;
 }
 
-/** A session to repair. */
 interface Repairing {
   readonly home: Home;
   readonly id: SessionId;
   /** Milliseconds to wait for the lock. */
   readonly waitMs: number;
   readonly dryRun: boolean;
-  /** The remote of the call; `null` without one. */
   readonly store: ObjectStore | null;
 }
 

@@ -7,7 +7,6 @@ import { signalChild } from "../signals.ts";
 /** Exit codes of a shell that cannot start a command. */
 const NOT_STARTED = [126, 127];
 
-/** The pager of a user who names none. */
 const USUAL_PAGER = "less";
 
 /**

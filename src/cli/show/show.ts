@@ -100,7 +100,6 @@ async function printJson(
   }
 }
 
-/** Tokens and costs of the requests in turns of a session. */
 async function spendingOf(
   ports: ProgramPorts,
   id: string,

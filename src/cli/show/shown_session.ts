@@ -10,7 +10,6 @@ import type { Context } from "../context.ts";
 import { sessionArgument } from "../sessions.ts";
 import { isFile } from "../settings.ts";
 
-/** A session to show. */
 export interface Shown {
   readonly session: ShownSession;
   /** The home that holds it; `null` for an export. */

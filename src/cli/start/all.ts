@@ -3,7 +3,6 @@ import type { LoadPriceTable } from "../live_ports.ts";
 import { ALL_VERBS } from "../verbs.ts";
 import { startProcess } from "../main.ts";
 
-/** Runs the command line in this process; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
   return startProcess(args, loadPriceTable, ALL_VERBS);
 }

@@ -4,13 +4,11 @@ import { HELP } from "./help_text.ts";
 import { VERSION } from "../../domain/version.ts";
 import { stdout, writeBlocking } from "./streams.ts";
 
-/** A loaded part of the program. */
 export interface ProgramPart {
   /** Runs the command line; resolves to its exit code. */
   start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number>;
 }
 
-/** The parts of the program, by their names. */
 export type PartName = "all" | "listing" | "playing" | "running" | "viewing";
 
 /** Runs the command line of this process with the part that it needs, and ends the process. */

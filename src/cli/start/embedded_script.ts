@@ -8,7 +8,6 @@ import type { PartName, ProgramPart } from "./begin.ts";
 import type { ReadFiles } from "./part_files.ts";
 import { type Zod, zodOnDemand } from "./zod_on_demand.ts";
 
-/** The scripts in the executable, by their names. */
 export type ScriptName = PartName | "prices" | "zod";
 
 /** Modules that a part requires from the script of zod. */
@@ -43,7 +42,6 @@ export function loadPart(read: ReadFiles, name: PartName): ProgramPart & LoadedS
   return { start: (exports as ProgramPart).start, ...script };
 }
 
-/** Loads the price list from its files. */
 export function loadPriceTable(read: ReadFiles): PriceTable & LoadedScript {
   const { exports, ...script } = loadScript(read, "prices");
   return { listPrice: (exports as PriceTable).listPrice, ...script };

@@ -7,12 +7,10 @@ import { filesIn, type ReadFiles, readFromExecutable } from "./part_files.ts";
 const embedded = filesIn(import.meta.dirname ?? ".");
 const read: ReadFiles = (...names) => readFromExecutable(names) ?? embedded(...names);
 
-/** Loads a part. */
 export function executablePart(name: PartName): ProgramPart {
   return loadPart(read, name);
 }
 
-/** Loads the price list. */
 export function executablePrices(): PriceTable {
   return loadPriceTable(read);
 }

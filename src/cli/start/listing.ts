@@ -3,7 +3,6 @@ import type { LoadPriceTable } from "../live_ports.ts";
 import { LS_VERB } from "../ls/command.ts";
 import { startProcess } from "../main.ts";
 
-/** Runs a command line of `ls`; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
   return startProcess(args, loadPriceTable, { top: [LS_VERB], fixture: [] });
 }

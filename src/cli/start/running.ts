@@ -6,7 +6,6 @@ import type { LoadPriceTable } from "../live_ports.ts";
 import { RUN_VERB } from "../run/command.ts";
 import { startProcess } from "../main.ts";
 
-/** Runs a command line of `run` without `--record` and `--fixture`; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
   return startProcess(args, loadPriceTable, { top: [RUN_VERB], fixture: [] });
 }

@@ -10,7 +10,6 @@ const ATOMIC_BYTES = Deno.build.os === "linux" ? 4096 : 512;
 const BUFFER_BYTES = 1024;
 const NEWLINE = 0x0a;
 
-/** A stream that bytes are written to. */
 export interface ByteStream {
   /** Writes some bytes, and returns how many. After `WouldBlock`, the call has to be repeated with the same bytes. */
   writeSync(bytes: Uint8Array): number;

@@ -3,7 +3,6 @@ import type { LoadPriceTable } from "../live_ports.ts";
 import { SHOW_VERB } from "../show/command.ts";
 import { startProcess } from "../main.ts";
 
-/** Runs a command line of `show` for people or as JSON; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
   return startProcess(args, loadPriceTable, { top: [SHOW_VERB], fixture: [] });
 }

@@ -85,7 +85,6 @@ export async function syncVerb(
   return failures[0]?.exitCode ?? 0;
 }
 
-/** The sessions of this home and of the remote. */
 async function allSessions(context: Context, home: Home, store: ObjectStore): Promise<SessionId[]> {
   const both = [...listSessions(context.ports, home), ...await remoteSessions(context, store)];
   return [...new Set(both.map(({ id }) => id))].sort();
