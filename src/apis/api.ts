@@ -5,11 +5,12 @@ import type { ApiFailure } from "../domain/errors.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry, FoldNeeds } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { VERSION } from "../domain/version.ts";
 import type { ApiError, FaultWriter, StreamEvent, StreamReader } from "./stream.ts";
 import type { CallArguments } from "./calls.ts";
 import type { CanonicalForm } from "./canonical.ts";
 import type { ApiRules } from "./rule.ts";
-import type { SocketApi } from "./socket.ts";
+import type { SocketApi } from "./responses/socket/socket.ts";
 
 export const API_NAMES = ["responses", "messages", "chat"] as const;
 export type ApiName = (typeof API_NAMES)[number];
@@ -18,6 +19,20 @@ export type ApiName = (typeof API_NAMES)[number];
 export interface ApiKey {
   readonly value: string;
   readonly scheme: "bearer" | "api_key";
+}
+
+/**
+ * The headers of a request for an event stream. A key is `Authorization: Bearer`, or the API's own `keyHeader`; without
+ * one there is no such header.
+ */
+export function apiHeaders(key: ApiKey | null, keyHeader: string): Record<string, string> {
+  const isBearer = key?.scheme === "bearer";
+  return {
+    ...(key === null ? {} : isBearer ? { authorization: `Bearer ${key.value}` } : { [keyHeader]: key.value }),
+    "user-agent": `reprise/${VERSION}`,
+    "content-type": "application/json",
+    "accept": "text/event-stream",
+  };
 }
 
 /** A request before it has the shape of an API. */

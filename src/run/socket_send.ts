@@ -2,7 +2,9 @@
  * Sends the requests of a run over one WebSocket. The rest of the run sees the HTTP equivalents: each request is the body
  * that HTTP would send, each answer an event stream or an error with its status (protocol §8.5).
  */
-import type { ConversationStep, HttpError, SocketApi, SocketConversation } from "../apis/socket.ts";
+import type { ConversationStep, SocketConversation } from "../apis/responses/socket/conversation.ts";
+import type { HttpError } from "../apis/responses/socket/messages.ts";
+import type { SocketApi } from "../apis/responses/socket/socket.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";

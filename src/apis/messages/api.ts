@@ -2,8 +2,7 @@
 import { messagesCalls } from "./calls.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
 import { classifyAnswer } from "../failure.ts";
-import { apiHeaders } from "../names.ts";
-import type { RunApi } from "../api.ts";
+import { apiHeaders, type RunApi } from "../api.ts";
 import { MessagesAssembler } from "./assembler.ts";
 import { messagesCanonical } from "./canonical.ts";
 import { messagesFaults } from "./faults.ts";

@@ -7,7 +7,7 @@ import { PROVIDERS } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { totalCount } from "../../domain/redact.ts";
 import type { ApiKey } from "../../apis/api.ts";
-import type { SocketApi } from "../../apis/socket.ts";
+import type { SocketApi } from "../../apis/responses/socket/socket.ts";
 import { readable } from "../../fixture/format.ts";
 import { type DiscardReason, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
 import { secretLeft } from "../../fixture/record/secret_left.ts";

@@ -4,9 +4,25 @@
 import type { Item } from "../../../domain/event.ts";
 import { objectOf, withMembers } from "../../../domain/exact_json.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
-import type { ChainedRequest, ChainState, CreateMessage, ResponseChain } from "../../socket.ts";
 import { renderProviderItem } from "../items.ts";
 import { readResponsesEvent } from "../stream.ts";
+import type { CreateMessage } from "./messages.ts";
+
+/** Resolution of a request's `previous_response_id`; `unknown` if the connection has no such response. */
+export type ChainState = "full" | "continued" | "unknown";
+
+/** A request of a connection, and the response that later requests may continue. */
+export interface ChainedRequest {
+  readonly state: ChainState;
+  /** Body of the HTTP equivalent, with the whole input unless `state` is `unknown`. */
+  readonly body: JsonObject;
+  /** Id of its response, after its last event; `null` before, and for a response that failed. */
+  readonly responseId: string | null;
+  /** True if its response failed: `previous_response_id` then names no response of the connection any more. */
+  readonly failed: boolean;
+  /** Takes the next event of its response. */
+  take(event: JsonObject): void;
+}
 
 /** Items that one request and its response added to those of the response that it continues. */
 interface Link {
@@ -15,7 +31,7 @@ interface Link {
 }
 
 /** The responses of a connection. The items of a long session are in memory once. */
-export class ResponsesChain implements ResponseChain {
+export class ResponseChain {
   readonly #links = new Map<string, Link>();
 
   open({ previous, body }: CreateMessage): ChainedRequest {

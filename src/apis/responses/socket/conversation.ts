@@ -8,16 +8,36 @@ import { parseExact } from "../../../domain/exact_json.ts";
 import { callIdOf, itemKind } from "../../../domain/item.ts";
 import { isJsonObject, type JsonObject, plainText, stringMember } from "../../../domain/json.ts";
 import { classifyAnswer, classifyErrorEvent, isServerFault } from "../../failure.ts";
-import type {
-  ConversationMessage,
-  ConversationStep,
-  ServerMessage,
-  SocketConversation,
-} from "../../socket.ts";
 import { encodeEntry } from "../items.ts";
 import { isItem } from "../ledger.ts";
 import { readResponsesEvent, statusOf } from "../stream.ts";
-import { createMessage, readSocketEvent, sseEvent } from "./messages.ts";
+import { createMessage, type HttpError, readSocketEvent, type ServerMessage, sseEvent } from "./messages.ts";
+
+export interface ConversationMessage {
+  readonly text: string;
+  /** True if the message has only the items that the server does not have from this connection. */
+  readonly continues: boolean;
+}
+
+/** A message of the server in a {@linkcode SocketConversation}. */
+export interface ConversationStep {
+  /** The event of the HTTP equivalent, as the text of an event stream. */
+  readonly event: string;
+  /** True for the last event of the response. */
+  readonly ends: boolean;
+  readonly isError: boolean;
+  /** As in {@linkcode ServerMessage}. */
+  readonly refusal: HttpError | null;
+  /** Headers of the answer that an error holds. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** True before the answer itself: the response has begun, or the server shows that it is alive. */
+  readonly isPrelude: boolean;
+  /**
+   * Lost according to an error: the connection, or the response that the request continues, whatever the reason of the
+   * refusal; `null` for neither.
+   */
+  readonly loss: "response" | "connection" | null;
+}
 
 /** A response that the next request may continue. */
 interface Continuable {
@@ -32,8 +52,8 @@ interface Continuable {
 /** End of a body whose last member is `input`. */
 const BODY_END = "]}";
 
-/** One request at a time, on the default lane. */
-export class ResponsesConversation implements SocketConversation {
+/** Requests of one client on one connection, each after the answer to the one before, on the default lane. */
+export class SocketConversation {
   #last: Continuable | null = null;
   #open: { readonly body: string; readonly sent: number } | null = null;
   #items = new Map<number, Item>();
@@ -41,6 +61,10 @@ export class ResponsesConversation implements SocketConversation {
   #errorBefore: JsonObject | null = null;
   #error: JsonObject | null = null;
 
+  /**
+   * Returns the message for the request with this HTTP body. It continues the response to the request before if that
+   * response completed, and the body extends it.
+   */
   open(body: string): ConversationMessage {
     const json = parseExact(body) as JsonObject;
     const from = this.#last === null ? null : continuationOf(this.#last, body);
@@ -55,6 +79,10 @@ export class ResponsesConversation implements SocketConversation {
     return { text: message, continues: from !== null };
   }
 
+  /**
+   * Reads a message of the server, for the request that was opened last; `null` for one that belongs to the request
+   * before, which the server had refused.
+   */
   take(text: string): ConversationStep | null {
     const message = readSocketEvent(text);
     const { json, ends, refusal } = message;
@@ -81,6 +109,7 @@ export class ResponsesConversation implements SocketConversation {
     };
   }
 
+  /** Makes the next request hold its whole input: the connection is another one. */
   forget(): void {
     this.#last = null;
     this.#open = null;

@@ -1,6 +1,5 @@
 /** Finds the request that an event on a Responses WebSocket belongs to (protocol §8.5). */
-import type { ClientMessage, Lanes, ServerMessage } from "../../socket.ts";
-import { errorMessage } from "./messages.ts";
+import { type ClientMessage, errorMessage, type ServerMessage } from "./messages.ts";
 
 const MAX_IN_FLIGHT = 16;
 const MAX_NAMED_LANES = 32;
@@ -12,14 +11,17 @@ interface Open<Request> {
   readonly request: Request;
 }
 
-export class ResponsesLanes<Request> implements Lanes<Request> {
+/** The open requests of a connection by lane. One lane answers its requests in order. */
+export class Lanes<Request> {
   readonly #open: Open<Request>[] = [];
   readonly #named = new Set<string>();
 
+  /** Open requests in order of arrival. */
   get requests(): readonly Request[] {
     return this.#open.map(({ request }) => request);
   }
 
+  /** Adds a request; returns the text of the error message if the connection refuses it. */
   open(message: ClientMessage, request: Request): string | null {
     const refusal = this.#refusal(message);
     if (refusal !== null) return refusal;
@@ -30,23 +32,24 @@ export class ResponsesLanes<Request> implements Lanes<Request> {
 
   #refusal({ kind, lane }: ClientMessage): string | null {
     if (lane !== null && !LANE.test(lane)) {
-      return refusal({
-        code: "invalid_stream_id",
-        message: "Invalid 'stream_id': expected 1 to 256 of A-Z, a-z, 0-9, '_', '.' and '-'.",
-      });
+      const message = "Invalid 'stream_id': expected 1 to 256 of A-Z, a-z, 0-9, '_', '.' and '-'.";
+      return refusalIn(null, "invalid_stream_id", message);
     }
+    const limitReached = (limit: string) =>
+      refusalIn(
+        lane,
+        "websocket_stream_limit_reached",
+        `Responses websocket stream limit reached (${limit}).`,
+      );
     const isNew = lane !== null && !this.#named.has(lane);
-    if (isNew && this.#named.size >= MAX_NAMED_LANES) {
-      const message = `Responses websocket stream limit reached (${MAX_NAMED_LANES} streams).`;
-      return refusal({ code: "websocket_stream_limit_reached", message, lane });
-    }
-    if (kind !== "create" || this.#open.filter((open) => open.message.kind === kind).length < MAX_IN_FLIGHT) {
-      return null;
-    }
-    const message = `Responses websocket stream limit reached (${MAX_IN_FLIGHT} responses in flight).`;
-    return refusal({ code: "websocket_stream_limit_reached", message, lane });
+    if (isNew && this.#named.size >= MAX_NAMED_LANES) return limitReached(`${MAX_NAMED_LANES} streams`);
+    const inFlight = this.#open.filter(({ message }) => message.kind === "create").length;
+    return kind === "create" && inFlight >= MAX_IN_FLIGHT
+      ? limitReached(`${MAX_IN_FLIGHT} responses in flight`)
+      : null;
   }
 
+  /** Returns the request that a message of the server belongs to, and closes it after its last event. */
   take(event: ServerMessage): Request | undefined {
     const open = this.#ownerOf(event);
     if (open === undefined) return undefined;
@@ -55,6 +58,7 @@ export class ResponsesLanes<Request> implements Lanes<Request> {
     return open.request;
   }
 
+  /** Closes a request before its last event. */
   close(request: Request): void {
     const at = this.#open.findIndex((open) => open.request === request);
     if (at !== -1) this.#open.splice(at, 1);
@@ -79,13 +83,7 @@ function endsOther({ type, ends }: ServerMessage): boolean {
   return ends || type?.endsWith(".pending") !== true;
 }
 
-function refusal(
-  { code, message, lane = null }: {
-    readonly code: string;
-    readonly message: string;
-    readonly lane?: string | null;
-  },
-): string {
+function refusalIn(lane: string | null, code: string, message: string): string {
   const error = { type: "invalid_request_error", code, message, param: "stream_id" };
   return errorMessage({ status: 400, body: JSON.stringify({ error }) }, lane);
 }

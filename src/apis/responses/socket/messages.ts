@@ -10,9 +10,56 @@ import {
   parsedObject,
   stringMember,
 } from "../../../domain/json.ts";
-import type { ClientMessage, Continuation, CreateMessage, HttpError, ServerMessage } from "../../socket.ts";
 import { isLastEvent } from "../../stream.ts";
 import { readResponsesEvent } from "../stream.ts";
+
+export type ClientMessage = CreateMessage | OtherMessage;
+
+export interface CreateMessage {
+  readonly kind: "create";
+  readonly type: string;
+  /** Its `stream_id`; `null` on the default lane. An id that is no string becomes "", which no lane may have. */
+  readonly lane: string | null;
+  /** Its `previous_response_id`. */
+  readonly previous: string | null;
+  /** True with `generate: false`: the response has no output, and later messages may continue it. */
+  readonly warmUp: boolean;
+  /** Body of the HTTP equivalent; with `previous_response_id`, its input is only what the message holds. */
+  readonly body: JsonObject;
+}
+
+/** A message of another type, or one that is no JSON object. */
+export interface OtherMessage {
+  readonly kind: "other";
+  /** `null` if it has none. */
+  readonly type: string | null;
+  readonly lane: string | null;
+}
+
+export interface ServerMessage {
+  readonly text: string;
+  /** `undefined` if the text is no JSON object. */
+  readonly json: JsonObject | undefined;
+  readonly type: string | null;
+  readonly lane: string | null;
+  /** True for the last event of a response. */
+  readonly ends: boolean;
+  /** The answer over HTTP, if the message is an error with a status. */
+  readonly refusal: HttpError | null;
+}
+
+export interface HttpError {
+  readonly status: number;
+  /** The JSON body. */
+  readonly body: string;
+}
+
+/** Refers to an earlier response of the connection. */
+export interface Continuation {
+  readonly responseId: string;
+  /** Index of the first item of the input that the earlier request and its response do not hold. */
+  readonly from: number;
+}
 
 const CREATE = "response.create";
 /** Members of an HTTP body that a message does not have. */
@@ -36,7 +83,11 @@ export function readMessage(text: string): ClientMessage {
   };
 }
 
-/** Writes the message that asks for what an HTTP body asks for. */
+/**
+ * Writes the message that asks for what an HTTP body asks for, without `stream` and `background`.
+ *
+ * @param body As `parseExact` returns it.
+ */
 export function createMessage(
   body: JsonObject,
   { continuation = null, lane = null }: {
@@ -78,7 +129,8 @@ function refusalIn(json: JsonObject): HttpError | null {
 /** Members of a flat error message that its error does not have. */
 const ENVELOPE = new Set(["type", "status", "stream_id", "sequence_number"]);
 
-export function errorMessage({ status, body }: HttpError, lane: string | null = null): string {
+/** Writes the error message for an HTTP answer with this status and body. */
+export function errorMessage({ status, body }: HttpError, lane: string | null): string {
   const { error } = objectIn(body) ?? {};
   return JSON.stringify({
     type: "error",
@@ -100,8 +152,8 @@ export function sseEvent({ text, type, lane }: ServerMessage): string {
   return `${name}${data.map((line) => `data: ${line}\n`).join("")}\n`;
 }
 
-/** Returns the message for the data of an event; `null` if the data is no JSON object. */
-export function eventMessage(data: string, lane: string | null = null): string | null {
+/** Returns the message for the data of an event; `null` if the data is no JSON object, such as `[DONE]`. */
+export function eventMessage(data: string, lane: string | null): string | null {
   return parsedObject(data) === null ? null : inLane(data, lane);
 }
 
@@ -124,7 +176,7 @@ export function previousNotFound(responseId: string): HttpError {
   return { status: 400, body: JSON.stringify({ error }) };
 }
 
-/** Writes the messages of a response without output, such as the answer to a warm-up. */
+/** Writes the messages of a response without output, such as the answer to a warm-up, which later messages may continue. */
 export function emptyResponse({ body, lane, previous }: CreateMessage, id: string): readonly string[] {
   const response = {
     id,

@@ -1,8 +1,10 @@
-/** The Responses API over a WebSocket (protocol §8.5). */
-import type { SocketApi } from "../../socket.ts";
-import { ResponsesChain } from "./chain.ts";
-import { ResponsesConversation } from "./conversation.ts";
-import { ResponsesLanes } from "./lanes.ts";
+/**
+ * The Responses API over a WebSocket (protocol §8.5): each request and each event is one text message. A request and its
+ * events have an HTTP equivalent, so that all code that reads requests and answers works on both.
+ */
+import { ResponseChain } from "./chain.ts";
+import { SocketConversation } from "./conversation.ts";
+import { Lanes } from "./lanes.ts";
 import {
   createMessage,
   emptyResponse,
@@ -15,8 +17,11 @@ import {
   sseEvent,
 } from "./messages.ts";
 
-export const responsesSocket: SocketApi = {
-  ownsPath: (pathname) => /\/responses\/?$/.test(pathname),
+export type SocketApi = typeof responsesSocket;
+
+export const responsesSocket = {
+  /** True for the path of the upgrade and of its requests over HTTP. */
+  ownsPath: (pathname: string) => /\/responses\/?$/.test(pathname),
   readMessage,
   createMessage,
   readEvent: readSocketEvent,
@@ -25,8 +30,8 @@ export const responsesSocket: SocketApi = {
   errorMessage,
   inLane,
   previousNotFound,
-  newConversation: () => new ResponsesConversation(),
+  newConversation: () => new SocketConversation(),
   emptyResponse,
-  newChain: () => new ResponsesChain(),
-  newLanes: () => new ResponsesLanes(),
+  newChain: () => new ResponseChain(),
+  newLanes: <Request>() => new Lanes<Request>(),
 };
