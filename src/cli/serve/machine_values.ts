@@ -1,7 +1,6 @@
 /** Values of this machine that a command may write into its requests, for match rules. */
 import type { Ports } from "../../domain/ports.ts";
-import { dayOf, localDay } from "../../fixture/match/rules/days.ts";
-import { localMoment, presentSince } from "../../fixture/match/rules/moments.ts";
+import { dayOf, localDay, localMoment, presentSince } from "../../fixture/match/rules/moments.ts";
 import { isPathRule } from "../../fixture/match/rules/named_rules.ts";
 import { type ContextValue, NAMED_RULES, type NamedRule } from "../../fixture/match/rules/rule_names.ts";
 import { gitValue } from "../../fixture/match/rules/git_forms.ts";
