@@ -245,7 +245,7 @@ def reprise(request, monkeypatch):
         if os.environ.get(name) != value:
             monkeypatch.setenv(name, value)
     yield run.api
-    run.end(allow_unused=True)
+    run.end(passed=False)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -256,8 +256,7 @@ def pytest_runtest_makereport(item, call):
     run = getattr(item, "_reprise", None)
     try:
         if run is not None and call.when == "call":
-            # A test that failed may have stopped before its last request.
-            message = run.end(allow_unused=run.allow_unused or not report.passed)
+            message = run.end(passed=report.passed)
             # xdist passes properties on to the process that prints.
             report.user_properties += [(NOTE, note) for note in run.notes]
             report.user_properties.append((COUNTS, run.counts))
@@ -441,7 +440,7 @@ class _Run:
         except OSError as error:
             raise ReplayError(f"Cannot move the recording to {place}: {error}") from None
         self._folder, self._name = place.parent, place.name
-        self._out, self._is_ended, self.notes = self._folder, False, []
+        self._is_ended, self.notes = False, []
         args = self._plan()
         self._server = _server(args)
         self.variables = {name: _with_test(value, self._name) for name, value in self._server.variables.items()}
@@ -455,14 +454,12 @@ class _Run:
         mode = os.environ.get("REPRISE_RECORD", "")
         if mode not in RECORDING_MODES or (mode == "new" and _is_recorded(self._folder / self._name)):
             return ("serve", str(self._folder), "--suite", "--json", "--quiet", *serve, *faults)
-        if mode == "all":
-            # Recorded beside the folder, and moved when it is complete.
-            self._out = self._folder.parent / f".{self._folder.name}.recording-{os.getpid()}"
         named = [part for name, url in self.options["upstreams"].items() for part in ("--env", f"{name}={url}")]
         flags = (*named, *_faults_in(serve), *faults, *record)
-        return ("record", "--missing", "--out", str(self._out), "--suite", "--json", *flags)
+        kept = ("--mode", "all" if mode == "all" else "missing", "--out", str(self._folder))
+        return ("record", *kept, "--suite", "--json", *flags)
 
-    def end(self, allow_unused):
+    def end(self, passed):
         """Ends the test once. Returns a message if it does not match its recording."""
         if self._is_ended:
             return None
@@ -473,33 +470,19 @@ class _Run:
             if name in self.variables and os.environ.get(name) == self.variables[name]:
                 os.environ[name] = value
         prune = os.environ.get("REPRISE_RECORD") == "prune"
+        # A test that failed may have stopped before its last request.
+        allow_unused = self.allow_unused or not passed
         request = {"type": "end", "test": self._name, "allow_unused": allow_unused, "prune": prune}
-        stray, report = _gateway().ask(request), self._server.ask(request)
+        stray = _gateway().ask(request)
+        report = self._server.ask({**request, "passed": passed and stray["exit_code"] == 0})
         report["exit_code"] = report["exit_code"] or stray["exit_code"]
         report["messages"] = stray["messages"] + report["messages"]
         self.notes = [*self._moved, *report["notes"]]
         self.counts = report["served"], report["recorded"]
-        if self._out != self._folder:
-            self._replace(report)
         if report["exit_code"] == 0:
             return None
         reasons = "\n".join(f"- {message}" for message in report["messages"])
         return f'The test "{self._test}" does not match its recording "{self._folder / self._name}":\n{reasons}'
-
-    def _replace(self, report):
-        """Replaces the recording by the new one if that is complete; the old one stays otherwise."""
-        fresh, kept, old = self._out / self._name, self._folder / self._name, self._out / f"{self._name}.old"
-        if report["exit_code"] == 0 and report["recorded"] > 0:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            if kept.exists():
-                kept.rename(old)
-            fresh.rename(kept)
-        for folder in (fresh, old):
-            shutil.rmtree(folder, ignore_errors=True)
-        try:
-            self._out.rmdir()
-        except OSError:
-            pass  # Nothing was recorded, or another test is there.
 
 
 def _faults_in(flags):

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import process from "node:process";
 import { beginRequests, endRequests, runAs } from "./network.js";
 import { placeOf } from "./places.js";
@@ -134,13 +134,13 @@ class TestApi {
   }
 
   async end() {
-    const report = await this.#report(this.#parts.allowUnused);
+    const report = await this.#report(this.#parts.allowUnused, true);
     if (report !== null && report.exit_code !== 0) throw new ReplayError(this.#message(report), report);
   }
 
   async explain(error) {
     // A test that failed may have stopped before its last request.
-    const report = await this.#report(true).catch(() => null);
+    const report = await this.#report(true, false).catch(() => null);
     if (report === null || report.exit_code === 0) return error;
     const message = this.#message(report);
     if (error === undefined) return new ReplayError(message, report);
@@ -159,22 +159,22 @@ class TestApi {
   }
 
   /** Ends the test once; `null` afterwards. */
-  async #report(allowUnused) {
+  async #report(allowUnused, passed) {
     if (this.#isEnded) return null;
     this.#isEnded = true;
-    const { name, recording, plan, server, running } = this.#parts;
+    const { name, recording, server, running } = this.#parts;
     try {
       const prune = process.env.REPRISE_RECORD === "prune";
       const asked = { type: "end", test: name, allow_unused: allowUnused, prune };
-      const [{ exit_code, messages }, own] = [await gateway.ask(asked), await server.ask(asked)];
+      const { exit_code, messages } = await gateway.ask(asked);
       const { refused } = running;
+      const own = await server.ask({ ...asked, passed: passed && exit_code === 0 && refused.length === 0 });
       const report = {
         ...own,
         exit_code: own.exit_code || exit_code || (refused.length === 0 ? 0 : REFUSED_EXIT_CODE),
         messages: [...refused, ...messages, ...own.messages],
       };
       for (const note of own.notes) process.stderr.write(`${note}\n`);
-      plan.finish(report);
       count(report);
       return report;
     } finally {
@@ -199,40 +199,19 @@ function planFor(directory, name, { serve = [], record = [], upstreams = {}, fau
   }
   const isRecorded = existsSync(join(directory, name, "fixture.json"));
   if (!RECORDING_MODES.includes(mode) || mode === "new" && isRecorded) {
-    const args = ["serve", directory, "--suite", "--json", "--quiet", ...flags];
-    return { args, records: false, finish() {} };
+    return { args: ["serve", directory, "--suite", "--json", "--quiet", ...flags], records: false };
   }
-  const out = mode === "all" ? scratchFolder(directory) : directory;
   const env = Object.entries(upstreams).flatMap(([variable, url]) => ["--env", `${variable}=${url}`]);
-  const args = ["record", "--missing", "--out", out, "--suite", "--json", ...env, ...faultsIn(flags)];
-  const finish = mode === "all" ? (report) => replaceRecording(directory, name, { out, report }) : () => {};
-  return { args: [...args, ...record], records: true, finish };
+  const kept = ["--mode", mode === "all" ? "all" : "missing", "--out", directory];
+  return {
+    args: ["record", ...kept, "--suite", "--json", ...env, ...faultsIn(flags), ...record],
+    records: true,
+  };
 }
 
 /** Returns the faults in the flags of `serve`: a recorded test is played with them at once. */
 function faultsIn(flags) {
   return flags.filter((flag, index) => /^--fault(=|$)/.test(flag) || flags[index - 1] === "--fault");
-}
-
-/** Folder beside the recordings for those that will replace them. */
-function scratchFolder(directory) {
-  return join(dirname(directory), `.${basename(directory)}.recording-${process.pid}`);
-}
-
-/** Replaces a recording by the new one if that is complete; the old one stays otherwise. */
-function replaceRecording(directory, name, { out, report }) {
-  const [fresh, kept, old] = [join(out, name), join(directory, name), join(out, `${name}.old`)];
-  if (report.exit_code === 0 && report.recorded > 0) {
-    mkdirSync(directory, { recursive: true });
-    if (existsSync(kept)) renameSync(kept, old);
-    renameSync(fresh, kept);
-  }
-  for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
-  try {
-    rmdirSync(out);
-  } catch {
-    // Other tests are being recorded, or nothing was.
-  }
 }
 
 /** Puts the name of a test into a base URL; other values stay. */

@@ -16,10 +16,24 @@ export const HELPER_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/cli/serve/serve.ts",
-    text: "request.prunes && usesRecording && ",
-    replacement: "request.prunes && use !== undefined && ",
+    text: "request.prunes && request.passed && usesRecording && ",
+    replacement: "request.prunes && request.passed && use !== undefined && ",
     promise: "recording.md: a recording keeps its last exchange",
     area: SUITE,
+  },
+  {
+    file: "src/cli/serve/serve.ts",
+    text: "request.prunes && request.passed && usesRecording && ",
+    replacement: "request.prunes && usesRecording && ",
+    promise: "recording.md: a failed test loses no exchange to prune",
+    area: ["cli/binary/suite_modes_test.ts"],
+  },
+  {
+    file: "src/cli/serve/record.ts",
+    text: "const passed = request.passed && ",
+    replacement: "const passed = ",
+    promise: "recording.md: under all, only a passed test replaces its recording",
+    area: ["cli/binary/suite_modes_test.ts"],
   },
   {
     file: "src/fixture/faults/test_faults.ts",

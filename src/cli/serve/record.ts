@@ -179,7 +179,14 @@ async function endRecorded(
     error,
     usesRecording: tally.answers.served + tally.faulted > 0,
   });
-  if (!marks || request.allowUnused || report.exit_code !== 0) return report;
+  const passed = request.passed && report.exit_code === 0;
+  try {
+    await mode.endTest(test, passed && report.recorded > 0);
+  } catch (error) {
+    const { exitCode, message } = asRepriseError(error);
+    return { ...report, exit_code: exitCode, messages: [...report.messages, message] };
+  }
+  if (!marks || request.allowUnused || !passed) return report;
   await markObsolete(ports, path, unused);
   return { ...report, notes: obsoleteNotes(ports, path, unused) };
 }
@@ -237,7 +244,7 @@ async function playOptions(
     readonly view: EventView;
   },
 ): Promise<PlayOptions | null> {
-  if (!plays && flags.fault === undefined) return null;
+  if (!plays && sends && flags.fault === undefined) return null;
   const isSuite = flags.suite === true;
   const advice = sends ? RECORD_AGAIN : RECORD_IN_CI;
   const createReplayer = await replayerFactory(ports, {

@@ -44,8 +44,10 @@ export interface ModePlan {
   readonly unsent: Unsent;
   /** Returns false for a folder whose requests are only played. */
   sendsFor(path: string): boolean;
-  /** Ends a recording that succeeded. @returns notes for people. */
+  /** Ends a recording that succeeded; those of `--suite` have ended one by one. @returns notes for people. */
   finish(summary: FolderSummary): Promise<readonly string[]>;
+  /** Ends a test of `--suite`: under `all`, a kept recording replaces the old one, and any other is removed. */
+  endTest(test: string, isKept: boolean): Promise<void>;
   /** Removes what is left of a recording that did not succeed. */
   discard(): void;
 }
@@ -53,8 +55,8 @@ export interface ModePlan {
 /**
  * Resolves the mode of a recording.
  *
- * @throws {RepriseError} `usage` for a path below a file, for `all` and `prune` of tests that a helper ends, and for `all` that may send nothing;
- * `fixture_locked`.
+ * @throws {RepriseError} `usage` for a path below a file, for `prune` of tests that a helper ends, and for `all` that may
+ * send nothing; `fixture_locked`.
  */
 export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise<ModePlan> {
   const { files } = ports;
@@ -63,19 +65,25 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
   requirePlace(ports, out);
   const isLive = flags.allowLive === true || switchVariable(ports, ["REPRISE_ALLOW_LIVE"]) === true ||
     !isCi(ports);
-  if (flags.suite === true && (mode === "all" || mode === "prune")) {
-    throw new RepriseError("usage", `Cannot use --suite with --mode ${mode}`, {
-      hint: "A helper replaces and prunes the recording of each test itself",
+  const isSuite = flags.suite === true;
+  if (isSuite && mode === "prune") {
+    throw new RepriseError("usage", "Cannot use --suite with --mode prune", {
+      hint: 'A helper asks for it at the end of each test: {"type":"end","test":"NAME","prune":true}',
     });
   }
-  if (mode === "all" && !isLive) {
+  // The requests of a test are misses then, and its report says why.
+  if (mode === "all" && !isLive && !isSuite) {
     throw new RepriseError("usage", "Cannot record everything again: CI is set, so nothing is sent", {
       hint: "Give --allow-live, or record without CI set",
     });
   }
   const into = mode === "all" ? `${dirname(out)}/.${basename(out)}.recording-${ports.process.pid}` : out;
-  if (mode === "all") await requireReplaceable(ports, out);
+  // A folder of tests may hold anything beside them.
+  if (mode === "all" && !isSuite) await requireReplaceable(ports, out);
   const isRecorded = (path: string) => files.facts(`${path}/fixture.json`) !== null;
+  const discard = (path: string) => {
+    if (mode === "all" && files.facts(path) !== null) removeTree(files, path);
+  };
   return {
     mode,
     out,
@@ -92,14 +100,18 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
       : UNSENT_IN_CI,
     sendsFor: (path) => mode !== "new" || !isRecorded(path),
     finish: async (summary) => {
-      if (mode === "all") return await replaceRecordings(ports, { into, out }, summary);
+      if (mode === "all" && !isSuite) await replaceRecordings(ports, { into, out }, summary);
       if (mode !== "prune") return [];
       const used = summary.uses.filter(({ used }) => used.length > 0);
       return (await Promise.all(used.map((use) => pruneUnused(ports, use)))).flat();
     },
-    discard() {
-      if (into !== out && files.facts(into) !== null) removeTree(files, into);
+    async endTest(test, isKept) {
+      if (mode !== "all") return;
+      if (isKept) await replaceRecordings(ports, { into, out }, { tests: [{ test }] });
+      discard(`${into}/${test}`);
+      if (files.facts(into) !== null && files.list(into).length === 0) discard(into);
     },
+    discard: () => discard(into),
   };
 }
 
@@ -124,12 +136,15 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   STAGING_FOLDER,
 ]);
 
-/** Moves new recordings to their places, and what others put beside the old ones. Each replaces a recording, and the tests that did not run keep theirs. */
+/**
+ * Moves new recordings to their places, and what others put beside the old ones. Each replaces a recording, and the tests
+ * that did not run keep theirs.
+ */
 async function replaceRecordings(
   ports: ProgramPorts,
   { into, out }: Pick<ModePlan, "into" | "out">,
-  { tests }: FolderSummary,
-): Promise<readonly string[]> {
+  { tests }: { readonly tests: readonly { readonly test: string }[] | null },
+): Promise<void> {
   const { files } = ports;
   const exists = (path: string) => files.facts(path) !== null;
   const names = tests === null ? [""] : tests.map(({ test }) => `/${test}`);
@@ -157,7 +172,6 @@ async function replaceRecordings(
   } catch (error) {
     throw fileError(error, "replace the recording", out);
   }
-  return [];
 }
 
 function taken(path: string, content: string): RepriseError {

@@ -247,7 +247,7 @@ async function endServed(
     const [use, ...others] = summary?.fixtures ?? [];
     const usesRecording = use !== undefined && use.used.length > 0;
     // Without any exchange nothing could be played, so a recording that the test does not use is reported instead.
-    const prunes = request.prunes && usesRecording && others.length === 0;
+    const prunes = request.prunes && request.passed && usesRecording && others.length === 0;
     const unused = prunes ? [] : numbersOf(summary?.unused);
     const report = testReport(request, tests.take(test), {
       path,

@@ -16,6 +16,8 @@ export interface TestRequest {
   readonly test: string;
   /** True for a test that may leave exchanges unused, and may send no request. */
   readonly allowUnused: boolean;
+  /** False if the process of tests knows of a failure: the recording is neither replaced, pruned nor marked. */
+  readonly passed: boolean;
   /** True to remove the exchanges that a passed test did not use. */
   readonly prunes: boolean;
 }
@@ -110,7 +112,12 @@ function requestOf(line: string): TestRequest | TestBegin | StrayQuestion {
     return { test, environment: Object.fromEntries(urls) };
   }
   if (found["type"] !== "end") throw unknownLine(line);
-  return { test, allowUnused: found["allow_unused"] === true, prunes: found["prune"] === true };
+  return {
+    test,
+    allowUnused: found["allow_unused"] === true,
+    passed: found["passed"] !== false,
+    prunes: found["prune"] === true,
+  };
 }
 
 function unknownLine(line: string): RepriseError {
