@@ -1,5 +1,6 @@
 /** Arguments of calls in answers, for a server that changes them. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { mapObjects } from "./canonical.ts";
 
 /** Changes the arguments of a call. `isJson` is false for free text, such as a patch. */
 export type ChangeArguments = (text: string, isJson: boolean) => string;
@@ -47,9 +48,7 @@ export function withObjects(
   change: (object: JsonObject) => JsonObject,
 ): JsonObject {
   const list = object[name];
-  if (!Array.isArray(list)) return object;
-  const changed = list.map((entry: JsonValue) => isJsonObject(entry) ? change(entry) : entry);
-  return changed.every((entry, index) => entry === list[index]) ? object : { ...object, [name]: changed };
+  return list === undefined ? object : withMember(object, name, mapObjects(list, change));
 }
 
 /** Replaces a member; the same object if the value is the same. */

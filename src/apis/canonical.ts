@@ -37,13 +37,22 @@ export interface CanonicalForm {
 /** Members that hold the history in bodies of any API. */
 export const HISTORY_MEMBERS: readonly string[] = ["messages", "input"];
 
+/** Changes the objects of a list; any other value stays. The list itself is returned if nothing changes. */
+export function mapObjects(value: JsonValue, change: (object: JsonObject) => JsonObject): JsonValue {
+  if (!Array.isArray(value)) return value;
+  const changed = value.map((entry: JsonValue) => isJsonObject(entry) ? change(entry) : entry);
+  return changed.every((entry, index) => entry === value[index]) ? value : changed;
+}
+
 /** The objects of a list without one member; any other value unchanged. */
 export function withoutMember(list: JsonValue, member: string): JsonValue {
-  const hasIt = (entry: JsonValue) => isJsonObject(entry) && Object.hasOwn(entry, member);
-  if (!Array.isArray(list) || !list.some(hasIt)) return list;
-  return list.map((entry: JsonValue) =>
-    isJsonObject(entry) ? mapMembers(entry, (name, value) => name === member ? undefined : value) : entry
-  );
+  return mapObjects(list, (entry) => without(entry, member));
+}
+
+/** The object without one member. */
+export function without(object: JsonObject, member: string): JsonObject {
+  if (!Object.hasOwn(object, member)) return object;
+  return mapMembers(object, (name, value) => name === member ? undefined : value);
 }
 
 /** Returns the object with `change` applied to each member; `undefined` removes it. Nothing is copied if nothing changes. */
@@ -92,6 +101,23 @@ export function sorted(
   const indices = [...list.keys()].sort(compare);
   if (indices.every((from, to) => from === to)) return list;
   return madeFrom(list, indices, indices.map((index) => list[index] ?? null));
+}
+
+/**
+ * Returns the place of a call among all calls by its id, at which it comes first; `undefined` for an unknown one. The
+ * calls are listed when the first place is asked for: few histories need any.
+ */
+export function callPlaces(
+  listIds: () => readonly (JsonValue | undefined)[],
+): (id: string) => number | undefined {
+  let places: Map<JsonValue | undefined, number> | null = null;
+  return (id) => {
+    if (places === null) {
+      places = new Map();
+      for (const each of listIds()) if (!places.has(each)) places.set(each, places.size);
+    }
+    return places.get(id);
+  };
 }
 
 /**

@@ -2,8 +2,8 @@
  * Calls and their results in histories of the Gemini API, whose path names no API that reprise knows. The API pairs them
  * by an id that it need not give; clients then choose their own, such as `run_shell_command_1732712345678_0`.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
-import { type CanonicalNames, mapMembers } from "./canonical.ts";
+import { isJsonObject, type JsonObject } from "../domain/json.ts";
+import { type CanonicalNames, mapMembers, mapObjects } from "./canonical.ts";
 
 /** Member of a body with the history. */
 export const CONTENTS = "contents";
@@ -38,8 +38,5 @@ export function withoutResponses(content: JsonObject): JsonObject {
 
 /** Changes the objects in a list of an object; an object without the list stays. */
 function inList(owner: JsonObject, list: string, change: (entry: JsonObject) => JsonObject): JsonObject {
-  const entries: JsonValue | undefined = owner[list];
-  if (!Array.isArray(entries)) return owner;
-  const changed = entries.map((entry: JsonValue) => isJsonObject(entry) ? change(entry) : entry);
-  return mapMembers(owner, (name, value) => name === list ? changed : value);
+  return mapMembers(owner, (name, value) => name === list ? mapObjects(value, change) : value);
 }

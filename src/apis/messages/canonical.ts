@@ -1,10 +1,20 @@
 /** Canonical form of Messages requests. */
-import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectsIn,
+  plainText,
+  stringMember,
+} from "../../domain/json.ts";
+import {
+  callPlaces,
   type CanonicalForm,
   type CanonicalNames,
   mapMembers,
+  mapObjects,
   sortedResults,
+  without,
   withoutMember,
 } from "../canonical.ts";
 
@@ -23,10 +33,10 @@ export const messagesCanonical: CanonicalForm = {
 };
 
 function message(item: JsonObject, names: CanonicalNames): JsonObject {
-  return mapMembers(item, (name, value) => {
-    if (name !== "content" || !Array.isArray(value)) return value;
-    return value.map((entry) => isJsonObject(entry) ? block(entry, names) : entry);
-  });
+  return mapMembers(
+    item,
+    (name, value) => name === "content" ? mapObjects(value, (entry) => block(entry, names)) : value,
+  );
 }
 
 function block(entry: JsonObject, names: CanonicalNames): JsonObject {
@@ -47,51 +57,30 @@ function block(entry: JsonObject, names: CanonicalNames): JsonObject {
 }
 
 function withoutOutputs(item: JsonObject): JsonObject {
-  return mapMembers(item, (name, value) => {
-    if (name !== "content" || !Array.isArray(value)) return value;
-    return value.map((entry) =>
-      isJsonObject(entry) && entry.type === "tool_result"
-        ? mapMembers(entry, (inner, content) => inner === "content" ? undefined : content)
-        : entry
-    );
-  });
+  const withoutContent = (entry: JsonObject) =>
+    entry.type === "tool_result" ? without(entry, "content") : entry;
+  return mapMembers(item, (name, value) => name === "content" ? mapObjects(value, withoutContent) : value);
 }
 
 /** Sorts the results at the start of each message of the user by the uses that they answer. */
 function inCallOrder(messages: readonly JsonValue[]): readonly JsonValue[] {
-  let uses: ReadonlyMap<string, number> | null = null;
-  const ordered = messages.map((message) => {
-    if (!isJsonObject(message) || message.role !== "user" || !Array.isArray(message.content)) return message;
+  const uses = callPlaces(() =>
+    objectsIn(messages).flatMap(({ content }) => objectsIn(content))
+      .flatMap(({ type, id }) => type === "tool_use" ? [id] : [])
+  );
+  return mapObjects(messages, (message) => {
+    if (message.role !== "user" || !Array.isArray(message.content)) return message;
     const blocks: readonly JsonValue[] = message.content;
     const other = blocks.findIndex((block) => useAnswered(block) === null);
     const end = other < 0 ? blocks.length : other;
-    const content = sortedResults(
-      blocks,
-      (block, index) => index < end ? useAnswered(block) : null,
-      (id) => (uses ??= usesIn(messages)).get(id),
-    );
-    return content === blocks
-      ? message
-      : mapMembers(message, (name, value) => name === "content" ? content : value);
-  });
-  return ordered.every((message, index) => message === messages[index]) ? messages : ordered;
+    const content = sortedResults(blocks, (block, index) => index < end ? useAnswered(block) : null, uses);
+    return mapMembers(message, (name, value) => name === "content" ? content : value);
+  }) as readonly JsonValue[];
 }
 
 function useAnswered(block: JsonValue): string | null {
   if (!isJsonObject(block) || block.type !== "tool_result") return null;
   return stringMember(block, "tool_use_id") ?? "";
-}
-
-function usesIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
-  const uses = new Map<string, number>();
-  for (const message of messages) {
-    if (!isJsonObject(message) || !Array.isArray(message.content)) continue;
-    for (const block of message.content as readonly JsonValue[]) {
-      const id = isJsonObject(block) && block.type === "tool_use" ? stringMember(block, "id") : undefined;
-      if (id !== undefined && !uses.has(id)) uses.set(id, uses.size);
-    }
-  }
-  return uses;
 }
 
 /** Ignores `beta=true`: some clients add it to every beta request, others never; the API reads the header. */

@@ -1,11 +1,21 @@
 /** Canonical form of Responses requests. */
 import { words } from "../../domain/text.ts";
-import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectsIn,
+  plainText,
+  stringMember,
+} from "../../domain/json.ts";
+import {
+  callPlaces,
   type CanonicalForm,
   type CanonicalNames,
   mapMembers,
+  mapObjects,
   sortedResults,
+  without,
   withoutMember,
 } from "../canonical.ts";
 
@@ -41,24 +51,16 @@ export const responsesCanonical: CanonicalForm = {
 };
 
 function inCallOrder(input: readonly JsonValue[]): readonly JsonValue[] {
-  let calls: ReadonlyMap<string, number> | null = null;
-  return sortedResults(input, callAnswered, (id) => (calls ??= callsIn(input)).get(id));
+  const calls = callPlaces(() =>
+    objectsIn(input).flatMap((item) => callAnswered(item) === null ? [item.call_id] : [])
+  );
+  return sortedResults(input, callAnswered, calls);
 }
 
 function callAnswered(item: JsonValue): string | null {
   if (!isJsonObject(item) || !OUTPUTS.has(plainText(item.type))) return null;
   // An output of the older local shell names its call by its own id (protocol §2.1).
   return stringMember(item, item.type === "local_shell_call_output" ? "id" : "call_id") ?? "";
-}
-
-function callsIn(input: readonly JsonValue[]): ReadonlyMap<string, number> {
-  const calls = new Map<string, number>();
-  for (const item of input) {
-    if (!isJsonObject(item) || callAnswered(item) !== null) continue;
-    const id = stringMember(item, "call_id");
-    if (id !== undefined && !calls.has(id)) calls.set(id, calls.size);
-  }
-  return calls;
 }
 
 /** Types of items that the model writes and clients send back. Messages of the user have the same type. */
@@ -110,19 +112,16 @@ function isEcho(name: string, value: JsonValue): boolean {
 const OFTEN_EMPTY = new Set(["annotations", "logprobs"]);
 
 function withoutEmpty(parts: JsonValue): JsonValue {
-  if (!Array.isArray(parts)) return parts;
-  return parts.map((part: JsonValue) =>
-    !isJsonObject(part) ? part : mapMembers(
-      part,
-      (name, value) =>
-        OFTEN_EMPTY.has(name) && Array.isArray(value) && value.length === 0 ? undefined : value,
-    )
+  const isEmpty = (name: string, value: JsonValue) =>
+    OFTEN_EMPTY.has(name) && Array.isArray(value) && value.length === 0;
+  return mapObjects(
+    parts,
+    (part) => mapMembers(part, (name, value) => isEmpty(name, value) ? undefined : value),
   );
 }
 
 function withoutOutputs(item: JsonObject): JsonObject {
-  if (!OUTPUTS.has(plainText(item.type))) return item;
-  return mapMembers(item, (name, value) => name === "output" ? undefined : value);
+  return OUTPUTS.has(plainText(item.type)) ? without(item, "output") : item;
 }
 
 function isReference({ type, role }: JsonObject): boolean {
