@@ -1,6 +1,5 @@
 /** A wire API as the program uses it: requests, streams, errors, matching and rules. */
 import type { Item, Omission } from "../domain/event.ts";
-import type { RequestUsage } from "../domain/usage.ts";
 import type { ApiFailure } from "../domain/errors.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry, FoldNeeds } from "../domain/folded.ts";
@@ -243,8 +242,4 @@ export interface RunApi extends Api {
   accountOf(headers: Pick<Headers, "get">): string | null;
   /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history; the first piece has the fields. */
   piecesOf(fields: JsonObject, entries: readonly FoldedEntry[]): Iterable<BodyPiece>;
-  /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
-  classify(status: number, headers: Headers, bodyText: string): ApiFailure;
-  /** Token counts from a usage object; missing counts are 0. */
-  usageOf(usage: JsonObject): RequestUsage;
 }

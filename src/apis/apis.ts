@@ -4,7 +4,7 @@ import type { FoldNeeds } from "../domain/folded.ts";
 import type { Api, ApiName, RunApi } from "./api.ts";
 import { chatApi } from "./chat/api.ts";
 import { messagesApi } from "./messages/api.ts";
-import { CLIENT_ROUTES, type ClientRoute, DEFAULT_PROVIDER, type Provider, PROVIDERS } from "./providers.ts";
+import { CLIENT_ROUTES, type ClientRoute, DEFAULT_PROVIDER, providerRow } from "./providers.ts";
 import { responsesApi } from "./responses/api.ts";
 import type { StreamEvent } from "./stream.ts";
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
@@ -18,7 +18,7 @@ export const DEFAULT_API: RunApi = responsesApi;
 
 /** The API that runs use with a kind of provider. */
 export function apiOf(provider: ProviderKind): RunApi {
-  const { api } = rowOf(provider);
+  const { api } = providerRow(provider);
   return RUN_APIS.find(({ name }) => name === api) ?? DEFAULT_API;
 }
 
@@ -27,15 +27,8 @@ export function apiNamed(name: ApiName): Api {
 }
 
 export function foldNeedsOf(provider: ProviderKind): FoldNeeds {
-  return {
-    ...apiOf(provider).foldNeeds,
-    takesVisibleReasoning: rowOf(provider).takesVisibleReasoning,
-  };
-}
-
-/** Turns of later versions may name unknown kinds. */
-function rowOf(provider: ProviderKind): Provider {
-  return PROVIDERS[Object.hasOwn(PROVIDERS, provider) ? provider : DEFAULT_PROVIDER];
+  const { takesVisibleReasoning } = providerRow(provider);
+  return { ...apiOf(provider).foldNeeds, takesVisibleReasoning };
 }
 
 /** The API of a request's path, with or without query; `null` for a path of no known API. */

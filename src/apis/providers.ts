@@ -116,6 +116,11 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
   },
 };
 
+/** The row of a kind of provider; the default one for the unknown kinds that turns of later versions may name. */
+export function providerRow(provider: ProviderKind): Provider {
+  return PROVIDERS[Object.hasOwn(PROVIDERS, provider) ? provider : DEFAULT_PROVIDER];
+}
+
 /** The main provider of an API; `null` if no run uses the API. */
 export function usualProviderOf(api: ApiName): ProviderKind | null {
   return PROVIDER_KINDS.find((kind) => PROVIDERS[kind].api === api) ?? null;

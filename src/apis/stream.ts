@@ -210,8 +210,6 @@ export interface FaultWriter {
   readonly own: readonly string[];
   /** The error of an answer with this status, from 400 to 599; `about` is the reason of a 400. @default {no reason} */
   errorOf(status: number, about?: RefusedContent | null): ApiError;
-  /** The refusal with one of the codes of WebSockets, such as `previous_response_not_found`. */
-  refusalOf(code: string): FaultRefusal;
 }
 
 /** A refusal on purpose. */

@@ -8,7 +8,7 @@ import { RepriseError } from "../domain/errors.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { FoldTarget } from "../fold/guard.ts";
-import { apiOf } from "../apis/apis.ts";
+import { requestUsageOf } from "../apis/usage.ts";
 import { compactionDraft } from "./checkpoint.ts";
 import { targetOf } from "./next_request.ts";
 import type { OpenSession } from "./recover.ts";
@@ -143,7 +143,7 @@ function isOverLimit(turns: readonly Turn[], { limit }: Pick<AutoCompaction, "li
 function inputTokens(turn: Turn | undefined): number {
   if (turn?.kind !== "model") return 0;
   const usage = turn.events.findLast((event) => event.type === "provider_usage");
-  return usage === undefined ? 0 : apiOf(turn.fingerprint.provider).usageOf(usage.usage).input_tokens;
+  return usage === undefined ? 0 : requestUsageOf(turn.fingerprint.provider, usage.usage).input_tokens;
 }
 
 /**

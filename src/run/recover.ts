@@ -12,7 +12,7 @@ import type { SessionWriter } from "../store/write/writer.ts";
 import { type AttachedFile, attachmentEvent } from "./attachments.ts";
 import { type Emit, savedEvent } from "./events.ts";
 import { isAnswer } from "./outcome.ts";
-import { apiOf } from "../apis/apis.ts";
+import { requestUsageOf } from "../apis/usage.ts";
 
 /** The start of a run: a prompt of the user, or the unchanged history. */
 export type RunStart =
@@ -211,7 +211,7 @@ export function usageOfRun(turns: readonly Turn[], run: number): Usage {
     const counted = turn.events.findLast((event) => event.type === "provider_usage");
     total = addUsage(
       total,
-      counted === undefined ? UNCOUNTED : apiOf(turn.fingerprint.provider).usageOf(counted.usage),
+      counted === undefined ? UNCOUNTED : requestUsageOf(turn.fingerprint.provider, counted.usage),
     );
   }
   return total;

@@ -8,6 +8,8 @@ import type { Ports } from "../domain/ports.ts";
 import type { ResponseRecord, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
+import { classifyAnswer } from "../apis/failure.ts";
+import { requestUsageOf } from "../apis/usage.ts";
 import type { ApiKey, BuiltRequest, FinishedResponse, RunApi, StreamUpdate } from "../apis/api.ts";
 import { isServerFault } from "../apis/failure.ts";
 import { type EventStream, readEventStream, type RetryInfo, type StreamRead } from "../transport/exchange.ts";
@@ -115,7 +117,9 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     folded,
     without,
     failure: response?.failure ?? (error === null ? null : failureOfError(error)),
-    usage: usage === null ? draft === null ? NO_USAGE : UNCOUNTED : setup.api.usageOf(usage),
+    usage: usage === null
+      ? draft === null ? NO_USAGE : UNCOUNTED
+      : requestUsageOf(fingerprint.provider, usage),
   };
 }
 
@@ -194,7 +198,7 @@ async function readResponse(
     signal,
     clock: ports.clock,
     random: ports.random,
-    classify: (status: number, headers: Headers, body: string) => api.classify(status, headers, body),
+    classify: classifyAnswer,
     waitLimit,
     onRetry,
   };

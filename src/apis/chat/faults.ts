@@ -1,6 +1,6 @@
 /** Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6). */
 import { isJsonObject, type JsonObject, objectsIn } from "../../domain/json.ts";
-import { contentErrors, errorOf, refusalOf } from "../responses/faults.ts";
+import { contentErrors, errorOf } from "../responses/faults.ts";
 import {
   type EndingContext,
   type FaultWriter,
@@ -54,7 +54,6 @@ export const chatFaults: FaultWriter = {
   },
   own: [],
   errorOf: (status, about) => errorOf(status, about, CONTENT_ERRORS),
-  refusalOf,
 };
 
 const CONTENT_ERRORS = contentErrors("messages");

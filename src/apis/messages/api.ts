@@ -1,7 +1,6 @@
 /** The Anthropic Messages API, stateless: every request sends the whole history. */
 import { messagesCalls } from "./calls.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
-import { classifyAnswer } from "../failure.ts";
 import { apiHeaders, type RunApi } from "../api.ts";
 import { MessagesAssembler } from "./assembler.ts";
 import { messagesCanonical } from "./canonical.ts";
@@ -10,7 +9,6 @@ import { messagesEntryNamed, messagesRefusalOf } from "./refusal.ts";
 import { buildMessagesRequest, messagesPieces, messagesReasoningOf } from "./request.ts";
 import { messagesRules } from "./rules/check.ts";
 import { messagesStream } from "./stream.ts";
-import { messagesUsage } from "./usage.ts";
 
 const KEY_HEADER = "x-api-key";
 
@@ -65,6 +63,4 @@ export const messagesApi: RunApi = {
   entryNamed: messagesEntryNamed,
   newAssembler: () => new MessagesAssembler(),
   accountOf: (headers) => accountHash(null, headers.get("anthropic-workspace-id")),
-  classify: classifyAnswer,
-  usageOf: messagesUsage,
 };

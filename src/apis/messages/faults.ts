@@ -1,5 +1,4 @@
 /** Faulty answers of the Messages API: ends of streams, noise and error bodies (protocol §10, §11). */
-import { refusalOf } from "../responses/faults.ts";
 import { type JsonObject, objectMember, objectsIn } from "../../domain/json.ts";
 import { messagesStream } from "./stream.ts";
 import type { EndingContext, FaultWriter, RefusedContent, StreamEnding, StreamEvent } from "../stream.ts";
@@ -32,7 +31,6 @@ export const messagesFaults: FaultWriter = {
     };
   },
   own: ["529"],
-  refusalOf,
   errorOf: (status, about) => ({
     ...about === undefined || about === null
       ? ERRORS[status] ?? (status < 500 ? INVALID : BROKEN)

@@ -2,7 +2,6 @@
 import { responsesCalls } from "./calls.ts";
 import { accountHash, endpointHashes, type ProviderKind } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, plainText, stringMember } from "../../domain/json.ts";
-import { classifyAnswer } from "../failure.ts";
 import { openaiServers } from "../openai.ts";
 import { apiHeaders, type RunApi } from "../api.ts";
 import { ResponsesAssembler } from "./assembler.ts";
@@ -13,7 +12,6 @@ import { buildResponsesRequest, responsesPieces, responsesReasoningOf } from "./
 import { responsesRules } from "./rules/check.ts";
 import { responsesSocket } from "./socket/socket.ts";
 import { responsesStream } from "./stream.ts";
-import { responsesUsage } from "./usage.ts";
 
 /** OpenAI Responses, also of Azure and compatible servers (protocol §1–7, §12). */
 export const responsesApi: RunApi = {
@@ -54,8 +52,6 @@ export const responsesApi: RunApi = {
   entryNamed: responsesEntryNamed,
   newAssembler: () => new ResponsesAssembler(),
   accountOf: (headers) => accountHash(headers.get("openai-organization"), headers.get("openai-project")),
-  classify: classifyAnswer,
-  usageOf: responsesUsage,
 };
 
 /** Recognises a response, a compaction, a count of tokens, and an error without the `type` of another API. */

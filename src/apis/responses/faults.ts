@@ -44,7 +44,6 @@ export const responsesFaults: FaultWriter = {
   },
   own: ["failed"],
   errorOf,
-  refusalOf,
 };
 
 const errorAs = (code: string | null) => ({
@@ -192,7 +191,7 @@ const REFUSALS: Readonly<Record<string, Pick<ApiError, "message" | "param">>> = 
 };
 
 /** The refusal with a code of WebSockets (protocol §8.5), also for APIs without them. */
-export function refusalOf(code: string): FaultRefusal {
+export function socketRefusalOf(code: string): FaultRefusal {
   const { message, param } = REFUSALS[code] ?? { message: code, param: null };
   return {
     status: 400,

@@ -14,7 +14,7 @@ import type { Shown } from "../show/shown_session.ts";
 import type { Block } from "../transcript/blocks.ts";
 import { cacheNote } from "../transcript/cache_note.ts";
 import type { Fact, Transcript } from "../transcript/transcript.ts";
-import { anyUsage } from "../transcript/usage.ts";
+import { anyUsage } from "../../apis/usage.ts";
 import { pageHtml } from "./document.ts";
 import { fateTexts, reasoningFates } from "./reasoning_fate.ts";
 

@@ -15,7 +15,8 @@ import { type Block, type CallBlock, note } from "./blocks.ts";
 import { cacheNote } from "./cache_note.ts";
 import { inLineOrBelow, itemBlocks, reasoningKeys, resultBlock, shownCallId } from "./items.ts";
 import type { Entry, Transcript } from "./transcript.ts";
-import { anyUsage, usageText } from "./usage.ts";
+import { anyUsage } from "../../apis/usage.ts";
+import { usageText } from "./usage.ts";
 import { partsText } from "./words.ts";
 
 /** Earlier requests that one may extend: parallel conversations of a recording take turns. */

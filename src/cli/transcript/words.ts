@@ -14,7 +14,8 @@ import {
 import { counted } from "../../domain/text.ts";
 import type { DropReason } from "../../domain/turn.ts";
 import type { ShownTurn } from "../../store/read/show.ts";
-import { anyUsage, usageText } from "./usage.ts";
+import { anyUsage } from "../../apis/usage.ts";
+import { usageText } from "./usage.ts";
 
 /** An event in words. */
 export interface EventNote {
