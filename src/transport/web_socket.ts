@@ -111,7 +111,7 @@ export function openWebSocket(options: WebSocketOptions): Promise<Upgrade> {
     ws.on("unexpected-response", (request, response) => {
       release();
       const end = () => request.destroy();
-      const body = releasedBody(chunksOf(response, signal, end), () => {
+      const body = releasedBody(answerChunks(response, signal, end), () => {
         response.destroy();
         end();
       });
@@ -216,7 +216,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-async function* chunksOf(
+async function* answerChunks(
   response: IncomingMessage,
   signal: AbortSignal,
   release: () => void,

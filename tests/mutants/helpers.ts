@@ -8,7 +8,7 @@ const MODES = ["doors/recordings/record_modes_test.ts"];
 /** See the module. */
 export const HELPER_MUTANTS: readonly Mutant[] = [
   {
-    file: "src/fixture/serve/answering.ts",
+    file: "src/fixture/serve/faulty_answers.ts",
     text: "    replayer.markUsed(prepared);\n",
     replacement: "",
     promise: "rules.md: an exchange whose answer a fault replaced counts as used",
@@ -50,14 +50,14 @@ export const HELPER_MUTANTS: readonly Mutant[] = [
     area: SUITE,
   },
   {
-    file: "src/fixture/record/earlier_player.ts",
+    file: "src/fixture/record/earlier_replayer.ts",
     text: "    this.#broken.push(replayer);\n",
     replacement: "",
     promise: "rules.md: a request that is repeated after a fault is recorded once",
     area: FAULTS,
   },
   {
-    file: "src/fixture/record/earlier_player.ts",
+    file: "src/fixture/record/earlier_replayer.ts",
     text: "faultFor({ fixture: fixture.path, number })",
     replacement: "faultFor(null)",
     promise: "rules.md: record --fault breaks the exchange that the line names",

@@ -7,7 +7,7 @@ import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import { recordedRoutes } from "../../fixture/upstreams.ts";
 import type { ServedRequest } from "../../fixture/serve/answer.ts";
 import type { AnsweredEvent, ServeEvent } from "../../fixture/event.ts";
-import { startReplayServers } from "../../fixture/serve/server.ts";
+import { ReplayServers } from "../../fixture/serve/server.ts";
 import { openSuite } from "../../fixture/serve/suite.ts";
 import { runCommand } from "../../tools/shell/run_command.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
@@ -124,7 +124,7 @@ export async function runOnce(setup: CertifySetup, { fault, isOver }: RunOptions
     if (isOver(run(null), now())) left.abort(LEFT);
   };
   const { routes } = recordedRoutes([fixture]);
-  const servers = startReplayServers({
+  const servers = new ReplayServers({
     suite,
     pace: Infinity,
     faults: fault === null ? null : new TestFaults([fault]),

@@ -1,9 +1,7 @@
 /** The cells of a grid: exchanges of each kind, and the faults that have a place in their answers. */
 import { RepriseError } from "../../domain/errors.ts";
-import { concatBytes } from "../../domain/bytes.ts";
-import { applyFault } from "../../fixture/faults/apply.ts";
 import { parseFault } from "../../fixture/faults/fault.ts";
-import { faultLine, hasPlaceFor, NAMED_FAULTS, type NamedFault } from "../../fixture/faults/named.ts";
+import { applyNamed, faultLine, NAMED_FAULTS, type NamedFault } from "../../fixture/faults/named.ts";
 import type { Exchange } from "../../fixture/exchange.ts";
 import { type AnswerParts, answerParts, type ToolCall } from "./calls.ts";
 import type { CertifyFlags } from "./command.ts";
@@ -122,10 +120,10 @@ function cellFor(
   },
 ): Cell | null {
   const { number, request: { api }, answer } = exchange;
-  if (api === null || !hasPlaceFor(fault, answer, api)) return null;
+  const faulty = api === null ? null : applyNamed(answer, fault, api);
+  if (faulty === null) return null;
   const parsed = parseFault(fault.fault);
-  const { status, headers, steps } = applyFault(answer, parsed, api);
-  const body = concatBytes(steps.flatMap((step) => "bytes" in step ? [step.bytes] : []));
+  const { status, headers, body } = faulty;
   const sent = answerParts(exchange, status < 300 ? body : new Uint8Array(0));
   const retryAfterMs = parsed.kind === "status" ? waitOf(headers) : null;
   return {

@@ -2,10 +2,11 @@
 import { apiOf } from "../../apis/apis.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { type Fixture, playable } from "../../fixture/read.ts";
+import { playable } from "../../fixture/exchange.ts";
+import type { Fixture } from "../../fixture/read.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
-import { createPlayer } from "../../transport/player.ts";
+import { playInOrder } from "../../transport/player.ts";
 import type { FixtureFlags } from "../flags.ts";
 import type { MatchReport, ReportingSend } from "../../fixture/serve/replay_send.ts";
 import type { ComparedCall } from "./compared_send.ts";
@@ -65,7 +66,7 @@ export async function fixtureSend(
 ): Promise<ReportingSend> {
   if (match === "sequence") {
     const { ports: { clock } } = call;
-    return () => createPlayer(fixture.exchanges.map(playable), { clock });
+    return () => playInOrder(fixture.exchanges.map(playable), { clock });
   }
   const { comparedSend } = await import("./compared_send.ts");
   return await comparedSend(call, fixture, match);

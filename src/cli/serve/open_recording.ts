@@ -10,7 +10,7 @@ import { checkRules, mergeRules, refusedFlag } from "../../fixture/match/rules/m
 import type { MatchRules } from "../../fixture/file_schemas.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
-import { EarlierPlayer } from "../../fixture/record/earlier_player.ts";
+import { EarlierReplayer } from "../../fixture/record/earlier_replayer.ts";
 import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import type { OpenRecording } from "../../fixture/record/recordings.ts";
@@ -186,11 +186,11 @@ async function playerOf(
     readonly playing: PlayOptions;
     readonly fault: RecordFlags["fault"];
   },
-): Promise<EarlierPlayer> {
+): Promise<EarlierReplayer> {
   const unrecorded = before === null && test !== null
     ? { test, folders: [dirname(path)], recordCommand }
     : null;
-  return new EarlierPlayer({
+  return new EarlierReplayer({
     replayer: await createReplayer(before === null || !plays ? [] : [before], unrecorded),
     sends,
     test,

@@ -10,7 +10,7 @@ import { type Pace, parsePace } from "../../fixture/serve/play.ts";
 import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { ServeEvent } from "../../fixture/event.ts";
 import type { NumberedExchange } from "../../fixture/exchange.ts";
-import { type ReplayServersOptions, startReplayServers } from "../../fixture/serve/server.ts";
+import { ReplayServers, type ReplayServersOptions } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
 import type { Output } from "../output.ts";
@@ -197,7 +197,7 @@ function startServers(
     & Pick<ReplayServersOptions, "pace" | "faults" | "onEvent" | "onAnswered">,
 ): { readonly servers: RouteServers; readonly served: readonly ServedRoute[] } {
   const { port = 0, host, token } = flags;
-  const servers = startReplayServers(
+  const servers = new ReplayServers(
     {
       ...options,
       suite,

@@ -10,6 +10,7 @@ import type { ExchangeTimeline } from "../../schemas/fixtures.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { Exchange } from "../../fixture/exchange.ts";
 import { recordedDays, recordingOf } from "../../fixture/recordings.ts";
+import { answerChunks } from "../../transport/player.ts";
 import { type PrefixReport, prefixReport } from "../../run/verify.ts";
 import { type Block, type CallBlock, note } from "./blocks.ts";
 import { cacheNote } from "./cache_note.ts";
@@ -219,7 +220,7 @@ function answerBlocks(
   isError: boolean,
 ): Block[] {
   const { response, events } = timeline;
-  const first = exchange.answer.chunks[0]?.ms;
+  const first = exchange.answer.hasChunks ? answerChunks(exchange.answer)[0]?.ms : undefined;
   const facts = [
     `answer: ${response.status} ${response.content_type}`.trim(),
     `${counted(response.bytes, "byte")} in ${counted(response.chunks, "chunk")}`,
