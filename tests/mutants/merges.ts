@@ -50,8 +50,8 @@ export const MERGE_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/merge/arrange.ts",
-    text: "...(isFirst ? {} : { context: recording.context })",
-    replacement: "",
+    text: "context: isShared ? undefined : recording.context",
+    replacement: "context: undefined",
     promise: "fixtures.md: each recording has the values of its own machine",
     area: SIDES,
   },
