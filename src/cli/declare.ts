@@ -64,15 +64,9 @@ export type FlagsOf<Table> =
   };
 
 /** Members of a declaration that most flags lack. */
-export interface More {
-  readonly sources?: readonly ValueSource[];
-  readonly otherwise?: string;
-  readonly step?: StepUse;
-  /** As {@linkcode Flag.repeats}. @default {false} */
-  readonly repeats?: boolean;
-  readonly conflicts?: readonly string[];
-  readonly suggests?: readonly string[];
-}
+export type More = Partial<
+  Pick<Flag, "sources" | "otherwise" | "step" | "repeats" | "conflicts" | "suggests">
+>;
 
 /** A switch: `true`, or absent. */
 export function toggle(spec: string, about: string, more: More = {}): Flag<true | undefined> {
@@ -115,7 +109,7 @@ export function value<T>(
   read: Read<T>,
   more: More & { readonly fallback?: T } = {},
 ): Flag<T | undefined> {
-  return { ...declared<T | undefined>(spec, about, more), ...fallbackOf(more), read };
+  return { ...declared<T | undefined>(spec, about, more), read };
 }
 
 export function choice<const T extends string>(
@@ -136,7 +130,7 @@ export function choice<T extends string>(
   choices: readonly T[],
   more: More & { readonly fallback?: T } = {},
 ): Flag<T | undefined> {
-  return { ...declared<T | undefined>(spec, about, more), ...fallbackOf(more), choices };
+  return { ...declared<T | undefined>(spec, about, more), choices };
 }
 
 /** A repeatable flag: the values in their order. */
@@ -154,26 +148,8 @@ export function again<T>(
   return { ...flag, about, ...more };
 }
 
-function declared<T>(
-  spec: string,
-  about: string,
-  { sources = [], otherwise, step = true, repeats = false, conflicts = [], suggests }: More,
-): Flag<T> {
-  return {
-    spec,
-    about,
-    sources,
-    ...(otherwise === undefined ? {} : { otherwise }),
-    step,
-    repeats,
-    required: false,
-    conflicts,
-    ...(suggests === undefined ? {} : { suggests }),
-  };
-}
-
-function fallbackOf<T>({ fallback }: { readonly fallback?: T }): { fallback?: T } {
-  return fallback === undefined ? {} : { fallback };
+function declared<T>(spec: string, about: string, more: More & { readonly fallback?: T }): Flag<T> {
+  return { spec, about, sources: [], step: true, repeats: false, required: false, conflicts: [], ...more };
 }
 
 /** The environment variables that set a flag; the first that is set wins. */

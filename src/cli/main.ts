@@ -2,9 +2,10 @@ import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { collectOrphans } from "../tools/shell/children.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import { errorAtHome, homeIn } from "./hints.ts";
-import { livePorts, type LoadPriceTable, type ProgramPorts } from "./live_ports.ts";
+import { livePorts, type ProgramPorts } from "./live_ports.ts";
 import { withVerbFirst } from "./leading_flags.ts";
 import type { Verbs } from "./verbs.ts";
+import type { ProgramPart } from "./start/begin.ts";
 import { makeOutput } from "./context.ts";
 import { parseCall, splitCommand, withCommand } from "./program.ts";
 
@@ -102,12 +103,10 @@ function report(error: RepriseError, args: readonly string[], ports: ProgramPort
   }
 }
 
-/** Runs a command line with these verbs; resolves to its exit code. */
-export function startProcess(
-  args: readonly string[],
-  loadPriceTable: LoadPriceTable,
-  verbs: Verbs,
-): Promise<number> {
-  prepareProcess();
-  return main(args, livePorts(loadPriceTable), verbs);
+/** The part of the program that knows these verbs. */
+export function partWith(verbs: Verbs): ProgramPart["start"] {
+  return (args, loadPriceTable) => {
+    prepareProcess();
+    return main(args, livePorts(loadPriceTable), verbs);
+  };
 }

@@ -308,7 +308,7 @@ export interface RunEndedEvent extends EventBase {
   readonly error?: RunError;
 }
 
-/** Every event kind that this version writes. Files may hold others: see {@linkcode isKnownEventType}. */
+/** Every event kind that this version writes. Files may hold others, which might matter to the fold: `run` refuses them. */
 export type SessionEvent =
   | UserMessageEvent
   | AttachmentEvent
@@ -336,39 +336,6 @@ export type SessionEvent =
   | RunEndedEvent;
 
 export type EventType = SessionEvent["type"];
-
-/** Every kind once; the compiler keeps the table complete. */
-const KNOWN: Record<EventType, true> = {
-  user_message: true,
-  attachment: true,
-  assistant_message: true,
-  reasoning: true,
-  tool_call: true,
-  tool_result: true,
-  provider_item: true,
-  provider_usage: true,
-  history_compaction: true,
-  permission_decision: true,
-  replay_notice: true,
-  calls_as_text: true,
-  endpoint_notice: true,
-  result_elided: true,
-  compaction_withdrawn: true,
-  items_omitted: true,
-  omission_withdrawn: true,
-  session_fork: true,
-  branch_summary: true,
-  turn_replaced: true,
-  blob_lost: true,
-  session_renamed: true,
-  run_continued: true,
-  run_ended: true,
-};
-
-/** True for the event kinds of this version. An unknown kind might matter to the fold: `run` refuses it. */
-export function isKnownEventType(type: string): type is EventType {
-  return Object.hasOwn(KNOWN, type);
-}
 
 /** An event before it has its `seq`. */
 export type EventDraft = SessionEvent extends infer E ? E extends SessionEvent ? Omit<E, "seq"> : never

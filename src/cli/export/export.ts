@@ -12,7 +12,7 @@ import { OutputFile } from "../output_file.ts";
 import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../sessions.ts";
-import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import { changeDocument, plannedChanges } from "../dry_run.ts";
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */
 export async function exportVerb(
@@ -71,9 +71,7 @@ export async function exportVerb(
   };
   if (output.options.json) {
     const changes = plannedChanges("create", "file", toStdout ? [] : [file]);
-    output.json<"export">(
-      dryRun ? dryRunOf("export", changes, facts) : { ...facts, dry_run: false },
-    );
+    output.json<"export">(changeDocument({ verb: "export", dryRun, changes }, facts));
   } else {
     output.note(
       `${dryRun ? "would export" : "exported"} ${id}: ${counted(made.turns, "turn")}, ${

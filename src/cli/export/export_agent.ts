@@ -8,7 +8,7 @@ import { withoutOmitted } from "../../fold/omissions.ts";
 import { counted } from "../../domain/text.ts";
 import { readSession } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
-import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import { changeDocument, plannedChanges } from "../dry_run.ts";
 import { OutputFile } from "../output_file.ts";
 import { sessionArgument } from "../sessions.ts";
 import type { ExportFlags } from "./command.ts";
@@ -74,11 +74,8 @@ export function exportToAgent(
     lost,
   };
   if (output.options.json) {
-    output.json<"export-agent">(
-      dryRun
-        ? dryRunOf("export", plannedChanges("create", "file", [path]), facts)
-        : { ...facts, dry_run: false },
-    );
+    const changes = plannedChanges("create", "file", [path]);
+    output.json<"export-agent">(changeDocument({ verb: "export", dryRun, changes }, facts));
     return 0;
   }
   const counts = [

@@ -4,7 +4,7 @@ import { MAX_TITLE_LENGTH } from "../../domain/event.ts";
 import { readSessionTail } from "../../store/read/session.ts";
 import type { RenameFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
-import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import { changeDocument, plannedChanges } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { changeSession } from "../remote/open_writer.ts";
 import { sessionArgument } from "../sessions.ts";
@@ -37,11 +37,8 @@ export async function renameVerb(
     });
   if (output.options.json) {
     const facts = { session: id, title, before, changed };
-    output.json<"rename">(
-      dryRun
-        ? dryRunOf("rename", plannedChanges("append", "turn", before === title ? [] : [id]), facts)
-        : { ...facts, dry_run: false },
-    );
+    const changes = plannedChanges("append", "turn", before === title ? [] : [id]);
+    output.json<"rename">(changeDocument({ verb: "rename", dryRun, changes }, facts));
   } else if (dryRun) {
     output.text(`${id}: would be titled "${title}" instead of "${before}". Nothing was written.\n`);
   } else output.text(changed ? `${id}: titled "${title}"\n` : `${id}: has the title "${title}" already\n`);

@@ -21,7 +21,7 @@ import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { JsonDocument } from "../../schemas/schemas.ts";
 import { chosenSessions, requireOneOrAll } from "../sessions.ts";
-import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import { changeDocument, plannedChanges } from "../dry_run.ts";
 import type { PlannedChange } from "../../schemas/parts.ts";
 
 type RepairResult = JsonDocument<"repair-all">["sessions"][number];
@@ -48,9 +48,8 @@ export async function repairVerb(
   }
   const result = await repaired(context, { home, id, waitMs, dryRun, store });
   if (output.options.json) {
-    output.json<"repair">(
-      dryRun ? dryRunOf("repair", changesOf(result), result) : { ...result, dry_run: false },
-    );
+    const changes = changesOf(result);
+    output.json<"repair">(changeDocument({ verb: "repair", dryRun, changes }, result));
   } else output.text(resultText(result));
   return result.left.length > 0 ? 12 : 0;
 }
@@ -95,9 +94,8 @@ async function repairAll(
   const exitCode: ExitCode = ok ? 0 : 12;
   if (output.options.json) {
     const result = { ok, exit_code: exitCode, dry_run: dryRun, sessions, skipped, totals };
-    output.json<"repair-all">(
-      dryRun ? dryRunOf("repair", sessions.flatMap(changesOf), result) : { ...result, dry_run: false },
-    );
+    const changes = sessions.flatMap(changesOf);
+    output.json<"repair-all">(changeDocument({ verb: "repair", dryRun, changes }, result));
     return exitCode;
   }
   for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
@@ -251,7 +249,7 @@ async function liftQuarantine({ ports, output }: Context, lifting: Repairing): P
   if (output.options.json) {
     const facts = { session: id, lifted };
     const changes = plannedChanges("append", "turn", lifted.length === 0 ? [] : [id]);
-    output.json<"repair-lift">(dryRun ? dryRunOf("repair", changes, facts) : { ...facts, dry_run: false });
+    output.json<"repair-lift">(changeDocument({ verb: "repair", dryRun, changes }, facts));
   } else {
     const verb = dryRun ? "would be lifted" : "lifted";
     output.text(

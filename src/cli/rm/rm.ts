@@ -19,7 +19,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { TimeZone } from "../local_time.ts";
 import { shortSize } from "../readable.ts";
 import { sessionArgument } from "../sessions.ts";
-import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import { changeDocument, plannedChanges } from "../dry_run.ts";
 import { collectScratch } from "../test/scratch.ts";
 
 /** A session that `rm` removes: one that was named, or one that a rule chose. */
@@ -80,15 +80,9 @@ export async function rmVerb(
     }
   }
   if (output.options.json) {
-    output.json<"rm">(
-      dryRun
-        ? dryRunOf("rm", plannedChanges("remove", "session", free.map(({ id }) => id)), {
-          removed,
-          would_remove: free,
-          skipped,
-        })
-        : { removed, would_remove: [], skipped: left, dry_run: false },
-    );
+    const changes = plannedChanges("remove", "session", free.map(({ id }) => id));
+    const facts = { removed, would_remove: dryRun ? free : [], skipped: left };
+    output.json<"rm">(changeDocument({ verb: "rm", dryRun, changes }, facts));
     return 0;
   }
   for (const doomed of dryRun ? free : []) output.text(`${lineOf(doomed)}: would be removed${place.from}\n`);
@@ -195,15 +189,9 @@ async function removeUnused(context: Context, flags: RmFlags): Promise<ExitCode>
   const skipped = found.flatMap((each) => each.skipped);
   const exitCode = skipped.some(({ code }) => code.startsWith("storage_")) ? 14 : 0;
   if (output.options.json) {
-    output.json<"rm-unused">(
-      dryRun
-        ? dryRunOf("rm", plannedChanges("remove", "file", removed.map(({ path }) => path)), {
-          removed: [],
-          would_remove: removed,
-          skipped,
-        })
-        : { removed, would_remove: [], skipped, dry_run: false },
-    );
+    const changes = plannedChanges("remove", "file", removed.map(({ path }) => path));
+    const facts = { removed: dryRun ? [] : removed, would_remove: dryRun ? removed : [], skipped };
+    output.json<"rm-unused">(changeDocument({ verb: "rm", dryRun, changes }, facts));
     return exitCode;
   }
   for (const { kind, path } of removed) {

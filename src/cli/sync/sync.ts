@@ -15,7 +15,7 @@ import { lastTurnOf, readSession } from "../../store/read/session.ts";
 import { pendingNumbers } from "../../store/write/pending.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
 import { type Context, makeContext } from "../context.ts";
-import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import { changeDocument, plannedChanges } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { omittedNote } from "../omitted.ts";
 import type { JsonDocument } from "../../schemas/schemas.ts";
@@ -80,7 +80,7 @@ export async function syncVerb(
       ...plannedChanges("append", "turn", fetched > 0 ? [session] : []),
       ...plannedChanges("send", "turn", put > 0 ? [session] : []),
     ]);
-    output.json<"sync">(dryRun ? dryRunOf("sync", changes, facts) : { ...facts, dry_run: false });
+    output.json<"sync">(changeDocument({ verb: "sync", dryRun, changes }, facts));
   }
   return failures[0]?.exitCode ?? 0;
 }

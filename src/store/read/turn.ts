@@ -1,5 +1,5 @@
 /** Reads turns for a request: envelope, then shape. */
-import { isKnownEventType } from "../../domain/event.ts";
+import type { EventType } from "../../domain/event.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Mismatch } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
@@ -60,6 +60,10 @@ function judgeEnvelope({ value, newer, size }: Envelope): TurnVerdict {
     }
   }
   return { status: "ok", turn, size };
+}
+
+function isKnownEventType(type: string): type is EventType {
+  return Object.hasOwn(EVENT_SHAPES, type);
 }
 
 function isTurnKind(kind: string): kind is Turn["kind"] {
