@@ -2,7 +2,7 @@
 import type { SessionId } from "../domain/ids.ts";
 import { checkSeal } from "../domain/seal.ts";
 import type { Turn } from "../domain/turn.ts";
-import { parseTurn } from "../store/read/turn.ts";
+import { parseTurn, type TurnVerdict } from "../store/read/turn.ts";
 import { turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 
@@ -14,61 +14,53 @@ export const MOST_COPIES = 10;
 /** All copies of one turn that the remote has, the newest last. */
 export interface Copies {
   readonly number: number;
-  readonly bytes: readonly Uint8Array[];
+  readonly files: readonly { readonly bytes: Uint8Array; readonly read: TurnVerdict }[];
+  /** The newest intact one; `null` without one. */
+  readonly intact: { readonly turn: Turn; readonly bytes: Uint8Array } | null;
 }
 
 /** Reads all copies of a turn; one request if the first is intact. */
 export async function copiesOf(store: ObjectStore, id: SessionId, number: number): Promise<Copies> {
-  const first = await store.get(turnKey(id, number));
-  const bytes = first === null ? [] : [first.bytes];
-  // A replacement exists only beside a damaged turn.
-  if (first !== null && parseTurn(first.bytes).status === "ok") return { number, bytes };
-  for (let replacement = 1; replacement < MOST_COPIES; replacement++) {
+  const files: Copies["files"][number][] = [];
+  for (let replacement = 0; replacement < MOST_COPIES; replacement++) {
     const found = await store.get(turnKey(id, number, replacement));
-    if (found === null) break;
-    bytes.push(found.bytes);
+    if (found !== null) files.push({ bytes: found.bytes, read: parseTurn(found.bytes) });
+    // A replacement exists only beside a damaged turn.
+    if (replacement === 0 ? files[0]?.read.status === "ok" : found === null) break;
   }
-  return { number, bytes };
+  const intact = files.flatMap(({ bytes, read }) => read.status === "ok" ? [{ turn: read.turn, bytes }] : []);
+  return { number, files, intact: intact.at(-1) ?? null };
 }
 
 /**
- * Calls `load` for each number and yields the results in order. Loads one, then ever more at the same time, up to
+ * Calls `load` for each of `numbers` and yields the results in order. Loads one, then ever more at the same time, up to
  * {@linkcode AT_A_TIME}: a caller may need only the first.
  */
 export async function* prefetched<T>(
-  first: number,
-  last: number,
+  numbers: Iterable<number>,
   load: (number: number) => Promise<T>,
 ): AsyncGenerator<T> {
+  const waiting = Iterator.from(numbers);
   const loading: Promise<T>[] = [];
   let most = 1;
-  for (let number = first; number <= last || loading.length > 0;) {
-    while (number <= last && loading.length < most) {
-      const next = load(number++);
+  for (;;) {
+    while (loading.length < most) {
+      const { done, value } = waiting.next();
+      if (done) break;
+      const next = load(value);
       // Reported when its turn comes.
       next.catch(() => {});
       loading.push(next);
     }
     const next = loading.shift();
-    if (next !== undefined) yield await next;
+    if (next === undefined) return;
+    yield await next;
     most = Math.min(AT_A_TIME, most * 2);
   }
 }
 
-/** The newest intact copy of a turn; `null` without one. */
-export function newestIntactCopy({ bytes }: Copies): {
-  readonly turn: Turn;
-  readonly bytes: Uint8Array;
-} | null {
-  for (const file of bytes.toReversed()) {
-    const parsed = parseTurn(file);
-    if (parsed.status === "ok") return { turn: parsed.turn, bytes: file };
-  }
-  return null;
-}
-
 /** The sum of the newest copy that fits its own; `null` if there is no such turn, or all its copies are damaged. */
 export async function remoteSum(store: ObjectStore, id: SessionId, number: number): Promise<string | null> {
-  const { bytes } = await copiesOf(store, id, number);
-  return bytes.map((file) => checkSeal(file)).findLast((sum) => sum !== null) ?? null;
+  const { files } = await copiesOf(store, id, number);
+  return files.map(({ bytes }) => checkSeal(bytes)).findLast((sum) => sum !== null) ?? null;
 }

@@ -6,17 +6,16 @@ import { RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { encodeManifest, wholeManifest } from "../domain/manifest.ts";
+import { wholeManifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
 import { blobPath, blobsOf, type BlobUse, lostBlobsIn, publishBlob } from "../store/blobs.ts";
 import { isTaken, storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
-import { measureBytes, type SessionPaths, sessionPaths, turnPath } from "../store/layout.ts";
+import { type SessionPaths, sessionPaths, turnPath } from "../store/layout.ts";
 import { removeDirectory } from "../store/lifecycle/staging.ts";
 import { findLineage, type Lineage, LineageSearch } from "../store/read/lineage.ts";
 import { lastTurnOf, readHistory } from "../store/read/session.ts";
-import { parseTurn } from "../store/read/turn.ts";
 import { HistoryValidator } from "../store/read/validate.ts";
 import type { FileLock, LockOptions } from "../store/write/file_lock.ts";
 import { lockSession } from "../store/write/lock.ts";
@@ -25,12 +24,12 @@ import {
   claimName,
   orSyncFailed,
   quarantineTurn,
-  replaceCache,
+  replaceManifest,
   unlinkQuietly,
   writeTemporary,
 } from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
-import { type Copies, copiesOf, newestIntactCopy, prefetched } from "./copies.ts";
+import { type Copies, copiesOf, prefetched } from "./copies.ts";
 import { blobKey } from "./keys.ts";
 import type { ObjectStore, StoredObject } from "./object_store.ts";
 
@@ -71,7 +70,7 @@ export async function fetchTurns(
     makeMissingBlobs(ports, paths);
     return await fetchLocked(ports, store, { paths, last });
   } catch (error) {
-    if (isNew && lock !== null) removeEmpty(ports, home, { paths, lock });
+    if (isNew && lock !== null) removeEmpty(ports, home, paths, lock);
     throw storageError(error, `fetch session "${id}" from ${store.name}`, paths.root);
   } finally {
     lock?.release();
@@ -79,11 +78,7 @@ export async function fetchTurns(
 }
 
 /** Removes a directory that this call created and that got no turn. May fail: `rm --unused` removes it too. */
-function removeEmpty(
-  ports: Ports,
-  home: Home,
-  { paths, lock }: { readonly paths: SessionPaths; readonly lock: FileLock },
-): void {
+function removeEmpty(ports: Ports, home: Home, paths: SessionPaths, lock: FileLock): void {
   try {
     if (lastTurnOf(ports, paths) === 0) removeDirectory(ports, home, { path: paths.root, lock });
   } catch { /* The error of the fetch says more. */ }
@@ -117,7 +112,7 @@ export async function followRemote(
     let checked = 0;
     for await (const { blobs } of verifiedTurns(ports, store, { paths, here, last })) checked += blobs;
     await keep();
-    setAsideTurns(ports, paths, { after });
+    setAsideTurns(ports, paths, after);
     const { fetched, blobs } = await fetchLocked(ports, store, { paths, last });
     return { fetched, blobs: checked + blobs };
   } catch (error) {
@@ -131,30 +126,23 @@ export async function followRemote(
  * Moves the turns after turn `after` to `quarantine/`, the newest first, so that a kill leaves a whole session.
  * The caller holds the session's lock. Throws `session_damaged`, and the runtime's errors.
  */
-function setAsideTurns(
-  ports: Ports,
-  paths: SessionPaths,
-  { after }: { readonly after: number },
-): void {
+function setAsideTurns(ports: Ports, paths: SessionPaths, after: number): void {
   const late = readHistory(ports, paths).turns.slice(after).reverse();
   if (late.length === 0) return;
+  const { files } = ports;
   // It names the newest turn, and is made again from the turns.
-  if (ports.files.facts(paths.manifest) !== null) ports.files.unlink(paths.manifest);
-  orSyncFailed(() => ports.files.syncDirectory(paths.root));
+  if (files.facts(paths.manifest) !== null) files.unlink(paths.manifest);
+  orSyncFailed(() => files.syncDirectory(paths.root));
   for (const turn of late) {
-    setAside(ports, paths, turn);
-    orSyncFailed(() => ports.files.syncDirectory(paths.turns));
-  }
-}
-
-function setAside(ports: Ports, paths: SessionPaths, turn: { readonly turn: number; readonly sum: string }) {
-  const path = turnPath(paths, turn.turn);
-  try {
-    quarantineTurn(ports, paths, { turn, temporary: path });
-  } catch (error) {
-    if (!isTaken(error)) throw error;
-    // A killed call kept it: the name in quarantine holds the turn's sum.
-    ports.files.unlink(path);
+    const path = turnPath(paths, turn.turn);
+    try {
+      quarantineTurn(ports, paths, { turn, temporary: path });
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+      // A killed call kept it: the name in quarantine holds the turn's sum.
+      files.unlink(path);
+    }
+    orSyncFailed(() => files.syncDirectory(paths.turns));
   }
 }
 
@@ -166,10 +154,10 @@ async function fetchLocked(
   const { turns: here, manifestIsNewer } = readHistory(ports, paths);
   const fetched: Turn[] = [];
   let blobs = 0;
-  for await (const { turn, file, blobs: loaded } of verifiedTurns(ports, store, { paths, here, last })) {
+  for await (const { turn, bytes, blobs: loaded } of verifiedTurns(ports, store, { paths, here, last })) {
     // Before the first turn of another home has a name here.
     if (fetched.length === 0) forgetSaves(ports, paths);
-    const temporary = writeTemporary(ports, paths.root, { bytes: file, sync: true });
+    const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });
     try {
       claimName(ports, temporary, { path: turnPath(paths, turn.turn), directory: paths.turns });
     } catch (error) {
@@ -179,7 +167,12 @@ async function fetchLocked(
     fetched.push(turn);
     blobs += loaded;
   }
-  if (fetched.length > 0 && !manifestIsNewer) cacheManifest(ports, paths, [...here, ...fetched]);
+  const manifest = fetched.length === 0 ? null : wholeManifest(paths.id, [...here, ...fetched]);
+  if (manifest !== null && !manifestIsNewer) {
+    try {
+      replaceManifest(ports, paths, manifest);
+    } catch { /* The turns are durable, and the next reader makes it again from them. */ }
+  }
   return { fetched: fetched.length, blobs };
 }
 
@@ -188,38 +181,43 @@ interface MissingTurns {
   readonly paths: SessionPaths;
   /** All turns before them. */
   readonly here: readonly Turn[];
+  /** Number of the last of them. */
   readonly last: number;
 }
 
-/** Reads the turns after those in `here` from the remote, and fetches their blobs. */
+/** Reads the turns after those in `here` from the remote, verifies that each follows, and fetches its blobs. */
 async function* verifiedTurns(
   ports: Ports,
   store: ObjectStore,
-  { paths, here, last }: MissingTurns,
+  missing: MissingTurns,
 ): AsyncGenerator<{
   readonly turn: Turn;
-  readonly file: Uint8Array;
+  readonly bytes: Uint8Array;
   /** Number of blobs that were fetched for it. */
   readonly blobs: number;
 }> {
-  const first = here.length + 1;
-  const lineage = await lineageOf(ports, store, { paths, here, last });
-  const chain = new Chain(paths.id, store.name, { here, lineage });
+  const { paths, here } = missing;
+  const lineage = await lineageOf(ports, store, missing);
+  const validator = new HistoryValidator(paths.id, { lineage: () => lineage });
+  for (const turn of here) validator.advance(turn);
   const lost = lostBlobsIn(here);
   const loading = new BlobsAhead(ports, store, paths);
   const load = async (number: number) => {
     const copies = await copiesOf(store, paths.id, number);
-    const turn = newestIntactCopy(copies)?.turn;
-    for (const use of turn === undefined ? [] : blobsOf(turn)) {
+    for (const use of copies.intact === null ? [] : blobsOf(copies.intact.turn)) {
       if (use.bytes !== undefined && use.bytes <= MAX_AHEAD_BYTES) await loading.load(use);
     }
     return copies;
   };
-  for await (const copies of prefetched(first, last, load)) {
-    const { turn, file } = chain.next(copies);
+  for await (const copies of prefetched(numbersOf(missing), load)) {
+    const { turn, bytes } = followingCopy(validator, copies, { id: paths.id, remote: store.name });
     for (const sha256 of lostBlobsIn([turn])) lost.add(sha256);
-    yield { turn, file, blobs: await fetchBlobs(ports, loading, { paths, turn, lost }) };
+    yield { turn, bytes, blobs: await fetchBlobs(ports, loading, { paths, turn, lost }) };
   }
+}
+
+function* numbersOf({ here, last }: MissingTurns): Generator<number> {
+  for (let number = here.length + 1; number <= last; number++) yield number;
 }
 
 /** Blobs of turns that are loaded ahead, each once. */
@@ -240,96 +238,56 @@ class BlobsAhead {
   }
 
   /** Loads a blob; `null` if it is here already, or not on the remote. */
-  async load({ sha256, bytes }: Pick<BlobUse, "sha256" | "bytes">): Promise<StoredObject | null> {
+  async load({ sha256, bytes }: BlobUse): Promise<StoredObject | null> {
     if (this.isHere(sha256)) return null;
-    let loading = this.#loading.get(sha256);
-    if (loading === undefined) {
-      loading = this.#store.get(blobKey(this.#paths.id, sha256), undefined, bytes);
-      this.#loading.set(sha256, loading);
-    }
+    const loading = this.#loading.get(sha256) ??
+      this.#store.get(blobKey(this.#paths.id, sha256), undefined, bytes);
+    this.#loading.set(sha256, loading);
     return await loading;
   }
 
   /** Returns the blob, and keeps it no longer. */
-  async take(use: Pick<BlobUse, "sha256" | "bytes">): Promise<StoredObject | null> {
+  async take(use: BlobUse): Promise<StoredObject | null> {
     const found = await this.load(use);
     this.#loading.delete(use.sha256);
     return found;
   }
 }
 
-/** Replaces the manifest. May fail: the next reader makes it again from the turns. */
-function cacheManifest(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): void {
-  try {
-    const manifest = wholeManifest(paths.id, turns);
-    if (manifest === null) return;
-    const { bytes } = encodeManifest({ ...manifest, bytes: measureBytes(ports, paths) });
-    replaceCache(ports, paths.manifest, { bytes, directory: paths.root });
-  } catch { /* The turns are durable. */ }
-}
-
 /** The sessions that may have written the turns, found before any turn gets its number here. */
-async function lineageOf(
-  ports: Ports,
-  store: ObjectStore,
-  { paths, here, last }: MissingTurns,
-): Promise<Lineage> {
+async function lineageOf(ports: Ports, store: ObjectStore, missing: MissingTurns): Promise<Lineage> {
+  const { paths, here } = missing;
   if (here.some(({ session }) => session === paths.id)) return findLineage(ports, paths);
   const search = new LineageSearch(paths.id);
-  for await (
-    const copies of prefetched(here.length + 1, last, (number) => copiesOf(store, paths.id, number))
-  ) {
+  const load = (number: number) => copiesOf(store, paths.id, number);
+  for await (const { number, files, intact } of prefetched(numbersOf(missing), load)) {
     // Turns after a missing one are not fetched.
-    if (copies.bytes.length === 0) break;
-    const turn = newestIntactCopy(copies)?.turn as unknown as JsonObject | undefined;
-    const found = search.look(copies.number, turn ?? null);
+    if (files.length === 0) break;
+    const found = search.look(number, (intact?.turn ?? null) as JsonObject | null);
     if (found !== null) return found;
   }
   return search.end();
 }
 
-/** Verifies that each fetched turn follows the one before. */
-class Chain {
-  readonly #id: SessionId;
-  readonly #remote: string;
-  readonly #validator: HistoryValidator;
-
-  constructor(id: SessionId, remote: string, { here, lineage }: { here: readonly Turn[]; lineage: Lineage }) {
-    this.#id = id;
-    this.#remote = remote;
-    this.#validator = new HistoryValidator(id, { lineage: () => lineage });
-    for (const turn of here) this.#validator.advance(turn);
-  }
-
-  /** The newest intact copy, with its bytes. */
-  next({ number, bytes }: Copies): { readonly turn: Turn; readonly file: Uint8Array } {
-    let why = "is not on the remote";
-    for (const file of bytes.toReversed()) {
-      const parsed = parseTurn(file);
-      if (parsed.status === "ok") {
-        const { turn } = parsed;
-        const breach = this.#validator.check(turn).find(({ severity }) => severity === "error");
-        if (breach !== undefined) throw this.#refused(number, breach.message);
-        this.#validator.advance(turn);
-        return { turn, file };
-      }
-      why = parsed.message;
-      if (parsed.status === "newer") break;
-    }
-    throw this.#refused(number, why);
-  }
-
-  #refused(turn: number, why: string): RepriseError {
-    const [id, remote] = [this.#id, this.#remote];
-    return new RepriseError(
-      "session_damaged",
-      `Cannot fetch session "${id}": turn ${turn} on ${remote} ${why}`,
-      {
-        hint: `Repair it in a home that has turn ${turn}: reprise repair ${id}`,
-        details: { session: id, turn, remote },
-      },
-    );
-  }
+/** The newest usable copy of a turn, which must be the next one of the history. */
+function followingCopy(
+  validator: HistoryValidator,
+  { number, files }: Copies,
+  { id, remote }: { readonly id: SessionId; readonly remote: string },
+): { readonly turn: Turn; readonly bytes: Uint8Array } {
+  const refused = (why: string) =>
+    new RepriseError("session_damaged", `Cannot fetch session "${id}": turn ${number} on ${remote} ${why}`, {
+      hint: `Repair it in a home that has turn ${number}: reprise repair ${id}`,
+      details: { session: id, turn: number, remote },
+    });
+  const file = files.findLast(({ read }) => read.status !== "damaged") ?? files[0];
+  if (file === undefined) throw refused("is not on the remote");
+  const { read, bytes } = file;
+  if (read.status !== "ok") throw refused(read.message);
+  const breach = validator.check(read.turn).find(({ severity }) => severity === "error");
+  if (breach !== undefined) throw refused(breach.message);
+  validator.advance(read.turn);
+  return { turn: read.turn, bytes };
 }
 
 /** Fetches the blobs that a turn names and that are not here; returns their number. */
@@ -356,14 +314,11 @@ async function fetchBlobs(
       fetched += 1;
     } else if (needed) {
       const what = found === null ? "is not on the remote" : "has other bytes there";
-      throw new RepriseError(
-        "session_damaged",
-        `Cannot fetch session "${paths.id}": the blob ${sha256} ${what}`,
-        {
-          hint: `${by} of turn ${turn.turn} names it`,
-          details: { session: paths.id, turn: turn.turn, sha256 },
-        },
-      );
+      const { id } = paths;
+      throw new RepriseError("session_damaged", `Cannot fetch session "${id}": the blob ${sha256} ${what}`, {
+        hint: `${by} of turn ${turn.turn} names it`,
+        details: { session: id, turn: turn.turn, sha256 },
+      });
     }
   }
   return fetched;

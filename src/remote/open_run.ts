@@ -5,7 +5,7 @@ import type { Ports } from "../domain/ports.ts";
 import { isBetweenRuns, type Turn } from "../domain/turn.ts";
 import type { SessionPaths } from "../store/layout.ts";
 import { isSavedHere } from "../store/write/pending.ts";
-import { copiesOf, newestIntactCopy } from "./copies.ts";
+import { copiesOf } from "./copies.ts";
 import { turnKey } from "./keys.ts";
 import { localTurn } from "./push.ts";
 import type { ObjectStore } from "./object_store.ts";
@@ -63,7 +63,7 @@ function endsRun({ events }: Turn): boolean {
 export async function requireNoOpenRun(store: ObjectStore, id: SessionId, newest: number): Promise<void> {
   const ageMs = (await store.get(turnKey(id, newest)))?.ageMs ?? Infinity;
   if (ageMs >= ABANDONED_MS) return;
-  const turn = newestIntactCopy(await copiesOf(store, id, newest))?.turn;
+  const turn = (await copiesOf(store, id, newest)).intact?.turn;
   if (turn !== undefined && (endsRun(turn) || isBetweenRuns(turn))) return;
   const seconds = Math.round(ageMs / 1000);
   throw new RepriseError(

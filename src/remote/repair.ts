@@ -8,7 +8,7 @@ import { type SessionPaths, turnPath } from "../store/layout.ts";
 import { readTurn } from "../store/read/turn.ts";
 import type { IntactCopies } from "../store/repair/plan.ts";
 import { filesInTurns } from "../store/repair/turn_files.ts";
-import { type Copies, copiesOf, MOST_COPIES, newestIntactCopy, prefetched } from "./copies.ts";
+import { type Copies, copiesOf, MOST_COPIES, prefetched } from "./copies.ts";
 import { blobKey, removedKey, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { diverged } from "./push.ts";
@@ -39,10 +39,9 @@ export async function intactCopies(
   if (last !== undefined) requireEqual(both, store, await copiesOf(store, paths.id, last));
   const lacking = there.filter((number) => !here.has(number));
   const turns: IntactCopies["turns"][number][] = [];
-  for await (const copies of ofEach(lacking, (number) => copiesOf(store, paths.id, number))) {
-    const copy = newestIntactCopy(copies);
-    if (copy === null) continue;
-    turns.push({ ...copy, from: `${store.name}/${turnKey(paths.id, copies.number)}` });
+  for await (const copies of prefetched(lacking, (number) => copiesOf(store, paths.id, number))) {
+    const { number, intact } = copies;
+    if (intact !== null) turns.push({ ...intact, from: `${store.name}/${turnKey(paths.id, number)}` });
   }
   const blobs = new Map<string, { readonly bytes: Uint8Array; readonly from: string }>();
   for (const sha256 of namedIn([...here.values(), ...turns.map(({ turn }) => turn)])) {
@@ -73,8 +72,8 @@ export async function repairRemote(
   let newest: Copies | null = null;
   // The other turns cannot be put from here. A list may name a last turn far above the others.
   const numbers = [...both.here.keys()].filter((number) => number <= last).sort((a, b) => a - b);
-  for await (const copies of ofEach(numbers, (number) => copiesOf(store, id, number))) {
-    if (newestIntactCopy(copies) === null) damaged.push(copies);
+  for await (const copies of prefetched(numbers, (number) => copiesOf(store, id, number))) {
+    if (copies.intact === null) damaged.push(copies);
     else newest = copies;
   }
   if (newest !== null) requireEqual(both, store, newest);
@@ -94,7 +93,7 @@ export async function repairRemote(
     const read = readTurn(ports, path);
     if (read.status !== "ok") continue;
     const key = dryRun
-      ? turnKey(id, copies.number, copies.bytes.length)
+      ? turnKey(id, copies.number, copies.files.length)
       : await putCopy(store, id, { copies, turn: read.turn, bytes: ports.files.read(path) });
     if (key !== null) put.push(`${store.name}/${key}`);
   }
@@ -107,12 +106,12 @@ async function putCopy(
   id: SessionId,
   { copies, turn, bytes }: { readonly copies: Copies; readonly turn: Turn; readonly bytes: Uint8Array },
 ): Promise<string | null> {
-  for (let replacement = copies.bytes.length; replacement < MOST_COPIES; replacement++) {
+  for (let replacement = copies.files.length; replacement < MOST_COPIES; replacement++) {
     const key = turnKey(id, copies.number, replacement);
     if (await store.putNew(key, bytes) === "stored") return key;
     // The answer of an earlier attempt may be lost, or another home may repair the same turn.
-    const now = newestIntactCopy(await copiesOf(store, id, copies.number));
-    if (now !== null) return now.turn.sum === turn.sum ? key : null;
+    const { intact } = await copiesOf(store, id, copies.number);
+    if (intact !== null) return intact.turn.sum === turn.sum ? key : null;
   }
   return null;
 }
@@ -128,18 +127,13 @@ async function bothOf(ports: Ports, store: ObjectStore, paths: SessionPaths): Pr
 }
 
 /** Requires that an intact turn that both have is the same one: then those before it are the same too. */
-function requireEqual({ paths, here }: Both, { name }: ObjectStore, copies: Copies): void {
-  const there = newestIntactCopy(copies);
-  if (there === null || there.turn.sum === here.get(copies.number)?.sum) return;
-  throw diverged(paths.id, { parts: copies.number, remote: name });
+function requireEqual({ paths, here }: Both, { name }: ObjectStore, { number, intact }: Copies): void {
+  if (intact === null || intact.turn.sum === here.get(number)?.sum) return;
+  throw diverged(paths.id, { parts: number, remote: name });
 }
 
 /** Names of the blobs that turns need and that none of them records as lost. */
 function namedIn(turns: readonly Turn[]): Set<string> {
   const lost = lostBlobsIn(turns);
   return new Set(turns.flatMap(blobsOf).map(({ sha256 }) => sha256).filter((sha256) => !lost.has(sha256)));
-}
-
-async function* ofEach<Of, T>(values: readonly Of[], load: (value: Of) => Promise<T>): AsyncGenerator<T> {
-  yield* prefetched(0, values.length - 1, (index) => load(values[index] as Of));
 }

@@ -4,7 +4,6 @@ import { pendingNumbers } from "../write/pending.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
-import { encodeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { sessionEntries } from "../check/entries.ts";
 import { checkTurns } from "../check/turns.ts";
@@ -25,7 +24,7 @@ import { isLeftover, lookForDirectory, namesIn, readSafely } from "../read/safe_
 import { requireSession } from "../read/session.ts";
 import { MAX_TURN_BYTES } from "../read/turn_file.ts";
 import { inspectLock, lockSession } from "../write/lock.ts";
-import { orSyncFailed, replaceCache } from "../write/publish.ts";
+import { orSyncFailed, replaceManifest } from "../write/publish.ts";
 import { emptyDirectory, removeDirectory } from "./staging.ts";
 
 /**
@@ -120,8 +119,7 @@ function measureAgain(ports: Ports, paths: SessionPaths): void {
     const file = readManifest(ports, paths);
     if (file.status !== "ok" || file.manifest.bytes === undefined) return;
     const bytes = { ...file.manifest.bytes, blobs: measureBlobs(ports, paths) };
-    const encoded = encodeManifest({ ...file.manifest, bytes });
-    replaceCache(ports, paths.manifest, { bytes: encoded.bytes, directory: paths.root });
+    replaceManifest(ports, paths, { ...file.manifest, bytes });
   } catch {
     return;
   }

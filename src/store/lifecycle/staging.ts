@@ -69,8 +69,8 @@ export class Staging {
   async publish(manifest: Manifest): Promise<string> {
     const { files } = this.#ports;
     const { paths } = this;
-    const measured = { ...manifest, bytes: measureBytes(this.#ports, paths) };
-    this.write(paths.manifest, encodeManifest(measured).bytes);
+    const bytes = measureBytes(this.#ports, paths);
+    this.write(paths.manifest, encodeManifest({ ...manifest, bytes }).bytes);
     // Nobody sees the files before the rename, so all are synced at once: an fsync for each turn takes minutes for many.
     await syncFiles(this.#ports, this.#unsynced);
     for (const directory of [paths.blobs, paths.turns, paths.root]) {

@@ -6,11 +6,10 @@ import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { blobPath, publishBlob } from "../blobs.ts";
 import { sha256Hex } from "../../domain/hash.ts";
-import { encodeManifest } from "../../domain/manifest.ts";
 import { orStorageError } from "../fs_errors.ts";
 import { lastTurnOf, requireSession } from "../read/session.ts";
 import type { Home } from "../home.ts";
-import { measureBytes, type SessionPaths, sessionPaths } from "../layout.ts";
+import { type SessionPaths, sessionPaths } from "../layout.ts";
 import { inspectLock, lockedError, lockSession } from "../write/lock.ts";
 import { forgetSaves } from "../write/pending.ts";
 import {
@@ -19,7 +18,7 @@ import {
   keepAs,
   openQuarantine,
   orSyncFailed,
-  replaceCache,
+  replaceManifest,
   unlinkQuietly,
   writeTemporary,
 } from "../write/publish.ts";
@@ -114,10 +113,7 @@ function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan): void 
     }
   }
   for (const [path, mode] of plan.modes) files.setMode(path, mode);
-  if (plan.manifest !== null) {
-    const measured = { ...plan.manifest, bytes: measureBytes(ports, paths) };
-    replaceCache(ports, paths.manifest, { bytes: encodeManifest(measured).bytes, directory: paths.root });
-  }
+  if (plan.manifest !== null) replaceManifest(ports, paths, plan.manifest);
 }
 
 /** Writes a turn file, over an existing one if there is one. */

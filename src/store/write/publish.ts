@@ -3,10 +3,11 @@
  * fsync of the directory. Only then may the file be acknowledged. Replaced and late files go to `quarantine/`, from which
  * nothing is ever deleted.
  */
+import { encodeManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Files, Ports, WritableFile } from "../../domain/ports.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
 import { isTaken, isWithoutLinks, systemCode } from "../fs_errors.ts";
-import { DIRECTORY_MODE, FILE_MODE, type SessionPaths } from "../layout.ts";
+import { DIRECTORY_MODE, FILE_MODE, measureBytes, type SessionPaths } from "../layout.ts";
 import { chunksOf, namesIn } from "../read/safe_open.ts";
 
 /** Thrown instead of the cause if an fsync failed: the content of the disk is unknown, and nothing is retried. */
@@ -112,20 +113,21 @@ export function takeName(files: Files, temporary: string, path: string): void {
   }
 }
 
-/** Replaces `path` by `bytes` in one step and without any fsync: for caches only. `check` runs right before. */
-export function replaceCache(
+/**
+ * Replaces the manifest in one step and without any fsync, because it is a cache; measures the files if it has no `bytes`.
+ * `check` runs right before. Throws the runtime's errors.
+ */
+export function replaceManifest(
   ports: Ports,
-  path: string,
-  { bytes, directory, check }: {
-    readonly bytes: Uint8Array;
-    readonly directory: string;
-    readonly check?: () => void;
-  },
+  paths: SessionPaths,
+  manifest: Manifest,
+  check: () => void = () => {},
 ): void {
-  const temporary = writeTemporary(ports, directory, { bytes, sync: false });
+  const { bytes } = encodeManifest({ ...manifest, bytes: manifest.bytes ?? measureBytes(ports, paths) });
+  const temporary = writeTemporary(ports, paths.root, { bytes, sync: false });
   try {
-    check?.();
-    ports.files.rename(temporary, path);
+    check();
+    ports.files.rename(temporary, paths.manifest);
   } catch (error) {
     unlinkQuietly(ports.files, temporary);
     throw error;

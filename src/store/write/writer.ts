@@ -3,7 +3,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { BlobRef } from "../../domain/event.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { advanceManifest, encodeManifest, isOnlyLonger, type Manifest } from "../../domain/manifest.ts";
+import { advanceManifest, isOnlyLonger, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
@@ -31,7 +31,7 @@ import type { Home } from "../home.ts";
 import { measureBytes, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import type { LockOptions } from "./file_lock.ts";
 import { lockSession } from "./lock.ts";
-import { orSyncFailed, replaceCache, SyncFailed } from "./publish.ts";
+import { orSyncFailed, replaceManifest, SyncFailed } from "./publish.ts";
 import { resolvePending } from "./pending.ts";
 import type { TurnRemote } from "./turn_remote.ts";
 import { requireBlobs } from "./turn_blobs.ts";
@@ -382,11 +382,9 @@ export class SessionWriter {
     if (this.#history.manifestIsNewer || this.#manifest === null) return;
     try {
       if (this.#mayMiscount) this.#bytes = measureBytes(this.#ports, this.#paths);
-      const { bytes } = encodeManifest({ ...this.#manifest, bytes: this.#bytes });
-      const check = () => {
+      replaceManifest(this.#ports, this.#paths, { ...this.#manifest, bytes: this.#bytes }, () => {
         if (this.#held.moved() === "directory") throw new Error("The next append says why");
-      };
-      replaceCache(this.#ports, this.#paths.manifest, { bytes, directory: this.#paths.root, check });
+      });
     } catch { /* The turn is durable. */ }
   }
 }
