@@ -143,3 +143,18 @@ test.process("run --fixture ends with a miss if a real tool returns other output
   assert.deepEqual(warnings.map(({ rule }) => rule), ["tool_output_differs"]);
   assert.match(warnings[0].message, /recorded .*beta.*received .*gamma/);
 });
+
+test("a recorded body with an empty list of chunks is played whole", async () => {
+  await using sandbox = new Sandbox();
+  const folder = `${sandbox.directory}/kept`;
+  const [, , , last = ""] = [...Deno.readDirSync(`${FIRST}/exchanges`)].map(({ name }) => name).sort();
+  Deno.copyFileSync(`${FIRST}/exchanges/${last}/body`, `${sandbox.directory}/a.sse`);
+  assert.equal((await sandbox.call(["fixture", "import", `${sandbox.directory}/a.sse`, folder])).code, 0);
+  const [name = ""] = textsBelow(folder, "body").keys().filter((path) => path.endsWith("response.json"));
+  const response = JSON.parse(Deno.readTextFileSync(`${folder}/${name}`));
+  Deno.writeTextFileSync(`${folder}/${name}`, JSON.stringify({ ...response, chunks: [] }));
+  assert.equal((await sandbox.call(["fixture", "seal", folder])).code, 0);
+  const called = await sandbox.call(["run", "--new", "--fixture", folder, "--match", "sequence", "Go"]);
+  assert.equal(called.code, 0, called.stderr);
+  assert.match(called.stdout, /^Fixed: /);
+});
