@@ -223,6 +223,22 @@ served(
   },
 );
 
+/** Flags for a client in another directory than the recorder. */
+const ELSEWHERE = ["--rewrite-context", "--context", "cwd=/opt/shop", "--rules", "none"];
+withHome("an answer with the client's own paths ends as the recorded connection did", async (home) => {
+  const message = { ...CREATE, instructions: "<cwd>/srv/shop</cwd>", input: [PROMPT] };
+  const call = { ...SHELL_CALL, arguments: '{"command":"ls /srv/shop"}' };
+  const events = responseEvents("resp_1", [call]).slice(0, -1);
+  const response = { ended: "cut", terminal: false, close: { code: 1011, reason: "" } };
+  const header = { match: { normalize: ["cwd"] }, context: { cwd: "/srv/shop" } };
+  home.fixture("a", [socketExchange({ message, events, response })], header);
+  await using server = await Served.start(home, ["a"], { cwd: home.directory, flags: ELSEWHERE });
+  await using client = await SocketClient.open(`${server.origin}/v1`);
+  client.send({ ...message, instructions: "<cwd>/opt/shop</cwd>" });
+  assert.equal((await client.closed).code, 1011);
+  assert.match(client.texts.at(-1) ?? "", /ls \/opt\/shop/);
+});
+
 /** Faults, the events that a client gets, and the code with which the connection closes. */
 const ENDS: readonly (readonly [fault: string, events: readonly string[], code: number | null])[] = [
   ["close 1011 after 1 event", ["response.created"], 1011],
