@@ -8,8 +8,7 @@ import type {
   TurnedAwayEvent,
 } from "../../fixture/event.ts";
 import { MAX_DIFFERENCES } from "../../fixture/match/difference.ts";
-import { type DiscardReason, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
-import { secretLeft } from "../../fixture/record/secret_left.ts";
+import { type DiscardReason, secretLeft, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
 import { Tally } from "../../fixture/tally.ts";
 import type { Output } from "../output.ts";
 

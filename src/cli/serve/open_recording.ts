@@ -14,7 +14,7 @@ import { EarlierReplayer } from "../../fixture/record/earlier_replayer.ts";
 import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import type { OpenRecording } from "../../fixture/record/recordings.ts";
-import { openPatiently } from "../../fixture/record/exchange_file.ts";
+import { openPatiently } from "../../fixture/record/exchange_files.ts";
 import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
