@@ -13,7 +13,7 @@ import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import { EarlierReplayer } from "../../fixture/record/earlier_replayer.ts";
 import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
-import type { OpenRecording } from "../../fixture/record/recordings.ts";
+import type { OpenRecording } from "../../fixture/record/test_recordings.ts";
 import { openPatiently } from "../../fixture/record/exchange_files.ts";
 import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
@@ -125,7 +125,7 @@ async function begun(
     : await playerOf({ before, path }, { test, playing, sends, fault: flags.fault });
   // Players keep the values of both lists, so the new exchanges must have them too.
   const { values, tooShort } = secretEnvironment([...open, ...flags.notSecret ?? []]);
-  const writer = FixtureWriter.append(files, path, before, {
+  const writer = new FixtureWriter(files, path, before, {
     ...(test === null ? {} : { test }),
     created: clock.now(),
     producer: `reprise ${VERSION}`,

@@ -3,7 +3,7 @@ import { asRepriseError, type ErrorCode, type ExitCode, RepriseError } from "../
 import { totalCount } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
-import type { RecordingSummary } from "../../fixture/record/summaries.ts";
+import type { RecordingSummary } from "../../fixture/record/writer.ts";
 import type { Tally } from "../../fixture/tally.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";

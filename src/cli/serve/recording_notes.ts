@@ -2,7 +2,7 @@
 import { counted } from "../../domain/text.ts";
 import { isSet } from "../environment.ts";
 import type { RuleName } from "../../fixture/match/rules/match_rules.ts";
-import type { RecordingSummary } from "../../fixture/record/summaries.ts";
+import type { RecordingSummary } from "../../fixture/record/writer.ts";
 import type { LeftAlone } from "../../fixture/record/exchange_outcome.ts";
 import { CLIENT_ROUTES } from "../../apis/providers.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
