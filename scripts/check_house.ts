@@ -50,7 +50,7 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
     ),
     process: never(
       // The ports; programs that serve until a signal comes, which no step of a session test does; a change of directory.
-      /^src\/(?!(?:cli\/(?:live_ports|start\/(?:begin|streams)|serve\/(?:server_process|wrapped_command))|tools\/writing\/replace_file)\.ts$).*\.ts$/,
+      /^src\/(?!(?:cli\/(?:live_ports|start\/(?:begin|streams)|serve\/server_run)|tools\/writing\/replace_file)\.ts$).*\.ts$/,
       /\b(?:Deno|process)\.(?:exit|exitCode|stdin|cwd)\b/g,
       "take it from ProgramPorts of src/cli/live_ports.ts",
     ),
@@ -67,7 +67,7 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
     ),
     children: never(
       // The second waits for its child before anything else runs.
-      /^src\/(?!(?:tools\/shell\/children|cli\/serve\/git_status)\.ts$).*\.ts$/,
+      /^src\/(?!(?:tools\/shell\/children|cli\/serve\/machine_values)\.ts$).*\.ts$/,
       /\bnew Deno\.Command\b/g,
       "start it with spawn of src/tools/shell/children.ts, or as PID 1 its end may be missed",
     ),

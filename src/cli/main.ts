@@ -43,9 +43,9 @@ async function topicHelp(topic: string | undefined): Promise<string | null> {
     case "codes":
       return (await import("./help.ts")).codesHelp();
     case "faults":
-      return (await import("./serve/faults_help.ts")).faultsHelp();
+      return (await import("./serve/help_topics.ts")).faultsHelp();
     case "rules":
-      return (await import("./serve/rules_help.ts")).rulesHelp();
+      return (await import("./serve/help_topics.ts")).rulesHelp();
     default:
       return null;
   }

@@ -43,7 +43,7 @@ export const HELPER_MUTANTS: readonly Mutant[] = [
     area: SUITE,
   },
   {
-    file: "src/cli/serve/test_reports.ts",
+    file: "src/cli/serve/test_process.ts",
     text: "if (!allowUnused && messages.length === 0) messages.push(...unmetFaults",
     replacement: "if (false) messages.push(...unmetFaults",
     promise: "recording.md: a fault without effect fails its test",
@@ -78,7 +78,7 @@ export const HELPER_MUTANTS: readonly Mutant[] = [
     area: MODES,
   },
   {
-    file: "src/cli/serve/recording_end.ts",
+    file: "src/cli/serve/record_report.ts",
     text: "if (error === null && code === 0) {",
     replacement: "if (code === 0) {",
     promise: "recording.md: all and prune change the folder only if the recording succeeds",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutants.ts";
 /** See the module. */
 export const RECORDING_EDGES: readonly Mutant[] = [
   {
-    file: "src/cli/serve/open_recording.ts",
+    file: "src/cli/serve/recording_folder.ts",
     text: "again.leftBehind || headerSum(files, path) !== left",
     replacement: "again.leftBehind",
     promise: "fixtures.md: a recording that another program changed meanwhile is not continued",

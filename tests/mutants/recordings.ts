@@ -40,7 +40,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["cli/binary/suite_flag_test.ts"],
   },
   {
-    file: "src/cli/serve/server_process.ts",
+    file: "src/cli/serve/server_run.ts",
     text: "patience = setTimeout(kill, COMMAND_MS);",
     replacement: "patience = undefined;",
     promise: "recording.md: after SIGTERM, a wrapped command that stays is killed",

@@ -1,4 +1,5 @@
 /** Runs the command once, against a server of its own, and keeps what the server sees. */
+import { notStarted } from "../serve/server_run.ts";
 import { DUMMY_KEY } from "../../apis/known_upstreams.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { sha256Hex } from "../../domain/hash.ts";
@@ -20,10 +21,9 @@ import {
   bypassingVariables,
   clientEnvironment,
   dummyKeys,
-  notStarted,
   REPLAY_VARIABLE,
   type ServedRoute,
-} from "../serve/wrapped_command.ts";
+} from "../serve/client_environment.ts";
 import type { CertifyFlags } from "./command.ts";
 import { openPlace, type Place } from "./place.ts";
 

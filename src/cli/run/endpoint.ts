@@ -17,7 +17,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { AZURE_VERSION_VARIABLES, DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
-import type { ServedRoute } from "../serve/wrapped_command.ts";
+import type { ServedRoute } from "../serve/client_environment.ts";
 import type { Config } from "../config_file.ts";
 import { declaredSources, firstSetting, type Setting } from "../settings.ts";
 

@@ -15,9 +15,8 @@ import { readVariable, setVariables } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { refusedLine } from "./event_view.ts";
-import type { EventFlags } from "./server_process.ts";
-import { type ServerPlan, ServerRun } from "./server_run.ts";
-import { NO_RECORDING, TestEvents, testReport } from "./test_reports.ts";
+import { type EventFlags, type ServerPlan, ServerRun } from "./server_run.ts";
+import { NO_RECORDING, TestEvents, testReport } from "./test_process.ts";
 import {
   bypassingVariables,
   clientEnvironment,
@@ -25,7 +24,7 @@ import {
   missingKeys,
   REPLAY_VARIABLE,
   type ServedRoute,
-} from "./wrapped_command.ts";
+} from "./client_environment.ts";
 
 /** Values of `REPRISE_RECORD`, by which a process of tests records or plays; unset, it plays. */
 const MODES = ["new", "missing", "all", "prune"];

@@ -12,22 +12,26 @@ import { isCi } from "../environment.ts";
 import { planServer, type ServerActs, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { unrecordedApiNote } from "./recording_notes.ts";
-import { beginNote, preview } from "./recording_begin.ts";
-import { lossOf, reportEnd } from "./recording_end.ts";
+import { beginNote, lossOf, preview, reportEnd } from "./record_report.ts";
 import { EventView } from "./event_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { restoreVariables } from "./gateway.ts";
 import { markObsolete, obsoleteNotes } from "./obsolete.ts";
-import type { PlayOptions } from "./open_recording.ts";
-import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.ts";
+import { contentOf, openFolder, type PlayOptions, type RecordingFolder } from "./recording_folder.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { type PlannedRoutes, planRoutes } from "./record_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { type ModePlan, planMode } from "./record_mode.ts";
 import { fileError } from "../../store/fs_errors.ts";
-import type { TestReport, TestRequest } from "./test_process.ts";
-import { RECORD_AGAIN, RECORD_IN_CI, TestEvents, testReport } from "./test_reports.ts";
-import { clientEnvironment, missingKeys, type ServedRoute, unsetKeys } from "./wrapped_command.ts";
+import {
+  RECORD_AGAIN,
+  RECORD_IN_CI,
+  TestEvents,
+  type TestReport,
+  testReport,
+  type TestRequest,
+} from "./test_process.ts";
+import { clientEnvironment, missingKeys, type ServedRoute, unsetKeys } from "./client_environment.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
 export async function recordVerb(

@@ -1,24 +1,51 @@
-/** Folder of `record --out`: a fixture, or a folder with the fixtures of tests. */
+/**
+ * Folder of `record --out`: a fixture, or a folder with the fixtures of tests. Opening one for a recording takes its lock,
+ * removes what a killed recorder left, and verifies the fixture that is there.
+ */
 import type { Files } from "../../domain/ports.ts";
 import { refusedInFixture } from "../../fixture/files.ts";
 import { STAGING_FOLDER } from "../../fixture/format.ts";
-import { mergeRules } from "../../fixture/match/rules/match_rules.ts";
+import { checkRules, mergeRules, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
-import { readHeader } from "../../fixture/read.ts";
+import { type Fixture, readHeader } from "../../fixture/read.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
-import { TestRecordings } from "../../fixture/record/test_recordings.ts";
+import { type OpenRecording, TestRecordings } from "../../fixture/record/test_recordings.ts";
 import { upstreamsOf } from "../../fixture/upstreams.ts";
 import { isTestName } from "../../fixture/test_path.ts";
 import { fileError, orFileError } from "../../store/fs_errors.ts";
-import { requireUnlocked } from "../fixture_lock.ts";
+import { type FixtureLock, lockFixture, requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { type OpenOptions, openRecording } from "./open_recording.ts";
 import { readListed } from "./served_fixtures.ts";
+import { dirname } from "node:path";
+import { RepriseError } from "../../domain/errors.ts";
+import { sha256Hex } from "../../domain/hash.ts";
+import type { MatchRules } from "../../fixture/file_schemas.ts";
+import { TestFaults } from "../../fixture/faults/test_faults.ts";
+import { EarlierReplayer, type EarlierReplayerOptions } from "../../fixture/record/earlier_replayer.ts";
+import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
+import { openPatiently } from "../../fixture/record/exchange_files.ts";
+import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
+import { FixtureWriter } from "../../fixture/record/writer.ts";
+import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import type { CreateReplayer } from "../../fixture/serve/suite.ts";
+import { cleanUpFolder } from "../../fixture/clean_up.ts";
+import { secretEnvironment } from "../secret_environment.ts";
+import { VERSION } from "../../domain/version.ts";
+import type { RecordFlags } from "./command.ts";
+import { machineValues, parseContext } from "./machine_values.ts";
 
-/** Options of {@linkcode openFolder}. */
-export interface FolderOptions extends Omit<OpenOptions, "test"> {
-  /** True for a folder that holds the fixtures of tests, even if none is there yet. @default {false} */
-  readonly isSuite?: boolean;
+export interface FolderOptions {
+  readonly flags: RecordFlags;
+  readonly declared: MatchRules;
+  /** True to add to a fixture as well; false to accept only a folder that is new or empty. */
+  readonly grows: boolean;
+  /** False to leave out answers of the API with a status of 400 and up. */
+  readonly keepsErrors: boolean;
+  /** Plays exchanges; `null` to record every request. */
+  readonly playing: PlayOptions | null;
+  readonly onExchange: (event: ExchangeEvent) => void;
+  /** True for a folder that holds the fixtures of tests, even if none is there yet. */
+  readonly isSuite: boolean;
   /** Folder whose recordings the new ones will replace; these keep its match rules and its variables that are no secrets. */
   readonly replaces?: string;
 }
@@ -30,6 +57,18 @@ export interface RecordingFolder {
   readonly before: number;
   /** Variables with values that are too short to look for. */
   readonly tooShort: ReadonlySet<string>;
+}
+
+/** Options of a recording that plays what is there already, or what it records for a fault. */
+export interface PlayOptions {
+  /** False to play only what is recorded for a fault. */
+  readonly plays: boolean;
+  /** Returns false for a folder that is only read, because none of its requests is sent. */
+  readonly sendsFor: (path: string) => boolean;
+  readonly createReplayer: CreateReplayer;
+  readonly onPlayed: (event: ServeEvent) => void;
+  /** As {@linkcode ReplaySuiteOptions.recordCommand}. */
+  readonly recordCommand?: string;
 }
 
 /** Content of a folder before a recording. */
@@ -45,7 +84,8 @@ export interface FolderContent {
  * Opens the folder at `path`. Its first request decides whether it is a fixture or holds those of tests, unless it is one
  * of them already.
  *
- * @throws {RepriseError} as {@linkcode openRecording}.
+ * @throws {RepriseError} `usage` for a folder that cannot be recorded into, `fixture_locked`, `bad_fixture` for a damaged
+ * fixture, `storage_…`.
  */
 export async function openFolder(
   ports: ProgramPorts,
@@ -58,11 +98,11 @@ export async function openFolder(
     const kept = options.replaces === undefined
       ? {}
       : await keptBy(files, `${options.replaces}${at.slice(path.length)}`, options);
-    const recording = await openRecording(ports, at, { ...options, ...kept, test });
+    const recording = await openRecording(ports, at, test, { ...options, ...kept });
     for (const name of recording.tooShort) tooShort.add(name);
     return recording;
   };
-  const isSuite = options.isSuite === true ||
+  const isSuite = options.isSuite ||
     orFileError("look for fixtures", path, () => holdsTests(files, path));
   // Several processes record tests into one folder: none of them may lock it.
   const own = isSuite ? null : await opened(path, null);
@@ -81,8 +121,8 @@ export async function openFolder(
 async function keptBy(
   files: Files,
   path: string,
-  { declared, flags }: OpenOptions,
-): Promise<Partial<Pick<OpenOptions, "declared" | "flags">>> {
+  { declared, flags }: FolderOptions,
+): Promise<Partial<FolderOptions>> {
   if (files.facts(`${path}/fixture.json`) === null) return {};
   const { match, not_secret: open = [] } = readHeader(files, path);
   await compilePatterns(match?.replace ?? [], refusedInFixture(path));
@@ -108,15 +148,12 @@ export async function requireReplaceable(ports: ProgramPorts, path: string): Pro
 /**
  * Checks what {@linkcode openFolder} checks before it writes anything. The recordings of tests are not read.
  *
- * @throws {RepriseError} as {@linkcode openRecording}.
+ * @throws {RepriseError} as {@linkcode openFolder}.
  */
 export async function previewFolder(
   ports: ProgramPorts,
   path: string,
-  { grows, writes }: {
-    readonly grows: boolean;
-    readonly writes: boolean;
-  },
+  { grows, writes }: { readonly grows: boolean; readonly writes: boolean },
 ): Promise<void> {
   const { files } = ports;
   try {
@@ -168,4 +205,163 @@ function holdsTests(files: Files, path: string): boolean {
   ) ||
     // A recorder that is killed at its first or last step leaves the folder of a test empty.
     names.length > 0 && names.every((name) => isFolder(name) && files.list(`${path}/${name}`).length === 0);
+}
+
+/** Recording of a folder. */
+interface BegunRecording extends OpenRecording {
+  /** Fixture in the folder when the recording began; `null` if there was none. */
+  readonly before: Fixture | null;
+  /** Variables with values that are too short to look for. */
+  readonly tooShort: readonly string[];
+}
+
+/** Opens the folder of a test, or of requests without one. */
+async function openRecording(
+  ports: ProgramPorts,
+  path: string,
+  test: string | null,
+  options: FolderOptions,
+): Promise<BegunRecording> {
+  const { files } = ports;
+  const { grows, playing } = options;
+  try {
+    if (playing?.sendsFor(path) === false) {
+      requireRecordable(files, path, { grows, lock: null });
+      return await begun(ports, path, test, { ...options, lock: null, isNew: false });
+    }
+    await requireUnlocked(ports, path);
+    requireRecordable(files, path, { grows, lock: null });
+    const isNew = files.facts(path) === null;
+    const lock = await lockFixture(ports, path);
+    let isWhole = !lock.leftBehind;
+    try {
+      // Another recorder may have written since the first look.
+      requireRecordable(files, path, { grows, lock });
+      if (lock.leftBehind) cleanUpFolder(files, path);
+      isWhole = true;
+      return await begun(ports, path, test, { ...options, lock, isNew });
+    } catch (error) {
+      lock.release(isWhole);
+      throw error;
+    }
+  } catch (error) {
+    throw fileError(error, "begin the recording", path);
+  }
+}
+
+async function begun(
+  ports: ProgramPorts,
+  path: string,
+  test: string | null,
+  { flags, declared, keepsErrors, playing, onExchange, lock, isNew }: FolderOptions & {
+    /** `null` for a folder that is only read: no request is sent. */
+    readonly lock: FixtureLock | null;
+    /** True if the recording created the folder. */
+    readonly isNew: boolean;
+  },
+): Promise<BegunRecording> {
+  const { files, clock } = ports;
+  const before = readVerified(files, path, { isSettled: lock !== null });
+  const { match, not_secret: open = [] } = before?.header ?? {};
+  const context = parseContext(flags.context);
+  checkRules(mergeRules(match, declared), refusedFlag);
+  const player = playing === null ? null : await earlierPlayer({ before, path, test }, playing, {
+    sends: lock !== null,
+    faults: flags.fault === undefined ? null : new TestFaults(flags.fault),
+  });
+  // Players keep the values of both lists, so the new exchanges must have them too.
+  const { values, tooShort } = secretEnvironment([...open, ...flags.notSecret ?? []]);
+  const writer = new FixtureWriter(files, path, before, {
+    ...(test === null ? {} : { test }),
+    created: clock.now(),
+    producer: `reprise ${VERSION}`,
+    provider: flags.provider,
+    scrubber: createScrubber({
+      values: flags.token === undefined ? values : [...values, { name: "--token", value: flags.token }],
+    }),
+    notSecret: flags.notSecret,
+    keepCut: flags.keepCut === true,
+    // A kept error would be played from then on, and its request never sent again.
+    keepErrors: keepsErrors,
+    rules: new RecordedRules(
+      declared,
+      machineValues(ports, { context }),
+      before === null ? null : rulesBefore(before),
+      context,
+    ),
+    open: openPatiently,
+    onExchange,
+  });
+  let held = lock;
+  /** Sum of `fixture.json` at the last closing; `null` if there was none. */
+  let left: string | null = null;
+  return {
+    writer,
+    player,
+    began: clock.monotonic(),
+    before,
+    tooShort,
+    async close() {
+      const summary = await writer.close();
+      left = headerSum(files, path);
+      held?.release(writer.isWhole);
+      if (isNew) removeIfEmpty(files, path);
+      return summary;
+    },
+    async reopen() {
+      if (held === null) return;
+      try {
+        const again = await lockFixture(ports, path);
+        if (again.leftBehind || headerSum(files, path) !== left) {
+          again.release(!again.leftBehind);
+          throw changedMeanwhile(path);
+        }
+        held = again;
+      } catch (error) {
+        throw fileError(error, "continue the recording", path);
+      }
+    },
+  };
+}
+
+async function earlierPlayer(
+  { before, path, test }: {
+    readonly before: Fixture | null;
+    readonly path: string;
+    readonly test: string | null;
+  },
+  { plays, createReplayer, onPlayed, recordCommand }: PlayOptions,
+  options: Pick<EarlierReplayerOptions, "sends" | "faults">,
+): Promise<EarlierReplayer> {
+  const unrecorded = before === null && test !== null
+    ? { test, folders: [dirname(path)], recordCommand }
+    : null;
+  const replayer = await createReplayer(before === null || !plays ? [] : [before], unrecorded);
+  return new EarlierReplayer({ ...options, replayer, test, createReplayer, onEvent: onPlayed });
+}
+
+/** Returns the sum of `fixture.json`, which lists the sums of all other files; `null` if it cannot be read. */
+function headerSum(files: Files, path: string): string | null {
+  try {
+    return sha256Hex(files.read(`${path}/fixture.json`));
+  } catch {
+    return null;
+  }
+}
+
+/** Removes a folder without content. A folder that cannot be removed stays. */
+function removeIfEmpty(files: Files, path: string): void {
+  try {
+    if (files.list(path).length === 0) files.unlink(path);
+  } catch {
+    // Another recorder uses it, or removed it.
+  }
+}
+
+function changedMeanwhile(path: string): RepriseError {
+  return new RepriseError(
+    "bad_fixture",
+    `Cannot continue the recording "${path}": another program changed it since its last request`,
+    { hint: "Start record again with --append to add to what is there" },
+  );
 }

@@ -14,15 +14,21 @@ import { ReplayServers, type ReplayServersOptions } from "../../fixture/serve/se
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
 import type { Output } from "../output.ts";
-import type { EventOutput } from "./server_process.ts";
-import { planServer, type ServerPlan, ServerRun } from "./server_run.ts";
+import { type EventOutput, planServer, type ServerPlan, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
 import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
-import type { TestReport, TestRequest } from "./test_process.ts";
-import { NO_RECORDING, RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
+import {
+  NO_RECORDING,
+  RECORD_AGAIN,
+  RECORD_NEW,
+  TestEvents,
+  type TestReport,
+  testReport,
+  type TestRequest,
+} from "./test_process.ts";
 import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { EventView } from "./event_view.ts";
 import { readyLine, type ServeSummary, summaryLines } from "./serve_view.ts";
@@ -33,7 +39,7 @@ import {
   dummyKeys,
   REPLAY_VARIABLE,
   type ServedRoute,
-} from "./wrapped_command.ts";
+} from "./client_environment.ts";
 
 /** The most notes about fixtures of one kind. */
 const MAX_NOTES = 10;

@@ -28,7 +28,7 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
   }, "src/cli/a.ts:2 src/cli/a.ts:3 src/run/a.ts:1"],
   process: [{
     "src/cli/a.ts": "const typed = Deno.stdin;\nconst here = Deno.cwd();\nDeno.exit(1);\n",
-    "src/cli/serve/server_process.ts": "Deno.exit(1);\n",
+    "src/cli/serve/server_run.ts": "Deno.exit(1);\n",
     "src/tools/a.ts": "process.exitCode = 1;\n",
   }, "src/cli/a.ts:1 src/cli/a.ts:2 src/cli/a.ts:3 src/tools/a.ts:1"],
   environment: [{

@@ -1,9 +1,7 @@
-/** The wrapped command of a verb. It gets the terminal, and the verb waits for its end. */
-import { RepriseError } from "../../domain/errors.ts";
+/** Variables that lead the clients of a command, or of a process of tests, to our servers, and the keys that they start with. */
 import type { Route } from "../../fixture/loopback/route.ts";
-import { loopbackDirect } from "../../transport/proxy.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { readKey, readVariable } from "../environment.ts";
+import { readKey } from "../environment.ts";
 import {
   DUMMY_KEY,
   keysOf,
@@ -12,8 +10,6 @@ import {
   UPSTREAM_VARIABLES,
 } from "../../apis/known_upstreams.ts";
 import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
-import { spawn } from "../../tools/shell/children.ts";
-import type { GracefulShutdown } from "./server_process.ts";
 
 /** Variable that tells the program under test that its requests are answered from recordings: it is then `1`. */
 export const REPLAY_VARIABLE = "REPRISE_REPLAY";
@@ -86,54 +82,4 @@ export function missingKeys(
     return all.some((name) => (env(name) ?? readKey(name) ?? "") !== "") ? [] : all.slice(0, 1);
   });
   return Object.fromEntries(names.map((name) => [name, DUMMY_KEY]));
-}
-
-/**
- * Runs a command with our streams and our whole environment, `env` on top of it, and waits for its end. The signals of
- * `shutdown` go to the command.
- *
- * @returns its exit code; after a signal, 128 and the number of the signal.
- * @throws {RepriseError} `usage` if the command cannot be started.
- */
-export async function runWrapped(
-  command: readonly string[],
-  env: Readonly<Record<string, string>>,
-  shutdown: Pick<GracefulShutdown, "wrap">,
-): Promise<number> {
-  const child = started(command, env);
-  shutdown.wrap(child);
-  // After a signal, the runtime returns 128 and its number, as a shell does.
-  return (await child.status).code;
-}
-
-function started(
-  [name = "", ...args]: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Deno.ChildProcess {
-  try {
-    return spawn(name, {
-      args,
-      // The base URLs point to this machine, so no proxy may get the requests and their real keys.
-      env: { ...loopbackDirect(readVariable), ...env },
-      stdin: "inherit",
-      stdout: "inherit",
-      stderr: "inherit",
-    });
-  } catch (error) {
-    throw notStarted(name, error);
-  }
-}
-
-/** Returns the error for a command that the system does not start. */
-export function notStarted(name: string, error: unknown): RepriseError {
-  return new RepriseError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
-    hint: "Everything after -- is the command and its arguments; no shell parses it",
-    cause: error,
-  });
-}
-
-function whyNot(error: unknown): string {
-  if (error instanceof Deno.errors.NotFound) return "there is no such program";
-  if (error instanceof Deno.errors.PermissionDenied) return "it may not be executed";
-  return error instanceof Error ? error.message : String(error);
 }
