@@ -1,15 +1,15 @@
 /** The verb `record`: a proxy in front of an API that keeps the traffic as a fixture. */
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { Recorder } from "../../fixture/record/recorder.ts";
-import type { EndedTest } from "../../fixture/record/test_recordings.ts";
+import { Recorder, type RecorderOptions } from "../../fixture/record/recorder.ts";
+import type { EndedTest, TestRecordings } from "../../fixture/record/test_recordings.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import type { MatchRules } from "../../fixture/file_schemas.ts";
 import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import type { RecordFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { isCi } from "../environment.ts";
-import { planServer, type ServerActs, ServerRun } from "./server_run.ts";
+import { planServer, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { unrecordedApiNote } from "./recording_notes.ts";
 import { beginNote, lossOf, preview, reportEnd } from "./record_report.ts";
@@ -48,11 +48,8 @@ export async function recordVerb(
   const mode = await planMode(ports, flags);
   const { out, plays, sends } = mode;
   const played = plays ? contentOf(ports.files, out) : null;
-  const routes = await planRoutes(ports, flags, {
-    wraps: plan.leadsClients,
-    recorded: played?.baseUrls ?? new Map(),
-    sends,
-  });
+  const recorded = played?.baseUrls ?? new Map<string, string>();
+  const routes = await planRoutes(ports, flags, { wraps: plan.leadsClients, recorded, sends });
   const begin = { mode, played, upstreams: routes.upstreams };
   if (flags.dryRun === true) return await preview(context, { ...begin, command, flags });
 
@@ -70,42 +67,46 @@ export async function recordVerb(
     playing: await playOptions(ports, { flags, wraps, mode, view }),
     onExchange: (event) => view.add(event),
   });
-  const recorder = await listening(ports, { flags, folder, routes, view, answersChecks: mode.mode !== null });
+  const recorder = await listening(folder.recordings, {
+    ports,
+    routes: routes.routes,
+    port: flags.port ?? 0,
+    host: flags.host,
+    token: flags.token,
+    answersChecks: mode.mode !== null || flags.fault !== undefined,
+    onEvent: (event) => view.add(event),
+  });
   const served = servedRoutes(recorder);
   const environment = environmentOf(ports, served, isSuite);
-  const onReady: ServerActs["onReady"] = (base) => {
-    const led = served.length > 0 ? { environment } : {};
-    const ready = { ...base, out, before: folder.before, ...(plays ? { sends } : {}), ...led };
-    events.write(ready);
-    if (isSuite) output.json<"record-event">(ready);
-    else if (!wraps && !events.onStdout) output.note(beginNote({ ...begin, places: placesOf(recorder) }));
-    for (const note of readyNotes(routes, { flags, wraps, served })) output.note(note);
-  };
-  const ending = { recorder, folder, mode, marks: mode.mode === "missing" && sends };
-  let code = 0;
-  let thrown: RepriseError | null = null;
-  try {
-    code = await run.untilEnd(recorder, {
-      onReady,
-      ...(tests === null ? {} : { end: (request) => endRecorded(ports, request, { tests, ...ending }) }),
-      environment: {
-        ...environment,
-        // A recording plays without a key, but most clients do not start without a key.
-        ...(plays && (!sends || isCi(ports)) ? missingKeys(ports, served) : {}),
-        ...routes.tokenVariables,
-      },
-      // One of the routes uses this URL, or the user named another upstream.
-      unset: [OWN_URL_VARIABLE, ...routes.unset],
-    });
-  } catch (error) {
-    thrown = asRepriseError(error);
-  }
+  const ended = await run.untilEnd(recorder, {
+    onReady(base) {
+      const led = served.length > 0 ? { environment } : {};
+      const ready = { ...base, out, before: folder.before, ...(plays ? { sends } : {}), ...led };
+      events.write(ready);
+      if (isSuite) output.json<"record-event">(ready);
+      else if (!wraps && !events.onStdout) output.note(beginNote({ ...begin, places: placesOf(recorder) }));
+      for (const note of readyNotes(routes, { flags, wraps, served })) output.note(note);
+    },
+    ...(tests === null
+      ? {}
+      : { end: (request) => endRecorded(ports, request, { tests, recorder, folder, mode }) }),
+    environment: {
+      ...environment,
+      // A recording plays without a key, but most clients do not start without a key.
+      ...(plays && (!sends || isCi(ports)) ? missingKeys(ports, served) : {}),
+      ...routes.tokenVariables,
+    },
+    // One of the routes uses this URL, or the user named another upstream.
+    unset: [OWN_URL_VARIABLE, ...routes.unset],
+  }).then(
+    (code) => ({ code, thrown: null }),
+    (error) => ({ code: 0, thrown: asRepriseError(error) }),
+  );
   const exitCode = await reportEnd({ output, events }, await folder.recordings.close(), {
+    ...ended,
     mode,
-    code,
-    thrown,
     tally: view.tally,
-    unsetKeys: wraps && sends ? unsetKeys(ports, served, new Set(played?.baseUrls.keys())) : [],
+    unsetKeys: wraps && sends ? unsetKeys(ports, served, new Set(recorded.keys())) : [],
     variables: wraps ? served.map(({ route }) => route.variable) : null,
     tooShort: [...folder.tooShort],
     isReported: isSuite,
@@ -150,17 +151,17 @@ function readyNotes(
 async function endRecorded(
   ports: ProgramPorts,
   request: TestRequest,
-  { tests, recorder, folder, mode, marks }: {
+  { tests, recorder, folder, mode }: {
     readonly tests: TestEvents;
     readonly recorder: Recorder;
     readonly folder: RecordingFolder;
     readonly mode: ModePlan;
-    /** True to mark the exchanges that a passed test did not use as obsolete. */
-    readonly marks: boolean;
   },
 ): Promise<TestReport> {
   const { test } = request;
   const path = `${mode.out}/${test}`;
+  // Exchanges that a passed test did not use are marked as obsolete then.
+  const marks = mode.mode === "missing" && mode.sends;
   let ended: EndedTest | null = null;
   let refused: RepriseError | null = null;
   try {
@@ -205,33 +206,13 @@ function placesOf(recorder: Recorder): string {
   return variables.map(([name, url]) => `${name}=${url}`).join(" ");
 }
 
+/** Starts the recorder. Closes the recordings if it cannot listen. */
 async function listening(
-  ports: ProgramPorts,
-  {
-    flags: { port = 0, host, token, fault },
-    folder: { recordings },
-    routes: { routes },
-    view,
-    answersChecks,
-  }: {
-    readonly flags: RecordFlags;
-    readonly answersChecks: boolean;
-    readonly folder: RecordingFolder;
-    readonly routes: PlannedRoutes;
-    readonly view: EventView;
-  },
+  recordings: TestRecordings,
+  options: Omit<RecorderOptions, "recordings">,
 ): Promise<Recorder> {
   try {
-    return new Recorder({
-      ports,
-      recordings,
-      routes,
-      port,
-      host,
-      token,
-      answersChecks: answersChecks || fault !== undefined,
-      onEvent: (event) => view.add(event),
-    });
+    return new Recorder({ ...options, recordings });
   } catch (error) {
     await recordings.close();
     throw error;

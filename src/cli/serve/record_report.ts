@@ -37,10 +37,10 @@ export interface EndFacts {
   /** Variables with values that are too short to look for. */
   readonly tooShort: readonly string[];
   readonly tally: Tally;
-  /** Key variables that are not set and that requests need. @default {none} */
-  readonly unsetKeys?: readonly string[];
-  /** True if the loss of each test was reported at its end. @default {false} */
-  readonly isReported?: boolean;
+  /** Key variables that are not set and that requests need. */
+  readonly unsetKeys: readonly string[];
+  /** True if the loss of each test was reported at its end. */
+  readonly isReported: boolean;
 }
 
 /** Reports the end of a recording. @returns the exit code: that of the command first, then of the recording. */
@@ -50,9 +50,10 @@ export async function reportEnd(
   facts: EndFacts,
 ): Promise<ExitCode> {
   const { total: sums, tests, failedIn, unmetFaults } = summary;
-  const { mode, code, thrown, tooShort, tally, isReported = false } = facts;
+  const { mode, code, thrown, tally, isReported } = facts;
   const { out, plays, unsent } = mode;
   const { served: played, missed, turned_away } = tally.answers;
+  const members = { ...sums, tally };
   const failed = sums.failure === null ? null : fileError(sums.failure.error, "record", failedIn);
   let error = thrown ?? failed ??
     (isReported ? null : lossOf(tally, { ...facts, unsent, before: sums.before }));
@@ -72,7 +73,7 @@ export async function reportEnd(
   events.write({
     type: "record.ended",
     out,
-    ...membersOf({ ...sums, tally }),
+    ...membersOf(members),
     turned_away,
     ...(plays ? { played, missed, error_answers: tally.errorAnswers } : {}),
     ...(tests === null
@@ -81,26 +82,24 @@ export async function reportEnd(
     exit_code: exitCode,
   });
   const notes = [
-    exitCode === 0 ? null : unsetKeysNote(facts.unsetKeys ?? []),
+    exitCode === 0 ? null : unsetKeysNote(facts.unsetKeys),
     matchRulesNote(sums),
     withheldRulesNote(sums.withheldRules),
     alteredNote(sums.altered),
-    tooShortNote(tooShort),
+    tooShortNote(facts.tooShort),
     leftAloneNote(sums.leftAlone),
   ];
   for (const note of [...notes, ...changes]) if (note !== null) output.note(note);
   // Each test has reported its own, and the process of tests counts those of all its servers.
-  if (isReported) return output.closed ? output.closedExitCode : exitCode;
-  for (const fault of unmetFaults) output.note(unmetFaultNote(fault));
-  if (mode.into !== out && exitCode !== 0) {
-    output.note(`nothing in "${out}" was replaced`);
-    return output.closed ? output.closedExitCode : exitCode;
+  if (!isReported) {
+    for (const fault of unmetFaults) output.note(unmetFaultNote(fault));
+    const answered = (plays ? `${played} played, ` : "") + (missed === 0 ? "" : `${missed} missed, `);
+    output.note(
+      mode.into !== out && exitCode !== 0
+        ? `nothing in "${out}" was replaced`
+        : `${answered}${endLine(members, out, tests?.length ?? null)}`,
+    );
   }
-  const kept = endLine({ ...sums, tally }, {
-    out,
-    tests: tests === null ? "" : ` of ${counted(tests.length, "test")}`,
-  });
-  output.note((plays ? `${played} played, ` : "") + (missed === 0 ? "" : `${missed} missed, `) + kept);
   return output.closed ? output.closedExitCode : exitCode;
 }
 
@@ -118,14 +117,16 @@ function membersOf({ before, tally, redactions, altered, ...summary }: Recording
 
 function endLine(
   { before, tally: { exchanges: { published, over_socket, dropped } }, redactions }: RecordingSummary,
-  { out, tests }: { readonly out: string; readonly tests: string },
+  out: string,
+  tests: number | null,
 ): string {
   const replaced = totalCount(redactions);
   const exchanges = counted(published, "exchange") +
     (over_socket === 0 ? "" : ` (${over_socket} over WebSocket)`);
+  const of = tests === null ? "" : ` of ${counted(tests, "test")}`;
   return (before === 0
-    ? `recorded ${exchanges}${tests} into "${out}"`
-    : `added ${exchanges} to the ${before}${tests} in "${out}"`) +
+    ? `recorded ${exchanges}${of} into "${out}"`
+    : `added ${exchanges} to the ${before}${of} in "${out}"`) +
     (dropped === 0 ? "" : `, ${dropped} left out`) +
     (replaced === 0 ? "" : `, ${counted(replaced, "secret")} replaced`);
 }
