@@ -1,7 +1,7 @@
 /** Output of `serve` for people before and after the requests. */
 import { counted } from "../../domain/text.ts";
 import type { EventOf } from "../../fixture/event.ts";
-import { TIERS } from "../../fixture/match/tiers.ts";
+import { TIERS } from "../../fixture/match/modes.ts";
 import type { RecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { SuiteFixture } from "../../fixture/serve/suite.ts";
 import { unmetFaultNote } from "./recording_notes.ts";
