@@ -88,28 +88,19 @@ const CONTEXT_OVERFLOW =
  * event stream, whatever error its body holds.
  */
 export function classifyAnswer(status: number, headers: Headers, bodyText: string): ApiFailure {
-  const facts = errorFactsOf(bodyText);
-  const said = facts?.message ?? null;
+  const body = parsedObject(bodyText);
+  const facts = (body === null ? undefined : errorFactsIn(body)) ?? NO_FACTS;
+  const said = facts.message === null ? excerptOf(bodyText) : oneLine(facts.message);
   if (status < 400) {
     const contentType = headers.get("content-type")?.split(";")[0]?.trim();
-    return failure({
-      code: "bad_stream",
-      message: `The server answered with ${
-        contentType ? quoted(contentType) : "no content type"
-      } instead of "text/event-stream": ${said === null ? excerptOf(bodyText) : oneLine(said)}`,
-      status,
-      facts: facts ?? NO_FACTS,
-      retryable: false,
-    });
+    const got = contentType ? quoted(contentType) : "no content type";
+    const message = `The server answered with ${got} instead of "text/event-stream": ${said}`;
+    return failure("bad_stream", message, { status, facts, retryable: false });
   }
-  const code = codeOfStatus(status, facts ?? NO_FACTS);
-  return failure({
-    code,
-    message: `${LEAD[code] ?? "The API failed"} (HTTP ${status}${labelOf(facts ?? NO_FACTS)}): ${
-      said === null ? excerptOf(bodyText) : oneLine(said)
-    }`,
+  const code = codeOfStatus(status, facts);
+  return failure(code, `${LEAD[code] ?? "The API failed"} (HTTP ${status}${labelOf(facts)}): ${said}`, {
     status,
-    facts: facts ?? NO_FACTS,
+    facts,
     retryable: code !== "quota_exhausted" &&
       (status === 408 || status === 409 || status === 429 || status >= 500),
   });
@@ -125,10 +116,7 @@ export function classifyErrorEvent(event: JsonObject): ApiFailure {
   const isStatus = typeof status === "number" && status >= 400 && status <= 599;
   const code = codeOfWords(facts) ?? (isStatus ? codeOfStatus(status, facts) : "provider_failed");
   const said = facts.message === null ? "it gave no reason" : oneLine(facts.message);
-  return failure({
-    code,
-    message: `${LEAD[code] ?? "The API failed"} (in the stream${labelOf(facts)}): ${said}`,
-    status: null,
+  return failure(code, `${LEAD[code] ?? "The API failed"} (in the stream${labelOf(facts)}): ${said}`, {
     facts,
     retryable: code === "rate_limited" || code === "provider_failed",
   });
@@ -144,12 +132,17 @@ export function brokenFailure(start: string): ApiFailure {
   return ownFailure("bad_stream", `The stream holds an event that is not a JSON object: ${quoted(start)}`);
 }
 
+/** The failure of a stream that repeats itself or lost an event: what it showed is not what the model said. */
+export function damagedFailure(what: string): ApiFailure {
+  return ownFailure("bad_stream", `The stream ${what}`);
+}
+
 /** A failure that the program itself found in the stream. */
 export function ownFailure(
   code: "stream_cut" | "bad_stream" | "provider_failed",
   message: string,
 ): ApiFailure {
-  return failure({ code, message, status: null, facts: NO_FACTS, retryable: code !== "bad_stream" });
+  return failure(code, message, { facts: NO_FACTS, retryable: code !== "bad_stream" });
 }
 
 const LEAD: { readonly [code in ErrorCode]?: string } = {
@@ -162,24 +155,13 @@ const LEAD: { readonly [code in ErrorCode]?: string } = {
   provider_failed: "The provider failed",
 };
 
-function failure(
-  parts: {
-    readonly code: ErrorCode;
-    readonly message: string;
-    readonly status: number | null;
-    readonly facts: ErrorFacts;
-    readonly retryable: boolean;
-  },
-): ApiFailure {
-  return {
-    code: parts.code,
-    message: parts.message,
-    status: parts.status,
-    providerCode: parts.facts.code,
-    providerType: parts.facts.type,
-    param: parts.facts.param,
-    retryable: parts.retryable,
-  };
+function failure(code: ErrorCode, message: string, { status = null, facts, retryable }: {
+  readonly status?: number | null;
+  readonly facts: ErrorFacts;
+  readonly retryable: boolean;
+}): ApiFailure {
+  const { code: providerCode, type: providerType, param } = facts;
+  return { code, message, status, providerCode, providerType, param, retryable };
 }
 
 function codeOfStatus(status: number, facts: ErrorFacts): ErrorCode {
@@ -206,11 +188,6 @@ export function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
   const known = CODES.get(code) ?? CODES.get(type);
   if (known !== undefined && known !== "request_refused") return known;
   return message !== null && CONTEXT_OVERFLOW.test(message) ? "context_overflow" : known;
-}
-
-function errorFactsOf(bodyText: string): ErrorFacts | undefined {
-  const body = parsedObject(bodyText);
-  return body === null ? undefined : errorFactsIn(body);
 }
 
 /** Types of the events around an error, which say nothing about it. */

@@ -5,8 +5,8 @@ import type { Mutant } from "./mutants.ts";
 export const WIRE_MUTANTS: readonly Mutant[] = [
   {
     file: "src/apis/messages/assembler.ts",
-    text: "if (this.#message.begun.has(index)) return",
-    replacement: "if (false) return",
+    text: "if (this.#message.begun.has(index)) {",
+    replacement: "if (false) {",
     promise: "protocol.md: a content block that begins twice shows a doubled stream",
     area: ["doors/wire/streams_test.ts"],
   },

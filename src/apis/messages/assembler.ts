@@ -3,6 +3,7 @@
  * are for the screen only.
  */
 import * as z from "zod";
+import type { ApiFailure } from "../../domain/errors.ts";
 import { exactValue, objectOf, withMembers } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
@@ -12,7 +13,7 @@ import {
   objectMember,
   stringMember,
 } from "../../domain/json.ts";
-import { brokenFailure, classifyErrorEvent, cutFailure, ownFailure } from "../failure.ts";
+import { brokenFailure, classifyErrorEvent, cutFailure, damagedFailure } from "../failure.ts";
 import { quoted } from "../message.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
 import type { DeltaEvent, ItemEndEvent, ItemEvent, ResponseEvent, StreamEvent } from "../stream.ts";
@@ -55,7 +56,7 @@ export class MessagesAssembler implements Assembler {
   feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[] {
     const { event: name, data } = event;
     if (this.#finished) return NOTHING;
-    if (this.#broken !== undefined) return this.#finishBroken(this.#broken);
+    if (this.#broken !== undefined) return this.#fail(brokenFailure(this.#broken));
     if (data === "") return NOTHING;
     let payload: unknown;
     try {
@@ -64,7 +65,7 @@ export class MessagesAssembler implements Assembler {
       this.#broken = data.slice(0, 80);
       return NOTHING;
     }
-    if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
+    if (!isJsonObject(payload)) return this.#fail(brokenFailure(data.slice(0, 80)));
     const read = readMessagesEvent(payload, name);
     this.hasBegun ||= read.kind === "delta" || read.kind === "item" ||
       read.kind === "response" && read.items.length > 0;
@@ -75,11 +76,7 @@ export class MessagesAssembler implements Assembler {
 
   end(): readonly StreamUpdate[] {
     if (this.#finished) return NOTHING;
-    return this.#finish({
-      status: "cut",
-      refused: false,
-      failure: cutFailure(),
-    });
+    return this.#finish({ status: "cut", failure: cutFailure() });
   }
 
   #take(event: StreamEvent): readonly StreamUpdate[] {
@@ -97,7 +94,7 @@ export class MessagesAssembler implements Assembler {
       case "end":
         return this.#stop(data);
       case "error":
-        return this.#finish({ status: "failed", refused: false, failure: classifyErrorEvent(data) });
+        return this.#fail(classifyErrorEvent(data));
       default:
         return NOTHING;
     }
@@ -109,7 +106,7 @@ export class MessagesAssembler implements Assembler {
     if (this.#started && id === this.#message.id) {
       return this.#message.begun.size === 0
         ? NOTHING
-        : this.#finishDoubled("begins the message again after its blocks");
+        : this.#fail(damagedFailure("begins the message again after its blocks"));
     }
     const again = this.#started;
     this.#started = true;
@@ -161,7 +158,9 @@ export class MessagesAssembler implements Assembler {
       this.#message.skipped.add(index);
       return NOTHING;
     }
-    if (this.#message.begun.has(index)) return this.#finishDoubled(`begins content block ${index} twice`);
+    if (this.#message.begun.has(index)) {
+      return this.#fail(damagedFailure(`begins content block ${index} twice`));
+    }
     this.#message.begun.add(index);
     const ended = this.#endGiven(index);
     const block = new OpenBlock(start);
@@ -198,7 +197,7 @@ export class MessagesAssembler implements Assembler {
   /** An event about a block that is not open: its content has no place, or is there already. */
   #outside(index: number, does: string): readonly StreamUpdate[] {
     if (this.#message.skipped.has(index)) return NOTHING;
-    return this.#finishDoubled(`${does} content block ${index}, which is not open`);
+    return this.#fail(damagedFailure(`${does} content block ${index}, which is not open`));
   }
 
   /** Usage is cumulative: new values replace earlier ones, `null` and missing members keep them (§10). */
@@ -222,10 +221,10 @@ export class MessagesAssembler implements Assembler {
     const unended = [...this.#message.open];
     const half = unended.find(([, block]) => !block.isWhole);
     if (half !== undefined && facts.status === "completed") {
-      return [...ended, ...this.#finishDoubled(`ends inside content block ${half[0]}`)];
+      return [...ended, ...this.#fail(damagedFailure(`ends inside content block ${half[0]}`))];
     }
     if (this.#message.stop.stop_reason === "tool_use" && !this.#message.calls) {
-      return [...ended, ...this.#finishDoubled("stops for a call that it does not hold")];
+      return [...ended, ...this.#fail(damagedFailure("stops for a call that it does not hold"))];
     }
     const items = unended.flatMap(([outputIndex, block]) => {
       this.#notices.add(`Content block ${outputIndex} came without its end`);
@@ -234,14 +233,8 @@ export class MessagesAssembler implements Assembler {
     return [...ended, ...items, ...this.#finish(facts)];
   }
 
-  #finishBroken(start: string): readonly StreamUpdate[] {
-    return this.#finish({ status: "failed", refused: false, failure: brokenFailure(start) });
-  }
-
-  /** Ends a stream that repeats itself or lost an event: what it showed is not what the model said. */
-  #finishDoubled(what: string): readonly StreamUpdate[] {
-    const failure = ownFailure("bad_stream", `The stream ${what}`);
-    return this.#finish({ status: "failed", refused: false, failure });
+  #fail(failure: ApiFailure): readonly StreamUpdate[] {
+    return this.#finish({ status: "failed", failure });
   }
 
   #judge(schema: Parameters<typeof mismatchOf>[0], value: JsonObject): void {
@@ -259,7 +252,7 @@ export class MessagesAssembler implements Assembler {
   }
 
   #finish(
-    end: Pick<FinishedResponse, "status" | "refused"> & Partial<FinishedResponse>,
+    end: Pick<FinishedResponse, "status"> & Partial<FinishedResponse>,
   ): readonly StreamUpdate[] {
     this.#finished = true;
     const { id, model, usage, transformations } = this.#message;
@@ -269,6 +262,7 @@ export class MessagesAssembler implements Assembler {
         id,
         model,
         usage,
+        refused: false,
         ...(transformations.length === 0 ? {} : { inputTransformations: transformations }),
         notices: [...this.#notices],
         ...end,
@@ -316,7 +310,7 @@ function shown(effect: DeltaEffect, outputIndex: number): readonly StreamUpdate[
 }
 
 /** The members of {@linkcode FinishedResponse} that depend on the stop reason. */
-type StopFacts = Pick<FinishedResponse, "status" | "reason" | "paused" | "refused">;
+type StopFacts = Pick<FinishedResponse, "status" | "reason" | "paused"> & { readonly refused?: true };
 
 /**
  * Reads the `delta` of a `message_delta`. After an unknown or missing reason the message may be incomplete. A refusal
@@ -328,16 +322,16 @@ function stopFacts(delta: JsonObject): StopFacts {
     case "end_turn":
     case "stop_sequence":
     case "tool_use":
-      return { status: "completed", refused: false };
+      return { status: "completed" };
     case "pause_turn":
-      return { status: "completed", refused: false, paused: true };
+      return { status: "completed", paused: true };
     case "refusal": {
       const details = objectMember(delta, "stop_details") ?? {};
       const why = stringMember(details, "explanation") ?? stringMember(details, "category");
       return { status: "completed", refused: true, ...(why === undefined ? {} : { reason: why }) };
     }
     default:
-      return { status: "incomplete", refused: false, reason: reason ?? "no stop reason" };
+      return { status: "incomplete", reason: reason ?? "no stop reason" };
   }
 }
 

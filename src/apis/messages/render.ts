@@ -1,7 +1,6 @@
 /** Folded entries as content blocks, with the members that Messages accepts as input (protocol §10, §11). */
 import { type Attachment, attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
-import { objectOf, wellFormedValue, withMembers } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
   isRawNumber,
@@ -11,13 +10,12 @@ import {
 } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
-import { wireCallId, wireToolName } from "../names.ts";
+import { encodeElement, wireCallId, wireToolName, withoutMembers } from "../names.ts";
 
 /** The blocks of an entry, in order; empty if Messages cannot represent it. */
 export function renderEntry(entry: FoldedEntry): readonly JsonObject[] {
-  const blocks = renderWhole(entry);
-  const omit = "omit" in entry ? entry.omit ?? [] : [];
-  return omit.length === 0 ? blocks : blocks.map((block) => without(block, omit));
+  const omit = "omit" in entry ? entry.omit : [];
+  return renderWhole(entry).map((block) => withoutMembers(block, omit));
 }
 
 /** True when a block of `entry` is sent with the member `name` and can be sent without it. */
@@ -50,14 +48,9 @@ function renderWhole(entry: FoldedEntry): readonly JsonObject[] {
   }
 }
 
-/**
- * A block as JSON text. Text with a lone surrogate is made well-formed, because the API refuses every request that
- * holds one; signatures and encrypted data are never touched.
- */
+/** A block as JSON text; signatures and encrypted data are never touched. */
 export function encodeBlock(block: JsonObject): string {
-  const text = JSON.stringify(block);
-  // JSON.stringify writes a lone surrogate as an escape, so that text without "\ud" holds none.
-  return text.includes("\\ud") ? JSON.stringify(wellFormedBlock(block)) : text;
+  return encodeElement(block, ["signature", "data"]);
 }
 
 /** True for text that the API refuses as the text of a block. */
@@ -134,13 +127,4 @@ function inputOf(item: Item): JsonObject {
     // Said below.
   }
   return { INVALID_JSON: text };
-}
-
-function without(item: JsonObject, omit: readonly string[]): JsonObject {
-  return objectOf(Object.entries(item).filter(([name]) => !omit.includes(name)));
-}
-
-function wellFormedBlock(block: JsonObject): JsonObject {
-  const kept = Object.entries(block).filter(([name]) => name === "signature" || name === "data");
-  return withMembers(wellFormedValue(block) as JsonObject, Object.fromEntries(kept));
 }

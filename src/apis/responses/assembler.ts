@@ -15,7 +15,7 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
-import { brokenFailure, classifyErrorEvent, cutFailure, ownFailure } from "../failure.ts";
+import { brokenFailure, classifyErrorEvent, cutFailure, damagedFailure, ownFailure } from "../failure.ts";
 import { quoted } from "../message.ts";
 import type { EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
 import { errorSchema, mismatchOf } from "../wire.ts";
@@ -87,13 +87,15 @@ export class ResponsesAssembler implements Assembler {
     this.#last = data;
     if (this.#isPaired) {
       this.#isCopy = !this.#isCopy;
-      if (this.#isCopy) return data === before ? NOTHING : this.#finishDoubled("repeats some of its events");
+      if (this.#isCopy) {
+        return data === before ? NOTHING : this.#fail(damagedFailure("repeats some of its events"));
+      }
     }
     if (data === before && data === this.#begunWith && !this.#isPaired) {
       this.#isPaired = this.#isCopy = true;
       return NOTHING;
     }
-    if (this.#broken !== undefined) return this.#finishBroken(this.#broken);
+    if (this.#broken !== undefined) return this.#fail(brokenFailure(this.#broken));
     if (name !== undefined && name !== TEXT_DELTA && this.#ignores(name)) {
       if (SPARE_EVENTS.has(name)) this.#deltas.keep(data, this.#begun.size === 0);
       return NOTHING;
@@ -115,7 +117,7 @@ export class ResponsesAssembler implements Assembler {
       this.#broken = data.slice(0, 80);
       return NOTHING;
     }
-    if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
+    if (!isJsonObject(payload)) return this.#fail(brokenFailure(data.slice(0, 80)));
     const read = readResponsesEvent(payload, name);
     if (read.type !== undefined && SPARE_EVENTS.has(read.type)) {
       this.#deltas.keep(data, this.#begun.size === 0);
@@ -125,11 +127,9 @@ export class ResponsesAssembler implements Assembler {
 
   end(): readonly StreamUpdate[] {
     if (this.#finished) return NOTHING;
-    if (this.#failure !== undefined) return this.#finish({ status: "failed", failure: this.#failure });
-    return this.#finish({
-      status: "cut",
-      failure: cutFailure(),
-    });
+    return this.#failure === undefined
+      ? this.#finish({ status: "cut", failure: cutFailure() })
+      : this.#fail(this.#failure);
   }
 
   /** `response.in_progress` repeats the whole `response.created`, instructions and tools included. */
@@ -171,7 +171,7 @@ export class ResponsesAssembler implements Assembler {
   }
 
   #begin(data: string): readonly StreamUpdate[] {
-    if (this.#begunWith !== undefined) return this.#finishDoubled("begins a second response");
+    if (this.#begunWith !== undefined) return this.#fail(damagedFailure("begins a second response"));
     this.#begunWith = data;
     return NOTHING;
   }
@@ -179,7 +179,9 @@ export class ResponsesAssembler implements Assembler {
   #announce({ item, place }: ItemEvent): readonly StreamUpdate[] {
     if (!isItem(item)) return NOTHING;
     const outputIndex = this.#ledger.announce(place, item);
-    if (outputIndex === undefined) return this.#finishDoubled(`begins an item ${quoted(item.type)} twice`);
+    if (outputIndex === undefined) {
+      return this.#fail(damagedFailure(`begins an item ${quoted(item.type)} twice`));
+    }
     this.#begun.set(outputIndex, item);
     this.#deltas.announce(outputIndex, item);
     return NOTHING;
@@ -192,7 +194,7 @@ export class ResponsesAssembler implements Assembler {
     }
     const outputIndex = this.#ledger.take(place, item);
     if (outputIndex === "different") {
-      return this.#finishDoubled(`holds two versions of an item ${quoted(item.type)}`);
+      return this.#fail(damagedFailure(`holds two versions of an item ${quoted(item.type)}`));
     }
     if (outputIndex === "same") {
       this.#notices.push(`Item ${quoted(item.type)} came twice, and was kept once`);
@@ -271,7 +273,7 @@ export class ResponsesAssembler implements Assembler {
       updates.push(...this.#give(item, outputIndex));
     }
     const damage = final.status === "completed" ? this.#damage() : null;
-    if (damage !== null) return [...updates, ...this.#finishDoubled(damage)];
+    if (damage !== null) return [...updates, ...this.#fail(damagedFailure(damage))];
     updates.push(...this.#giveHollow(final.output, final.status));
     if (final.status !== "failed" && !this.#hasMessage) updates.push(...this.#giveTexts());
     this.#refused ||= final.reason === "content_filter";
@@ -295,13 +297,8 @@ export class ResponsesAssembler implements Assembler {
     return this.#deltas.lacksCalls() ? "holds arguments of a call that never began" : null;
   }
 
-  #finishBroken(start: string): readonly StreamUpdate[] {
-    return this.#finish({ status: "failed", failure: brokenFailure(start) });
-  }
-
-  /** Ends a stream that repeats itself: whatever it showed may be there twice. */
-  #finishDoubled(what: string): readonly StreamUpdate[] {
-    return this.#finish({ status: "failed", failure: ownFailure("bad_stream", `The stream ${what}`) });
+  #fail(failure: ApiFailure): readonly StreamUpdate[] {
+    return this.#finish({ status: "failed", failure });
   }
 
   #finish(

@@ -1,22 +1,15 @@
 /** Folded entries as elements of `input`, with only the members that every server accepts (protocol §2.2–2.5). */
 import { attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
-import { objectOf, wellFormedValue, withMembers } from "../../domain/exact_json.ts";
+import { objectOf } from "../../domain/exact_json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
-import { wireToolName } from "../names.ts";
+import { encodeElement, wireToolName, withoutMembers } from "../names.ts";
 
-/**
- * One element of `input` as JSON text. Members keep the order and the values of the stored item. Text with a
- * lone surrogate is made well-formed, because the API refuses every request that holds one; encrypted content
- * is never touched.
- */
+/** One element of `input` as JSON text. Members keep the order and the values of the stored item. */
 export function encodeEntry(entry: FoldedEntry): string {
-  const item = renderEntry(entry);
-  const text = JSON.stringify(item);
-  // JSON.stringify writes a lone surrogate as an escape, so that text without "\ud" holds none.
-  return text.includes("\\ud") ? JSON.stringify(wellFormedItem(item)) : text;
+  return encodeElement(renderEntry(entry), ["encrypted_content"]);
 }
 
 /** Optional members of an element, by the kind of its entry (§2.2–2.5). */
@@ -35,9 +28,7 @@ export function canOmitFromItem(entry: FoldedEntry, name: string): boolean {
 }
 
 function renderEntry(entry: FoldedEntry): JsonObject {
-  const item = renderWhole(entry);
-  const omit = "omit" in entry ? entry.omit ?? [] : [];
-  return omit.length === 0 ? item : pick(item, (name) => !omit.includes(name));
+  return withoutMembers(renderWhole(entry), "omit" in entry ? entry.omit : []);
 }
 
 function renderWhole(entry: FoldedEntry): JsonObject {
@@ -177,10 +168,4 @@ export function renderProviderItem(item: Item): JsonObject {
 
 function pick(item: JsonObject, keep: (name: string, value: JsonValue | undefined) => boolean): JsonObject {
   return objectOf(Object.entries(item).filter(([name, value]) => keep(name, value)));
-}
-
-function wellFormedItem(item: JsonObject): JsonObject {
-  const blob = Object.hasOwn(item, "encrypted_content") ? item.encrypted_content : undefined;
-  const clean = wellFormedValue(item) as JsonObject;
-  return blob === undefined ? clean : withMembers(clean, { encrypted_content: blob });
 }
