@@ -36,7 +36,6 @@ const listedFixture = z.object({
 });
 export type ListedFixture = Printed<typeof listedFixture>;
 
-/** The document of `fixture ls`. */
 export const fixtureLs = z.object({ fixtures: z.array(listedFixture) });
 
 const timelineItem = z.object({ type: textType, role: textType.nullable(), text: textType.nullable() });
@@ -97,7 +96,6 @@ const exchange = z.object({
 });
 export type ExchangeTimeline = Printed<typeof exchange>;
 
-/** The document of `fixture show`. */
 export const fixtureShow = z.object({
   path: textType,
   provider: textType,
@@ -123,13 +121,11 @@ const lintReport = z.object({
 /** Findings in one fixture or session test. */
 export type LintReport = Printed<typeof lintReport>;
 
-/** The document of `fixture lint`. */
 export const fixtureLint = z.object({ ok: z.boolean(), exit_code: exitCode, fixtures: z.array(lintReport) });
 
 const redactedFile = z.object({ path: textType, redactions: counts, held: z.array(textType) });
 export type RedactedFile = Printed<typeof redactedFile>;
 
-/** The document of `fixture redact`. */
 export const fixtureRedact = doneOrDry({
   path: textType,
   files: z.array(redactedFile),
@@ -149,7 +145,6 @@ const mergeReport = z.object({
 /** Result of a merge. */
 export type MergeReport = Printed<typeof mergeReport>;
 
-/** The document of `fixture seal`. */
 export const fixtureSealDocument = doneOrDry({
   path: textType,
   added: z.array(textType),
@@ -169,7 +164,6 @@ const importedExchange = z.object({
 });
 export type ImportedExchange = Printed<typeof importedExchange>;
 
-/** The document of `fixture import`. */
 export const fixtureImport = doneOrDry({
   imported: z.array(z.object({
     file: textType,
@@ -230,7 +224,6 @@ const diff = z.object({
 });
 export type FixtureDiff = Printed<typeof diff>;
 
-/** The document of `fixture diff`. */
 export const fixtureDiff = z.object({ exit_code: exitCode, a: textType, b: textType, ...diff.shape });
 
 const neededIssuer = z.object({
@@ -244,7 +237,6 @@ export type NeededIssuer = Printed<typeof neededIssuer>;
 const untouched = z.object({ path: textType, reason: z.enum(["unopened", "not_listed", "session_test"]) });
 export type UntouchedFixture = Printed<typeof untouched>;
 
-/** The document of `fixture prune`. */
 export const fixturePrune = doneOrDry({
   path: textType,
   fixtures: z.array(z.object({

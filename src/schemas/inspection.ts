@@ -45,7 +45,6 @@ const listedSession = z.object({
 }).meta({ id: "session", description: "members of the manifest are absent if it cannot be read" });
 export type ListedSession = Printed<typeof listedSession> & { readonly forks?: readonly ListedSession[] };
 
-/** The document of `ls`. */
 export const ls = z.object({ sessions: z.array(listedSession) });
 
 const hit = z.object({
@@ -72,7 +71,6 @@ const unsearched = z.object({ path: textType, why: textType });
 /** A file that was not searched. */
 export type Unsearched = Printed<typeof unsearched>;
 
-/** The document of `search`. */
 export const search = z.object({
   sessions: z.array(foundSession),
   hits: countType,
@@ -111,7 +109,6 @@ export type SessionSpending = Printed<typeof sessionSpending>;
 
 const problems = z.array(problem).describe("only for a damaged session").exactOptional();
 
-/** The document of `show`. */
 export const show = z.object({
   session: textType,
   path: textType,
@@ -120,23 +117,18 @@ export const show = z.object({
   spending: sessionSpending,
   problems,
 });
-/** The document of `show --turns`. */
 export const showTurns = z.object({ session: textType, turns: z.array(turnHead), problems });
-/** The document of `show --events`. */
 export const showEvents = z.object({ session: textType, events: z.array(event), problems });
 
 const PAGE = {
   file: textType.nullable().describe("null for stdout"),
   bytes: countType.describe("length of the page"),
 };
-/** The document of `show --html`. */
 export const showHtml = z.object({ session: textType, turns: countType, ...PAGE });
-/** The document of `fixture show --html`. */
 export const fixtureShowHtml = z.object({ path: textType, exchanges: countType, ...PAGE });
 
 const unreadable = z.array(textType).describe("files that cannot be read").exactOptional();
 
-/** The document of `stats`. */
 export const stats = z.object({
   total: spending,
   sessions: z.array(spending.extend({ session: textType })),
@@ -144,7 +136,6 @@ export const stats = z.object({
   days: byDay,
   problems: unreadable,
 });
-/** The document of `stats ID`. */
 export const statsSession = z.object({ session: textType, ...SESSION_SPENDING, problems: unreadable });
 
 const extending = z.object({ extends: z.literal(true) });
@@ -155,7 +146,6 @@ const differing = z.object({
 });
 const flags = z.array(textType).describe("flags of the last run that keep its prompt cache");
 
-/** The document of `explain`. */
 export const explain = z.object({
   session: textType,
   next: z.object({
@@ -206,14 +196,12 @@ const check = z.object({
 /** One check of `doctor`. */
 export type Check = Printed<typeof check>;
 
-/** The document of `doctor`. */
 export const doctor = z.object({
   ok: z.boolean().describe("true if a run could start"),
   exit_code: exitCode,
   checks: z.array(check),
 });
 
-/** The document of `run --dry-run`. */
 export const runDryRun = dryRun({
   session: textType.nullable(),
   new: z.boolean(),

@@ -18,7 +18,6 @@ import {
   time,
 } from "./parts.ts";
 
-/** The document of `interrupt`. */
 export const interrupt = z.union([
   z.object({
     session: textType,
@@ -76,7 +75,6 @@ const WITHDRAWN = {
   restored_results: z.array(ordinalType).describe("seq of each result that is sent whole again"),
   in_force: checkpoint,
 };
-/** The document of `compact`. */
 export const compact = z.union([
   z.object({
     type: z.literal("compacted"),
@@ -117,7 +115,6 @@ const OMISSION = {
   after: size,
   token_estimate: textType,
 };
-/** The document of `omit`. */
 export const omit = z.union([
   z.object({ type: z.literal(["omitted", "omission_withdrawn"]), ...OMISSION }),
   dryRun(OMISSION),
@@ -131,13 +128,11 @@ const FORK = {
   notices: countType,
   summary: anyJson.describe("summary of the part that is left out; null without --summarize"),
 };
-/** The document of `fork`. */
 export const fork = z.union([
   z.object({ session: textType, path: textType, turn: ordinalType, ...FORK }),
   dryRun(FORK),
 ]);
 
-/** A finding of `fsck`. */
 const finding = z.object({
   severity: z.enum(["error", "warning", "info"]),
   code: textType.describe("a stable name; docs/format.md#findings-of-fsck lists all"),
@@ -169,7 +164,6 @@ const verified = z.object({
 /** A model turn and the verdict on its request. */
 export type VerifiedRequest = Printed<typeof verified>;
 
-/** The document of `fsck`. */
 export const fsck = z.object({
   ok: z.boolean().describe("false if a session is damaged, or a request differs"),
   exit_code: exitCode,
@@ -225,14 +219,10 @@ const REPAIRED_ALL = {
   skipped: z.array(z.object({ id: textType, code: textType, why: textType })),
   totals: z.object({ sessions: countType, repaired: countType, repairs: countType, left: countType }),
 };
-/** The document of `repair ID`. */
 export const repair = doneOrDry(REPAIRED);
-/** The document of `repair --all`. */
 export const repairAll = doneOrDry(REPAIRED_ALL);
-/** The document of `repair ID --lift-quarantine`. */
 export const repairLift = doneOrDry({ session: textType, lifted: z.array(ordinalType) });
 
-/** The document of `rename`. */
 export const rename = doneOrDry({
   session: textType,
   title: textType,
@@ -248,7 +238,6 @@ const redaction = z.object({
 /** Counts of replaced secrets, for the header of an export and for the user. */
 export type RedactionReport = Printed<typeof redaction>;
 
-/** The document of `export`. */
 export const exported = doneOrDry({
   session: textType,
   file: textType.nullable().describe("null for stdout"),
@@ -259,7 +248,6 @@ export const exported = doneOrDry({
   omitted: countType.describe("omitted items whose content it holds"),
 });
 
-/** The document of `export --to`. */
 export const exportedToAgent = doneOrDry({
   session: textType,
   to: z.enum(["codex", "claude", "pi"]),
@@ -277,7 +265,6 @@ const lostPart = z.object({ line: ordinalType, what: textType, why: textType });
 /** A part of the source that a session of ours cannot keep; `why` is a clause: `it is of an unknown type`. */
 export type LostPart = Printed<typeof lostPart>;
 
-/** The document of `import`. */
 export const imported = doneOrDry({
   session: textType,
   path: textType,
@@ -316,7 +303,6 @@ const skippedSession = z.object({ id: textType, why: textType });
 /** A session that `rm` leaves. */
 export type SkippedSession = Printed<typeof skippedSession>;
 
-/** The document of `rm`. */
 export const rm = doneOrDry({
   removed: z.array(removed),
   would_remove: z.array(removed),
@@ -334,7 +320,6 @@ const skippedDirectory = z.object({ path: textType, code: known<ErrorCode>(), wh
 /** A directory that was not cleaned. */
 export type SkippedDirectory = Printed<typeof skippedDirectory>;
 
-/** The document of `rm --unused`. */
 export const rmUnused = doneOrDry({
   removed: z.array(garbage),
   would_remove: z.array(garbage),
@@ -347,7 +332,5 @@ const SET = {
   value: anyJson.describe("null if the member was removed"),
   written: z.boolean(),
 };
-/** The document of `config set`. */
 export const configSet = z.union([z.object(SET), dryRun(SET)]);
-/** The document of `config path`. */
 export const configPathDocument = z.object({ path: textType });

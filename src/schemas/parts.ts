@@ -1,4 +1,4 @@
-/** Members and shapes that several documents share. */
+/** Members and shapes that several documents share. The table in `schemas.ts` names the documents. */
 import * as z from "zod";
 import type { ExitCode } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
@@ -18,14 +18,11 @@ export function known<T extends string>(): z.ZodType<T> {
   return z.string() as unknown as z.ZodType<T>;
 }
 
-/** A number of things. */
 export const countType = z.int().min(0);
 /** A number that counts from 1: of a turn, a run, an event, an exchange. */
 export const ordinalType = z.int().min(1);
-/** A point in time. */
 export const time = z.string().describe("ISO 8601, UTC");
 export const cost = z.number().nullable().describe("US dollars; null if unknown");
-/** A hash. */
 export const sha256Type = z.string().describe("SHA-256, as 64 hexadecimal digits");
 /** Exit code of the process, also that of a wrapped command. */
 export const anyExitCode = z.int().min(0).describe("exit code of the process");
@@ -34,7 +31,6 @@ export const exitCode = anyExitCode as z.ZodType<unknown> as z.ZodType<ExitCode>
 export const anyJson = z.unknown() as z.ZodType<JsonValue>;
 /** A JSON object whose members another document describes, or its provider. */
 export const objectType = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
-/** Names with numbers. */
 export const counts = z.record(z.string(), countType);
 
 /**
@@ -80,7 +76,6 @@ export const runUsage = shownUsageType.extend({
 /** Token counts with cache writes, each `null` if no answer has it. */
 export const tokenCounts = runUsage.omit({ uncounted: true });
 
-/** Tokens and cost of some requests. */
 export const spending = tokenCounts.extend({
   requests: countType,
   uncounted: countType.describe("requests whose answers counted no tokens: the sums lack them"),
@@ -100,7 +95,6 @@ export const error = z.object({
   details: objectType.describe("facts for programs"),
 });
 
-/** One planned change of a dry run. */
 const change = z.object({
   action: z.enum(["append", "create", "end", "listen", "remove", "replace", "run", "send", "stop"]),
   what: z.enum([
@@ -128,7 +122,6 @@ const DRY_RUN = {
 const dryRunMembers = z.object(DRY_RUN);
 export type DryRun = Printed<typeof dryRunMembers>;
 
-/** The members of every dry run. */
 export const anyDryRun = z.looseObject(DRY_RUN);
 
 /** The document of a dry run with the facts of its verb. */
@@ -141,9 +134,7 @@ export function doneOrDry<Facts extends z.core.$ZodLooseShape>(facts: Facts) {
   return z.union([z.object({ ...facts, dry_run: z.literal(false) }), dryRun(facts)]);
 }
 
-/** A file of a session that cannot be read. */
 export const problem = z.object({ path: textType.describe("inside the session"), message: textType });
 export type ShowProblem = Printed<typeof problem>;
 
-/** First and last number of a range. */
 export const range = z.tuple([ordinalType, ordinalType]);

@@ -2,7 +2,6 @@
 import * as z from "zod";
 import { countType, doneOrDry, objectType, ordinalType, textType, time } from "./parts.ts";
 
-/** The document of `ls --remote`. */
 export const lsRemote = z.object({
   remote: textType,
   sessions: z.array(z.object({
@@ -14,7 +13,6 @@ export const lsRemote = z.object({
   })),
 });
 
-/** The document of `sync`. */
 export const sync = doneOrDry({
   remote: textType,
   sessions: z.array(z.object({

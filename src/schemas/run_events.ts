@@ -141,7 +141,6 @@ type Pin =
   | "permissions"
   | "workspace";
 
-/** One line of `run --json`. */
 export const runEvent = z.union([
   z.object({ type: z.literal("session"), id: textType, path: textType, new: z.boolean() }),
   z.object({

@@ -12,7 +12,6 @@ import * as remote from "./remote.ts";
 import { runEvent } from "./run_events.ts";
 import * as server from "./server_events.ts";
 
-/** One kind of JSON document. */
 export interface Documented<Schema extends z.ZodType = z.ZodType> {
   /** Rises if a reader of the last version could misread a document. */
   readonly version: number;
@@ -35,7 +34,6 @@ const list = z.object({
   schemas: z.array(z.object({ name: textType, version: z.int(), about: textType, verbs: z.array(textType) })),
 });
 
-/** All documents, by their names. */
 export const SCHEMAS = {
   "error": documented(error, "an error: the only document, or one of the last lines"),
   "dry-run": documented(anyDryRun, "the members that the documents of all dry runs have"),
@@ -103,7 +101,6 @@ export const SCHEMAS = {
   "schema": documented(objectType, "a JSON Schema, as json-schema.org defines it", "schema"),
 } satisfies Readonly<Record<string, Documented>>;
 
-/** The name of a kind of JSON document. */
 export type SchemaName = keyof typeof SCHEMAS;
 
 export type JsonDocument<Name extends SchemaName> = {

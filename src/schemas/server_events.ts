@@ -136,7 +136,6 @@ const answered = z.object({
   unmet_faults: z.array(textType).describe("faults without effect so far; with --fault").exactOptional(),
 });
 
-/** One line of `serve --json`. */
 export const serveEvent = z.union([
   z.object({
     ...READY,
@@ -208,7 +207,6 @@ const SUMMARY = {
   withheld_rules: z.array(textType),
 };
 
-/** One line of `record --json`. */
 export const recordEvent = z.union([
   z.object({
     ...READY,
@@ -257,7 +255,6 @@ export const recordEvent = z.union([
   }),
 ]);
 
-/** The document of `record --dry-run`. */
 export const recordDryRun = dryRun({
   upstreams: z.array(textType),
   out: textType,
@@ -268,7 +265,6 @@ export const recordDryRun = dryRun({
   command: z.array(textType).nullable(),
 });
 
-/** The document of `certify`. */
 export const certify = z.object({
   cells: z.array(z.object({
     exchange: ordinalType,
@@ -284,7 +280,6 @@ export const certify = z.object({
   not_run: z.array(textType).describe("cells that were not run"),
 });
 
-/** One line of `test --json`. */
 export const testEvent = z.union([
   z.object({ type: z.literal("test.started"), tests: countType }),
   z.object({
