@@ -2,7 +2,7 @@
  * Summaries by rule: the same turns give the same bytes anywhere. Each is built from the whole log, so that a later
  * checkpoint repeats what an earlier one said.
  */
-import type { SessionEvent, ToolCallEvent } from "../domain/event.ts";
+import type { HistoryCompactionEvent, SessionEvent, ToolCallEvent } from "../domain/event.ts";
 import type { Turn } from "../domain/turn.ts";
 import { withoutOmitted } from "../fold/omissions.ts";
 import { readOverrides } from "../fold/overrides.ts";
@@ -50,8 +50,8 @@ const CARRIED_LENGTH = 4 * 1024;
 /** The checkpoint by rule of the events up to the cut. `whole` is the whole history; its omitted items stay out. */
 export function deterministicText(whole: readonly Turn[], scope: CompactionScope): CheckpointText {
   const turns = withoutOmitted(whole);
-  const carried = carriedSummary(turns, scope);
-  const budget = Math.min(MAX_LENGTH, Math.floor(replacedLength(turns, scope) / 2));
+  const { checkpoint: before } = readOverrides(turns, undefined);
+  const budget = Math.min(MAX_LENGTH, Math.floor(replacedLength(turns, scope, before) / 2));
   const digest = digestOf(turns, scope.cut.seq);
   let summary = "";
   for (const detail of DETAILS) {
@@ -60,39 +60,26 @@ export function deterministicText(whole: readonly Turn[], scope: CompactionScope
   }
   return {
     strategy: "deterministic",
-    summary: carried === null ? summary : `${summary}\n\n${carried}`,
+    summary: before?.strategy === "model" ? `${summary}\n\n${carriedSummary(before)}` : summary,
     limitations: LIMITATIONS,
   };
 }
 
 /** Length of the text that the checkpoint replaces: the one before, and the events since. */
-function replacedLength(turns: readonly Turn[], { cut, previousCheckpoint }: CompactionScope): number {
-  const before = eventAt(turns, previousCheckpoint);
-  const [from, text] = before?.type === "history_compaction" ? [before.to_seq, before.summary] : [0, ""];
-  let length = text.length;
-  for (const { events } of turns) {
-    for (const event of events) {
-      if (event.seq > from && event.seq <= cut.seq) length += payloadText(event).length;
-    }
-  }
-  return length;
+function replacedLength(
+  turns: readonly Turn[],
+  { cut }: CompactionScope,
+  before: HistoryCompactionEvent | null,
+): number {
+  const from = before?.to_seq ?? 0;
+  return turns.flatMap(({ events }) => events)
+    .filter(({ seq }) => seq > from && seq <= cut.seq)
+    .reduce((length, event) => length + payloadText(event).length, before?.summary.length ?? 0);
 }
 
 /** The start of a checkpoint in force that a model wrote: it cannot be built again from the log. */
-function carriedSummary(turns: readonly Turn[], { previousCheckpoint }: CompactionScope): string | null {
-  const { checkpoint } = readOverrides(turns, undefined);
-  if (checkpoint === null || checkpoint.seq !== previousCheckpoint || checkpoint.strategy !== "model") {
-    return null;
-  }
-  return `Earlier summary, written by a model (seq ${checkpoint.seq}):\n` +
-    `- ${quotedText(checkpoint.summary, CARRIED_LENGTH)}`;
-}
-
-function eventAt(turns: readonly Turn[], seq: number | null): SessionEvent | undefined {
-  if (seq === null) return undefined;
-  return turns.find((turn) => turn.seq[0] <= seq && seq <= turn.seq[1])?.events.find((event) =>
-    event.seq === seq
-  );
+function carriedSummary({ seq, summary }: HistoryCompactionEvent): string {
+  return `Earlier summary, written by a model (seq ${seq}):\n- ${quotedText(summary, CARRIED_LENGTH)}`;
 }
 
 function render(digest: LogDigest, { cut }: CompactionScope, detail: Detail): string {

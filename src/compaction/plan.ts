@@ -48,28 +48,6 @@ export interface CompactionScope {
   readonly tailEvents: number;
 }
 
-/** Effect of a compaction, as `--dry-run --json` shows it. */
-export interface CompactionPlan {
-  /** Events that the checkpoint replaces, beyond those of the one before. */
-  readonly range: {
-    readonly from_turn: number;
-    readonly to_turn: number;
-    readonly from_seq: number;
-    readonly to_seq: number;
-    readonly events: number;
-  };
-  readonly tail: { readonly asked: number; readonly events: number; readonly from_seq: number | null };
-  readonly cut: Cut;
-  readonly previous_checkpoint: number | null;
-  /** The turn whose user message stays verbatim, where the cut lies inside its run. */
-  readonly opening_turn: number | null;
-  readonly before: HistorySize;
-  readonly after: HistorySize;
-  readonly token_estimate: string;
-  /** Entries that no longer go, by kind; the checkpoint before is none of them. */
-  readonly dropped: Readonly<Record<string, number>>;
-}
-
 /**
  * Finds the place for a checkpoint in a whole history.
  *
@@ -98,7 +76,7 @@ export function scopeOf(turns: readonly Turn[], { tailEvents, target }: {
   }
   return {
     cut,
-    previousCheckpoint: readOverrides(turns, undefined).checkpoint?.seq ?? null,
+    previousCheckpoint: checkpoint?.seq ?? null,
     openingTurn: openingTurnAt(turns, cut, target.run),
     tailEvents,
   };
@@ -168,7 +146,7 @@ export function planOf(
   turns: readonly Turn[],
   scope: CompactionScope,
   { text, target }: { readonly text: CheckpointText; readonly target: FoldTarget },
-): CompactionPlan {
+) {
   const { cut, previousCheckpoint, openingTurn, tailEvents } = scope;
   const whole = foldHistory(turns, target);
   const folded = foldHistory(withPreview(turns, [checkpointEvent(turns, scope, text)]), target);
@@ -199,6 +177,9 @@ export function planOf(
     dropped: droppedEntries(whole, folded, previousCheckpoint),
   };
 }
+
+/** Effect of a compaction, as `--dry-run --json` shows it. */
+export type CompactionPlan = ReturnType<typeof planOf>;
 
 /** The turns with one more for these events: enough of a compaction turn for the fold. */
 export function withPreview(turns: readonly Turn[], drafts: readonly EventDraft[]): Turn[] {

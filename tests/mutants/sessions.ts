@@ -138,8 +138,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/compaction/deterministic.ts",
-    text: "Math.floor(replacedLength(turns, scope) / 2)",
-    replacement: "replacedLength(turns, scope)",
+    text: "Math.floor(replacedLength(turns, scope, before) / 2)",
+    replacement: "replacedLength(turns, scope, before)",
     promise: "keep.md: a checkpoint by rule has less than half of what it replaces, if it can",
     area: ["doors/sessions"],
   },
