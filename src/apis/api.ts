@@ -178,16 +178,14 @@ export interface Api {
   readonly name: ApiName;
   /** True for the paths of its requests, without query. */
   readonly ownsPath: (pathname: string) => boolean;
-  /** `null` if its answers do not tell. */
-  readonly recognition: Recognition | null;
+  readonly recognition: Recognition;
   readonly stream: StreamReader;
   readonly faults: FaultWriter;
   /** Arguments of the client's calls in its answers. */
   readonly calls: CallArguments;
-  /** Canonical form of its requests, for matching; `null` if only the order of members is ignored. */
-  readonly canonical: CanonicalForm | null;
-  /** Rules on its requests; `null` if none are known. */
-  readonly rules: ApiRules | null;
+  /** Canonical form of its requests, for matching. */
+  readonly canonical: CanonicalForm;
+  readonly rules: ApiRules;
   readonly errors: ErrorShape;
   /** Headers of its own that a recording keeps. */
   readonly recordedHeaders: RecordedHeaders;

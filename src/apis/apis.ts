@@ -4,7 +4,7 @@ import type { FoldNeeds } from "../domain/folded.ts";
 import type { Api, ApiName, RunApi } from "./api.ts";
 import { chatApi } from "./chat/api.ts";
 import { messagesApi } from "./messages/api.ts";
-import { CLIENT_ROUTES, type ClientRoute, DEFAULT_PROVIDER, providerRow } from "./providers.ts";
+import { CLIENT_ROUTES, type ClientRoute, DEFAULT_PROVIDER, pathOnly, providerRow } from "./providers.ts";
 import { responsesApi } from "./responses/api.ts";
 import type { StreamEvent } from "./stream.ts";
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
@@ -33,13 +33,12 @@ export function foldNeedsOf(provider: ProviderKind): FoldNeeds {
 
 /** The API of a request's path, with or without query; `null` for a path of no known API. */
 export function apiOfPath(path: string): Api | null {
-  const [pathname = ""] = path.split("?", 1);
-  return APIS.find(({ ownsPath }) => ownsPath(pathname)) ?? null;
+  return APIS.find(({ ownsPath }) => ownsPath(pathOnly(path))) ?? null;
 }
 
 /** The API of a stream's events; `null` if no event identifies it. */
 export function apiOfEvents(events: readonly Pick<StreamEvent, "type" | "data">[]): Api | null {
-  return APIS.find(({ recognition }) => events.some((event) => recognition?.ownsEvent(event) === true)) ??
+  return APIS.find(({ recognition }) => events.some((event) => recognition.ownsEvent(event))) ??
     null;
 }
 
@@ -47,7 +46,7 @@ export function apiOfEvents(events: readonly Pick<StreamEvent, "type" | "data">[
 export function apiOfDocument(document: JsonValue | undefined): Api | null {
   if (!isJsonObject(document)) return null;
   // The first API takes any error, so the others are asked before.
-  return APIS.findLast(({ recognition }) => typeof recognition?.documentPath(document) === "string") ?? null;
+  return APIS.findLast(({ recognition }) => recognition.documentPath(document) !== null) ?? null;
 }
 
 /** The route of clients that send requests to a path; the default provider's if no known API has the path. */

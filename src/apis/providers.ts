@@ -218,6 +218,7 @@ export function clientPath(provider: ProviderKind, path: string): string {
   return PROVIDERS[provider].urlForm === "unversioned" ? path.replace(/\/v1$/, "") : path;
 }
 
-function pathOnly(path: string): string {
+/** A path without its query. */
+export function pathOnly(path: string): string {
   return path.split("?", 1)[0] ?? "";
 }

@@ -7,7 +7,7 @@ import type { Api } from "./api.ts";
 import { HISTORY_MEMBERS } from "./canonical.ts";
 import { apiOfPath } from "./apis.ts";
 import { KNOWN_UPSTREAMS, knownUpstream } from "./known_upstreams.ts";
-import { isAzureHost, isOwnServer, PROVIDERS } from "./providers.ts";
+import { isAzureHost, isOwnServer, pathOnly, PROVIDERS } from "./providers.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 
 export interface RequestServer {
@@ -58,8 +58,7 @@ export function apiOfBody(path: string, json: JsonValue | undefined): Api | null
 
 /** True for a body with the members that every request of the API has. */
 function asksModel({ canonical }: Api, json: JsonValue | undefined): boolean {
-  return isJsonObject(json) && typeof json.model === "string" && canonical !== null &&
-    json[canonical.list] !== undefined;
+  return isJsonObject(json) && typeof json.model === "string" && json[canonical.list] !== undefined;
 }
 
 /**
@@ -81,7 +80,7 @@ export function isModelRequest(json: JsonValue): boolean {
 /** True if a server has an API of models at a path that ends in the resource of one, whatever the body. */
 export function claims({ baseUrl, provider, variable }: RequestServer, path: string): boolean {
   const url = URL.parse(baseUrl);
-  const [pathname = ""] = path.split("?", 1);
+  const pathname = pathOnly(path);
   const found = RESOURCE.exec(pathname);
   if (url === null || found === null) return false;
   const before = pathname.slice(0, found.index);
