@@ -8,6 +8,7 @@ import {
   error,
   exitCode,
   ordinalType,
+  type Printed,
   sha256Type,
   textType,
 } from "./parts.ts";
@@ -280,6 +281,17 @@ export const certify = z.object({
   not_run: z.array(textType).describe("cells that were not run"),
 });
 
+const testDivergence = z.object({
+  kind: textType.describe("exit, state, request, turn, …"),
+  where: textType,
+  message: textType,
+  path: textType.exactOptional(),
+  expected: textType.exactOptional(),
+  received: textType.exactOptional(),
+  said: textType.exactOptional(),
+});
+export type TestDivergence = Printed<typeof testDivergence>;
+
 export const testEvent = z.union([
   z.object({ type: z.literal("test.started"), tests: countType }),
   z.object({
@@ -288,15 +300,7 @@ export const testEvent = z.union([
     note: textType.nullable(),
     passed: z.boolean(),
     seconds: z.number(),
-    divergences: z.array(z.object({
-      kind: textType.describe("exit, state, request, turn, …"),
-      where: textType,
-      message: textType,
-      path: textType.exactOptional(),
-      expected: textType.exactOptional(),
-      received: textType.exactOptional(),
-      said: textType.exactOptional(),
-    })),
+    divergences: z.array(testDivergence),
     updated: z.array(textType),
     removed: z.array(textType),
     error: error.nullable().describe("why it could not be played"),

@@ -1,18 +1,18 @@
 /** Compares a played session with its folder, and lists the divergences. */
 import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
-import { isJsonObject, type JsonValue } from "../../domain/json.ts";
+import { isJsonObject } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import { firstDifference } from "../../fixture/match/difference.ts";
 import { jsonOf } from "../../fixture/match/request_key.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
-import { sameBytes, type SessionState } from "./expectation.ts";
-import { isRecorded } from "./recorded_request.ts";
+import type { TestDivergence } from "../../schemas/server_events.ts";
+import { isRecorded, sameBytes, type SessionState } from "./expectation.ts";
 import type { StepOutcome } from "./step.ts";
 
-/** One difference between a played session and its folder. */
-export interface Divergence {
-  /** The kind of difference; stable for programs. */
+/** One difference between a played session and its folder; `where` is such as `step 2, request 3` or `session fix, turn 4`. */
+export type Divergence = TestDivergence & {
+  /** Stable for programs. */
   readonly kind:
     | "exit"
     | "state"
@@ -28,21 +28,8 @@ export interface Divergence {
     | "further_session"
     | "blobs"
     | "verdict";
-  /** The location, such as `step 2, request 3` or `session fix, turn 4`. */
-  readonly where: string;
-  /** The difference as text for people, which continues `where`. */
-  readonly message: string;
-  /** A JSON path, if the difference is inside a document. */
-  readonly path?: string;
-  readonly expected?: string;
-  readonly received?: string;
-  /** The error of the step, or the end of its stderr. */
-  readonly said?: string;
-  /** Both whole documents, JSON indented. A function, so that the JSON of a divergence does not hold them. */
-  readonly documents?: () => { readonly expected: string; readonly received: string };
-}
+};
 
-/** A divergence as lines of text. */
 export function divergenceLines(divergence: Divergence): string[] {
   const { where, message, path, expected, received, said } = divergence;
   return [
@@ -61,14 +48,8 @@ export function compareEnd(step: SessionStep, end: StepOutcome, number: number):
   if (step.kill !== undefined && !end.saved.includes(step.kill.turn)) {
     const received = end.saved.length === 0 ? "no turn" : `turns ${end.saved.join(", ")}`;
     const expected = `turn ${step.kill.turn}`;
-    return [{
-      kind: "kill",
-      where,
-      message: "never saved the turn of its kill",
-      expected,
-      received,
-      ...said,
-    }];
+    const message = "never saved the turn of its kill";
+    return [{ kind: "kill", where, message, expected, received, ...said }];
   }
   if (end.exit !== step.exit) {
     const codes = { expected: String(step.exit), received: String(end.exit) };
@@ -105,8 +86,13 @@ export function compareRequests(fixture: Fixture, end: StepOutcome, number: numb
       return [{ kind: "request", where, message: "goes to another path", expected, received }];
     }
     if (isRecorded(recorded, sent)) continue;
-    const found = documentsDiffer(request.body ?? new Uint8Array(), encodeUtf8(sent.body));
-    return [{ kind: "request", where, message: "differs", ...found }];
+    const bodies = [request.body ?? new Uint8Array(), encodeUtf8(sent.body)] as const;
+    return [{
+      kind: "request",
+      where,
+      message: "differs",
+      ...jsonDifference(...bodies) ?? byteDifference(...bodies),
+    }];
   }
   return [];
 }
@@ -163,60 +149,38 @@ function compareBlobs(session: string, expected: SessionState, received: Session
 }
 
 /** Compares turns. Reports sum and link, which follow from the other members, only if no other member differs. */
-function turnsDiffer(was: Uint8Array, is: Uint8Array) {
+function turnsDiffer(was: Uint8Array, is: Uint8Array): Difference {
   const content = (bytes: Uint8Array): Uint8Array => {
     const json = jsonOf(bytes);
     if (!isJsonObject(json)) return bytes;
     const { prev: _prev, sum: _sum, ...rest } = json;
     return encodeUtf8(JSON.stringify(rest));
   };
-  const [before, after] = [content(was), content(is)];
-  return documentsDiffer(before, after, { orNull: true }) ?? documentsDiffer(was, is);
+  return jsonDifference(content(was), content(is)) ?? jsonDifference(was, is) ?? byteDifference(was, is);
 }
 
-type DocumentDifference = Required<Pick<Divergence, "path" | "expected" | "received" | "documents">>;
+type Difference = Required<Pick<Divergence, "path" | "expected" | "received">>;
 
-/** Finds the first difference of two JSON documents; the first byte if they mean the same, or are no JSON. */
-function documentsDiffer(was: Uint8Array, is: Uint8Array): DocumentDifference;
-function documentsDiffer(
-  was: Uint8Array,
-  is: Uint8Array,
-  how: { readonly orNull: true },
-): DocumentDifference | null;
-function documentsDiffer(
-  was: Uint8Array,
-  is: Uint8Array,
-  how?: { readonly orNull: true },
-): DocumentDifference | null {
-  const comparable = (body: Uint8Array) => ({
-    method: "",
-    path: "",
-    api: null,
-    body,
-    json: jsonOf(body) as JsonValue | undefined,
+/** Finds the first difference of two JSON documents; `null` if they mean the same, or are no JSON. */
+function jsonDifference(was: Uint8Array, is: Uint8Array): Difference | null {
+  const [before, after] = [was, is].map((body) => {
+    return { method: "", path: "", api: null, body, json: jsonOf(body) };
   });
-  const [before, after] = [comparable(was), comparable(is)];
-  const bothJson = before.json !== undefined && after.json !== undefined;
-  const found = bothJson ? firstDifference(before, after, { semantic: false, nameOf: () => "" }) : null;
-  const documents = () => ({ expected: readableText(was), received: readableText(is) });
-  if (found !== null) {
-    return { path: found.path, expected: found.recorded, received: found.received, documents };
-  }
-  if (how?.orNull === true) return null;
+  if (before?.json === undefined || after?.json === undefined) return null;
+  const found = firstDifference(before, after, { semantic: false, nameOf: () => "" });
+  return found && { path: found.path, expected: found.recorded, received: found.received };
+}
+
+/** Bytes before and after a difference that are shown. */
+const CONTEXT = 40;
+
+function byteDifference(was: Uint8Array, is: Uint8Array): Difference {
   let at = 0;
   while (at < was.length && was[at] === is[at]) at++;
   const shown = (bytes: Uint8Array) =>
     JSON.stringify(decodeUtf8Leniently(bytes.subarray(Math.max(0, at - CONTEXT), at + CONTEXT)));
-  return { path: `byte ${at}`, expected: shown(was), received: shown(is), documents };
+  return { path: `byte ${at}`, expected: shown(was), received: shown(is) };
 }
-
-/** A document as text: JSON indented, so that its lines can be compared. */
-function readableText(bytes: Uint8Array): string {
-  const json = jsonOf(bytes);
-  return json === undefined ? decodeUtf8Leniently(bytes) : JSON.stringify(json, null, 2);
-}
-
-const CONTEXT = 40;
 
 function sessionOf(name: string): string {
   return name.slice(0, name.indexOf("/"));

@@ -11,8 +11,13 @@
  * @module
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
+import { parseExact } from "../../domain/exact_json.ts";
 import { sha256Hex } from "../../domain/hash.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { Files } from "../../domain/ports.ts";
+import type { Exchange } from "../../fixture/exchange.ts";
+import { bodyJson } from "../../fixture/match/compared_json.ts";
+import { requestKey } from "../../fixture/match/request_key.ts";
 import {
   makeDirectories,
   replaceFixtureFile,
@@ -24,8 +29,7 @@ import { readable, readableBody } from "../../fixture/format.ts";
 import type { RequestFile } from "../../fixture/file_schemas.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { entries, exists, filesBelow } from "./files.ts";
-import { isRecorded, recordedBody } from "./recorded_request.ts";
-import type { StepOutcome } from "./step.ts";
+import type { SentRequest, StepOutcome } from "./step.ts";
 
 /** Files by their path below `expect/`. */
 export type SessionState = ReadonlyMap<string, Uint8Array>;
@@ -73,10 +77,7 @@ function writeExpectation(files: Files, directory: string, state: SessionState):
   const before = expectedState(directory) ?? new Map<string, Uint8Array>();
   const root = `${directory}/expect`;
   const removed = [...before.keys()].filter((name) => !state.has(name));
-  const updated = [...state].filter(([name, bytes]) => {
-    const was = before.get(name);
-    return was === undefined || !sameBytes(was, bytes);
-  });
+  const updated = [...state].filter(([name, bytes]) => !sameBytes(before.get(name), bytes));
   makeDirectories(files, root);
   for (const name of removed) files.unlink(`${root}/${name}`);
   for (const [name, bytes] of updated) replaceFixtureFile(files, `${root}/${name}`, bytes);
@@ -84,12 +85,10 @@ function writeExpectation(files: Files, directory: string, state: SessionState):
   return { updated: below(updated.map(([name]) => name)), removed: below(removed) };
 }
 
-/** True if both hold the same bytes. */
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+export function sameBytes(a: Uint8Array | undefined, b: Uint8Array): boolean {
+  return a?.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-/** A step that was played, with its fixture. */
 export interface PlayedStep {
   readonly fixture: Fixture | null;
   readonly end: StepOutcome;
@@ -118,12 +117,36 @@ export function updateTest(
   return { updated, removed: expected.removed };
 }
 
+/**
+ * True if a request is the recorded one: byte for byte, or in its meaning if the recorded one is a message of a WebSocket,
+ * whose HTTP equivalent has other bytes. Copies of encrypted content count as equal: turn files have them.
+ */
+export function isRecorded(
+  { request, socket }: Exchange,
+  { method, path, body }: SentRequest,
+): boolean {
+  if (`${method} ${path}` !== `${request.method} ${request.path}`) return false;
+  const bytes = encodeUtf8(body);
+  if (socket === undefined) return sha256Hex(bytes) === request.bodySha256;
+  const recorded = request.body ?? new Uint8Array(0);
+  const keyOf = (body: Uint8Array) =>
+    requestKey({ method, path, api: request.api, body, json: bodyJson(body).compared }, () => "").semantic;
+  return keyOf(bytes) === keyOf(recorded);
+}
+
+/** Returns the body that `request.json` records for a request: of a WebSocket, the message with the whole input. */
+function recordedBody({ request, socket }: Exchange, body: string): string {
+  const api = request.api?.socket ?? null;
+  if (socket === undefined || api === null) return body;
+  return api.createMessage(parseExact(body) as JsonObject, { lane: socket.lane });
+}
+
 function updateRequests(files: Files, { path, exchanges }: Fixture, end: StepOutcome): string[] {
   return exchanges.flatMap((exchange) => {
     const { folder, number } = exchange;
     const sent = end.requests[number - 1];
     if (sent === undefined || isRecorded(exchange, sent)) return [];
-    const raw = new TextEncoder().encode(recordedBody(exchange, sent.body));
+    const raw = encodeUtf8(recordedBody(exchange, sent.body));
     const sum = sha256Hex(raw);
     const name = `${path}/${folder}/request.json`;
     const rawName = `${path}/${folder}/request.body`;

@@ -2,11 +2,9 @@
 import { divergenceLines } from "./compare.ts";
 import type { TestResult } from "./runner.ts";
 
-/** The name of a reporter whose output is text. */
 export type ReporterName = "text" | "tap" | "junit" | "json";
 
-/** The counts of all tests. */
-export interface Summary {
+interface Summary {
   readonly passed: number;
   readonly failed: number;
   /** Number of failed tests that could not be played at all. */
@@ -17,14 +15,12 @@ export interface Summary {
   readonly why: string;
 }
 
-/** Turns results into text for stdout. */
 export interface Reporter {
   begin(count: number): string;
   result(result: TestResult, number: number): string;
   end(summary: Summary): string;
 }
 
-/** True if the session was played without a divergence. */
 export function isPassed({ divergences, error }: TestResult): boolean {
   return divergences.length === 0 && error === null;
 }
@@ -37,7 +33,6 @@ export function failureLines({ divergences, error }: TestResult): string[] {
   return [...broken, ...divergences.flatMap(divergenceLines)];
 }
 
-/** Returns the reporter with this name. */
 export function reporterOf(name: ReporterName): Reporter {
   return { text: textReporter, tap: tapReporter, junit: junitReporter, json: jsonReporter }[name]();
 }

@@ -19,13 +19,12 @@ export interface SessionTest {
   readonly directory: string;
 }
 
-/** The result of a test. */
 export interface TestResult {
   readonly name: string;
   /** Its promise; `null` if the folder is unreadable or has none. */
   readonly note: string | null;
   readonly divergences: readonly Divergence[];
-  /** The error if it could not be played; `null` otherwise. */
+  /** `null` if it could be played. */
   readonly error: RepriseError | null;
   /** Files that `--update` rewrote and removed: paths below the folder. */
   readonly updated: readonly string[];
@@ -33,8 +32,7 @@ export interface TestResult {
   readonly seconds: number;
 }
 
-/** The circumstances of a test. */
-export interface TestOptions {
+interface TestOptions {
   readonly ports: ProgramPorts;
   /** Files to rewrite if the steps end as they should; `expect` also requires the recorded requests. */
   readonly update: "everything" | "expect" | null;

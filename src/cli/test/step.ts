@@ -21,11 +21,9 @@ import { type onStopSignals, STOP_SIGNALS, type StopSignal } from "../signals.ts
 import type { TextStream } from "../terminal.ts";
 import type { TestScratch } from "./scratch.ts";
 
-/** The outcome of a step. */
 export interface StepOutcome {
   /** The exit code; after a kill, 128 and the number of the signal. */
   readonly exit: number;
-  /** True if the step did not end in time. */
   readonly hung: boolean;
   /** The terminal state of the run; `null` without a run. */
   readonly state: string | null;
@@ -35,15 +33,12 @@ export interface StepOutcome {
   readonly said: string;
 }
 
-/** The circumstances of a step. */
-export interface StepOptions {
+interface StepOptions {
   readonly ports: ProgramPorts;
   readonly scratch: TestScratch;
-  /** The folder of its exchanges. */
   readonly fixture: string | null;
   /** The start of its clock, if it has no fixture. */
   readonly clock: string;
-  /** Ends the step. */
   readonly signal: AbortSignal;
 }
 
@@ -56,7 +51,6 @@ const SAID_CHARACTERS = 2000;
 /** Verbs that send requests. */
 const SENDING: ReadonlySet<string> = new Set(["run", "compact"]);
 
-/** Plays a step to its end. */
 export async function playStep(
   { args: [verb = "", ...args], stdin, kill }: SessionStep,
   { ports, scratch, fixture, clock, signal }: StepOptions,
@@ -116,7 +110,6 @@ function saidBy({ lines, stderr }: StepProcess, { root }: TestScratch): string {
   return hideRoot(text, root);
 }
 
-/** A request as the step sent it. */
 export interface SentRequest {
   readonly method: string;
   /** With its query. */
@@ -127,17 +120,10 @@ export interface SentRequest {
 /** The exit code of a process that SIGKILL ended. */
 const KILLED = 137;
 
-/** The circumstances of a step that its ports depend on. */
-export interface StepContext {
-  readonly scratch: TestScratch;
-  /** The start of its clock, if it has no fixture. */
-  readonly clock: string;
-  readonly stdin: SessionStep["stdin"];
-  readonly kill: SessionStep["kill"];
-}
+type StepContext = Pick<StepOptions, "scratch" | "clock"> & Pick<SessionStep, "stdin" | "kill">;
 
 /** A step as a process: its ports, the traffic through them, and signals to it. */
-export class StepProcess {
+class StepProcess {
   readonly ports: ProgramPorts;
   readonly requests: SentRequest[] = [];
   /** The lines of its stdout that are JSON objects. */
@@ -245,7 +231,6 @@ export class StepProcess {
   }
 }
 
-/** Thrown by the ports of a step that was ended. */
 class StepEndedError extends Error {
   override readonly name = "StepEndedError";
 }

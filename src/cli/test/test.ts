@@ -13,12 +13,11 @@ import { absolute } from "../settings.ts";
 import { endEarly } from "../signals.ts";
 import { red } from "../terminal.ts";
 import { entries, exists, filesBelow } from "./files.ts";
-import { failureLines, isPassed, type Reporter, reporterOf } from "./reporters.ts";
+import { failureLines, isPassed, type ReporterName, reporterOf } from "./reporters.ts";
 import { inOrder, playTest, type SessionTest, type TestResult } from "./runner.ts";
 
 const MAX_JOBS = 8;
 
-/** Performs `test`. */
 export async function testVerb(
   ports: ProgramPorts,
   directories: readonly string[],
@@ -26,11 +25,9 @@ export async function testVerb(
 ): Promise<ExitCode> {
   const output = makeOutput(ports, flags);
   const name = flags.json === true ? "json" : flags.reporter ?? (output.stdoutIsTerminal ? "text" : "tap");
-  const reporter = reporterOf(name);
   const tests = namedTests(findTests(directories, (path) => absolute(ports, path)), flags.name);
   using early = endEarly(ports, output);
-  const { stop } = early;
-  const results = await playAll(tests, { ports, flags, output, reporter, isJson: name === "json", stop });
+  const results = await playAll(tests, { ports, flags, output, reporterName: name, stop: early.stop });
   return early.exitCode ?? exitCodeOf(results);
 }
 
@@ -38,30 +35,35 @@ interface Playing {
   readonly ports: ProgramPorts;
   readonly flags: TestFlags;
   readonly output: Output;
-  readonly reporter: Reporter;
-  /** True when the reporter writes JSON. */
-  readonly isJson: boolean;
+  readonly reporterName: ReporterName;
   readonly stop: AbortController;
 }
 
 async function playAll(
   tests: readonly SessionTest[],
-  { ports, flags, output, reporter, isJson, stop }: Playing,
+  { ports, flags, output, reporterName, stop }: Playing,
 ): Promise<TestResult[]> {
   const jobs = flags.jobs ?? Math.min(MAX_JOBS, navigator.hardwareConcurrency);
-  const play = { ports, update: flags.update === true ? "everything" as const : null, signal: stop.signal };
+  const options = {
+    ports,
+    update: flags.update === true ? "everything" as const : null,
+    signal: stop.signal,
+  };
   const results: TestResult[] = [];
+  const failedSoFar = () => results.filter((result) => !isPassed(result)).length;
   let why = "--bail ends with the first failed test";
-  const print = (text: string) => isJson ? output.jsonText(text) : output.text(text);
+  const reporter = reporterOf(reporterName);
+  const print = (text: string) => reporterName === "json" ? output.jsonText(text) : output.text(text);
   print(reporter.begin(tests.length));
   const running = inOrder(tests, jobs, {
-    play: (test) => playTest(test, play),
+    play: (test) => playTest(test, options),
     abandon: () => stop.abort(),
   });
   {
-    using _progress = new Progress(output, ports).repeat(() =>
-      `${counted(results.length, "test")} of ${tests.length} played${failedSo(results)}`
-    );
+    using _progress = new Progress(output, ports).repeat(() => {
+      const bad = failedSoFar() === 0 ? "" : `, ${failedSoFar()} failed`;
+      return `${counted(results.length, "test")} of ${tests.length} played${bad}`;
+    });
     for await (const result of running) {
       if (stop.signal.aborted) {
         why = (stop.signal.reason as Error).message;
@@ -73,18 +75,13 @@ async function playAll(
       if (flags.bail === true && !isPassed(result)) break;
     }
   }
-  const failed = results.filter((result) => !isPassed(result)).length;
+  const failed = failedSoFar();
   const broken = results.filter(({ error }) => error !== null).length;
   const skipped = tests.slice(results.length).map(({ name }) => name);
   print(reporter.end({ passed: results.length - failed, failed, broken, skipped, why }));
   const notPlayed = skipped.length === 0 ? "" : `, ${skipped.length} not played: ${why}`;
   output.note(`${results.length - failed} passed, ${failed} failed${notPlayed}`);
   return results;
-}
-
-function failedSo(results: readonly TestResult[]): string {
-  const failed = results.filter((result) => !isPassed(result)).length;
-  return failed === 0 ? "" : `, ${failed} failed`;
 }
 
 /** Reports on stderr what stdout does not: rewritten files, and failures if stdout is XML. */
@@ -114,13 +111,9 @@ function findTests(directories: readonly string[], absolute: (path: string) => s
     requireFolder(denoFiles, name, "session.json");
     const inside = testsBelow(withoutSlash(name));
     if (inside.length === 0) {
-      throw new RepriseError(
-        "usage",
-        `Cannot test ${JSON.stringify(name)}: no session.json in it or below`,
-        {
-          hint: hintFor(name),
-        },
-      );
+      throw new RepriseError("usage", `Cannot test ${JSON.stringify(name)}: no session.json in it or below`, {
+        hint: hintFor(name),
+      });
     }
     for (const test of inside) {
       const directory = absolute(test);
@@ -162,7 +155,6 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** Advice for a folder without tests. */
 function hintFor(directory: string): string {
   const isFixture = filesBelow(directory).some((name) => /(?:^|\/)fixture\.json$/.test(name));
   return isFixture
