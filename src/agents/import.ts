@@ -1,4 +1,5 @@
 /** Imports a session of another agent as sessions of ours, one for each branch. The source is only read. */
+import { encodeUtf8 } from "../domain/bytes.ts";
 import { parseSessionId, type SessionId } from "../domain/ids.ts";
 import { NO_USAGE } from "../domain/usage.ts";
 import { sha256Hex } from "../domain/hash.ts";
@@ -13,11 +14,11 @@ import { sessionPaths, turnPath } from "../store/layout.ts";
 import { forkSession, planFork } from "../store/lifecycle/fork.ts";
 import { Staging } from "../store/lifecycle/staging.ts";
 import { openQuarantine, orSyncFailed } from "../store/write/publish.ts";
-import type { AgentBranch, AgentEntry, AgentSession } from "./agent_session.ts";
+import type { AgentBranch, AgentSession } from "./agent_session.ts";
 import type { SourceLines } from "./lines.ts";
-import { buildTurns, type BuiltBranch, type BuiltTurn, type ImportCall, pinnedBlobs } from "./turns.ts";
+import { buildTurns, type BuiltBranch, type BuiltTurn, type ImportCall } from "./turns.ts";
 
-export interface AgentImportOptions {
+interface AgentImportOptions {
   readonly id: SessionId;
   readonly session: AgentSession;
   /** The incomplete last line of the source, which is kept in `quarantine/`. */
@@ -33,7 +34,7 @@ export interface AgentImportOptions {
   readonly dryRun: boolean;
 }
 
-export interface ImportedAgentSession {
+interface ImportedAgentSession {
   readonly id: SessionId;
   readonly path: string;
   readonly turns: number;
@@ -42,7 +43,7 @@ export interface ImportedAgentSession {
 }
 
 /** Sessions that an import created, or would create. */
-export interface AgentImport {
+interface AgentImport {
   /** Turns of the main session. */
   readonly turns: readonly Turn[];
   /** The main session, then the others. */
@@ -61,7 +62,6 @@ export async function importAgentSession(
   options: AgentImportOptions,
 ): Promise<AgentImport> {
   const { id, session, texts, trusted, times } = options;
-  const { agent, version } = session;
   const [instructions, tools] = [texts.instructions, texts.tools].map(sha256Hex) as [string, string];
   const at = new Date(ports.clock.now()).toISOString();
   const callOf = (own: SessionId, branch?: Pick<AgentBranch, "times">): ImportCall => ({
@@ -72,23 +72,21 @@ export async function importAgentSession(
     pins: { ...options.pins, instructions, tools },
   });
   const [first, ...others] = branchesIn(session);
-  const main = buildTurns({ agent, version, entries: first.entries }, callOf(id));
+  const main = buildTurns(first, callOf(id));
   // Only the main branch stays in memory, and is built once: branches at the end of a long session share most of it.
   const planned = others.map((branch, index) => {
     const own = parseSessionId(`${id}-b${index + 1}`);
-    const built = { agent, version, entries: branch.entries };
-    const turns = branch.shared === 0
-      ? buildTurns(built, callOf(own, branch)).length
-      : forkTurns(built, branch, { main, call: callOf(id) });
-    return { own, branch, built, turns };
+    const turns = branch.runs === 0
+      ? buildTurns(branch, callOf(own, branch)).length
+      : forkTurns(branch, main, callOf(id));
+    return { own, branch, turns };
   });
   if (!options.dryRun) {
     await importWhole(ports, home, { ...options, built: main });
-    for (const { own, branch, built } of planned) {
-      const { runs } = branch;
+    for (const { own, branch } of planned) {
       const call = callOf(own, branch);
-      if (runs > 0) await importFork(ports, home, { main, parent: id, call, branch: { ...built, runs } });
-      else await importWhole(ports, home, { id: own, texts, built: buildTurns(built, call), torn: null });
+      if (branch.runs > 0) await importFork(ports, home, branch, { main, parent: id, call });
+      else await importWhole(ports, home, { id: own, texts, built: buildTurns(branch, call), torn: null });
     }
   }
   const pathOf = (own: SessionId) => sessionPaths(home.sessions, own).root;
@@ -96,37 +94,32 @@ export async function importAgentSession(
     turns: main.map(({ turn }) => turn),
     sessions: [
       { id, path: pathOf(id), turns: main.length, branch: null },
-      ...planned.map(({ own, turns, branch }) => ({
-        id: own,
-        path: pathOf(own),
-        turns,
-        branch: branch.name,
-      })),
+      ...planned.map(({ own, turns, branch: { name } }) => {
+        return { id: own, path: pathOf(own), turns, branch: name };
+      }),
     ],
   };
 }
 
-/** A branch and its place: the entries and the runs of the main one that come before it. */
-interface OwnBranch {
+/** A branch, with the number of runs of the main one that come before it. */
+interface OwnBranch extends BuiltBranch, Pick<AgentBranch, "times"> {
   readonly name: string | null;
-  readonly shared: number;
   readonly runs: number;
-  readonly entries: readonly AgentEntry[];
-  readonly times?: AgentBranch["times"];
 }
 
 /** The main branch, then the others, each cut where the run begins in which it leaves the main one. */
-function branchesIn({ main, others }: AgentSession): [OwnBranch, ...OwnBranch[]] {
-  const all = others.flatMap(({ shared, entries, ...branch }) => {
+function branchesIn({ agent, version, main, others }: AgentSession): [OwnBranch, ...OwnBranch[]] {
+  const all = others.flatMap(({ name, shared, entries, times }): OwnBranch[] => {
     const isNewRun = entries[0]?.kind === "user" && (main[shared]?.kind === "user" || shared === main.length);
     const cut = isNewRun
       ? shared
       : Math.max(0, main.slice(0, shared).findLastIndex(({ kind }) => kind === "user"));
     const own = [...main.slice(cut, shared), ...entries];
+    const runs = main.slice(0, cut).filter(({ kind }) => kind === "user").length;
     // A branch before any message of the user has nothing that a session could hold.
-    return own[0]?.kind === "user" ? [{ ...branch, shared: cut, runs: runsIn(main, cut), entries: own }] : [];
+    return own[0]?.kind === "user" ? [{ agent, version, name, runs, entries: own, times }] : [];
   });
-  return [{ name: null, shared: 0, runs: 0, entries: main }, ...all];
+  return [{ agent, version, name: null, runs: 0, entries: main }, ...all];
 }
 
 /** The first runs of the main session, which a fork shares. */
@@ -140,18 +133,9 @@ function sharedHistory(main: readonly BuiltTurn[], runs: number) {
 }
 
 /** Validates a fork; returns the number of its turns, with the one that names its parent. */
-function forkTurns(
-  branch: BuiltBranch,
-  { runs }: OwnBranch,
-  { main, call }: { readonly main: readonly BuiltTurn[]; readonly call: ImportCall },
-): number {
-  const { before, checkpoint } = sharedHistory(main, runs);
+function forkTurns(branch: OwnBranch, main: readonly BuiltTurn[], call: ImportCall): number {
+  const { before, checkpoint } = sharedHistory(main, branch.runs);
   return before.length + 1 + buildTurns(branch, call, { checkpoint, before }).length;
-}
-
-/** Number of runs that the first entries open. */
-function runsIn(main: readonly AgentEntry[], count: number): number {
-  return main.slice(0, count).filter(({ kind }) => kind === "user").length;
 }
 
 async function importWhole(
@@ -168,8 +152,8 @@ async function importWhole(
   try {
     staging = await Staging.open(ports, openHome(ports, home.path, { create: true }), id);
     const { paths } = staging;
-    for (const { sha256, bytes } of pinnedBlobs([texts.instructions, texts.tools])) {
-      staging.write(blobPath(paths, sha256), bytes);
+    for (const text of new Set([texts.instructions, texts.tools])) {
+      staging.write(blobPath(paths, sha256Hex(text)), encodeUtf8(text));
     }
     for (const { turn, bytes } of built) staging.write(turnPath(paths, turn.turn), bytes);
     if (torn !== null) {
@@ -185,19 +169,16 @@ async function importWhole(
   }
 }
 
-/** A branch that shares runs with the main one. */
-interface ForkedBranch {
-  readonly main: readonly BuiltTurn[];
-  readonly parent: SessionId;
-  readonly call: ImportCall;
-  readonly branch: BuiltBranch & { readonly runs: number };
-}
-
-/** Forks the main session after the shared runs, with the turns of the branch. */
+/** Forks the main session after the runs that a branch shares, with the turns of the branch. */
 async function importFork(
   ports: Ports,
   home: Home,
-  { main, parent, call, branch }: ForkedBranch,
+  branch: OwnBranch,
+  { main, parent, call }: {
+    readonly main: readonly BuiltTurn[];
+    readonly parent: SessionId;
+    readonly call: ImportCall;
+  },
 ): Promise<void> {
   const { last, before, checkpoint } = sharedHistory(main, branch.runs);
   const plan = planFork(ports, home, { parent, toSeq: last?.seq[1] });

@@ -1,4 +1,4 @@
-/** The readers, by agent. */
+/** The readers, by agent, and outputs of agents for scripts, which look like sessions and lack the prompts. */
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { parseShallow } from "../domain/json_depth.ts";
 import type { AgentName, AgentSession } from "./agent_session.ts";
@@ -14,6 +14,7 @@ import {
 import { fromFirstPrompt } from "./first_prompt.ts";
 import type { SourceLine } from "./lines.ts";
 import { isPiLine, isPiRecord, readPi } from "./pi/read.ts";
+import { textIn } from "./reading.ts";
 import { recordsIn } from "./records.ts";
 
 export interface AgentReader {
@@ -56,4 +57,33 @@ export function readerOf(start: Uint8Array): AgentReader | null {
 function readerOfRecord(bytes: Uint8Array): AgentReader | null {
   const json = parseShallow(bytes)?.json;
   return isJsonObject(json) ? READERS.find(({ isOwn }) => isOwn(json)) ?? null : null;
+}
+
+/** Output of an agent that is no session. */
+interface AgentOutput {
+  /** Command that printed it. */
+  readonly command: string;
+  /** Place of the session. */
+  readonly session: string;
+}
+
+/** Returns the command whose output a source is by its first line; `null` for any other. */
+export function outputIn(start: Uint8Array): AgentOutput | null {
+  const end = start.indexOf(0x0a);
+  const json = parseShallow(end === -1 ? start : start.subarray(0, end))?.json;
+  if (!isJsonObject(json)) return null;
+  if (json.type === "thread.started") {
+    const session = `~/.codex/sessions/*/*/*/rollout-*-${idIn(json, "thread_id")}.jsonl`;
+    return { command: "codex exec --json", session };
+  }
+  if (json.type === "system" && json.subtype === "init") {
+    const session = `~/.claude/projects/*/${idIn(json, "session_id")}.jsonl`;
+    return { command: "claude -p --output-format stream-json", session };
+  }
+  return null;
+}
+
+function idIn(json: JsonObject, name: string): string {
+  const id = textIn(json[name]) ?? "";
+  return /^[\w-]{1,64}$/.test(id) ? id : "*";
 }

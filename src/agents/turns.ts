@@ -1,7 +1,6 @@
 /** Turns of the session that an import creates, in memory: each is validated as a reader will validate it. */
 import { answersInBlocks } from "../apis/agent_providers.ts";
 import { requestUsageOf } from "../apis/usage.ts";
-import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { EventDraft, HistoryCompactionEvent } from "../domain/event.ts";
 import {
@@ -15,7 +14,7 @@ import type { SessionId } from "../domain/ids.ts";
 import { callIdOf, callNameOf, itemKind } from "../domain/item.ts";
 import { encodeTurn, type Pins, type Turn, type TurnDraft } from "../domain/turn.ts";
 import { addUsage, NO_USAGE, UNCOUNTED, type Usage } from "../domain/usage.ts";
-import { type HistoryEnd, HistoryValidator, parseCandidate } from "../store/read/validate.ts";
+import { HistoryValidator, parseCandidate } from "../store/read/validate.ts";
 import type {
   AgentEntry,
   AgentSession,
@@ -52,67 +51,30 @@ export interface BuiltBranch extends Pick<AgentSession, "agent" | "version"> {
 }
 
 /** The history that a branch is added to, whose runs are all ended. */
-export interface HistoryBefore {
+interface HistoryBefore {
   /** Its last checkpoint. */
   readonly checkpoint: Pick<HistoryCompactionEvent, "seq" | "to_seq"> | null;
   readonly before: readonly PlacedTurn[];
 }
 
 /**
- * Builds the turns of a branch; the last run is ended.
+ * Builds the turns of a branch, which begins with a message of the user; the last run is ended.
  *
- * @throws {RepriseError} `bad_import` if no message of the user comes first, or if a turn breaks the format or is too large.
+ * @throws {RepriseError} `bad_import` if the branch is empty, or if a turn breaks the format or is too large.
  */
 export function buildTurns(
   branch: BuiltBranch,
   call: ImportCall,
   history: HistoryBefore = { checkpoint: null, before: [] },
-): BuiltTurn[] {
-  const built = new NewHistory(call, history.before);
-  const builder = new TurnBuilder(built, branch, { call, history });
+): readonly BuiltTurn[] {
+  if (branch.entries.length === 0) {
+    throw new RepriseError("bad_import", "Cannot import: the session has no message of the user", {
+      hint: "Import a session that has a prompt",
+    });
+  }
+  const builder = new TurnBuilder(branch, call, history);
   branch.entries.forEach((entry, index) => builder.add(entry, branch.entries[index + 1]));
-  const added = builder.finish().slice(history.before.length);
-  return added.map((each, index) => ({ ...each, bytes: built.files[index] ?? new Uint8Array() }));
-}
-
-/** Builds a history in memory; each turn is validated as a reader will validate it. */
-class NewHistory {
-  readonly files: Uint8Array[] = [];
-  readonly #call: ImportCall;
-  readonly #validator: HistoryValidator;
-
-  constructor(call: ImportCall, before: readonly PlacedTurn[]) {
-    this.#call = call;
-    this.#validator = new HistoryValidator(call.id);
-    for (const { turn } of before) this.#validator.advance(turn);
-  }
-
-  get end(): HistoryEnd {
-    return this.#validator.end;
-  }
-
-  append(draft: TurnDraft): Turn {
-    const { turn, seq, sum } = this.end;
-    const { id, at } = this.#call;
-    const { bytes } = encodeTurn(draft, { session: id, turn: turn + 1, firstSeq: seq + 1, prev: sum, at });
-    const parsed = this.#parsed(bytes, `import turn ${turn + 1} of session "${id}"`);
-    this.#validator.advance(parsed);
-    this.files.push(bytes);
-    return parsed;
-  }
-
-  /** Parses a turn; what breaks the format or its limits comes from the source. */
-  #parsed(bytes: Uint8Array, tried: string): Turn {
-    try {
-      return parseCandidate(this.#validator, bytes, tried);
-    } catch (cause) {
-      if (!(cause instanceof Error)) throw cause;
-      throw new RepriseError("bad_import", cause.message, {
-        hint: "Remove this part from a copy of the file, and import the copy",
-        cause,
-      });
-    }
-  }
+  return builder.finish();
 }
 
 interface PendingCall {
@@ -121,55 +83,45 @@ interface PendingCall {
   readonly tool: string;
 }
 
+/** Builds a history in memory; each turn is validated as a reader will validate it. */
 class TurnBuilder {
-  readonly #built: NewHistory;
   readonly #branch: BuiltBranch;
   readonly #call: ImportCall;
+  readonly #validator: HistoryValidator;
+  readonly #before: readonly PlacedTurn[];
+  readonly #built: BuiltTurn[] = [];
   /** Calls without a result so far. */
   readonly #open: PendingCall[] = [];
   #run: number;
   /** Time of the next turn, which is that of its line; without one, that of the import. */
-  #at: string | undefined;
-  #isBegun = false;
+  #at: string;
   #isOpen = false;
   #isAnswered = false;
   #usage: Usage = NO_USAGE;
   #checkpoint: HistoryBefore["checkpoint"];
-  readonly #placed: PlacedTurn[];
   readonly #responses: readonly ResponseEntry[];
   /** Number of responses so far. */
   #responded = 0;
   /** The last response before the branch. */
-  readonly #before: Pick<ResponseEntry, "provider" | "model"> | undefined;
+  readonly #responseBefore: Pick<ResponseEntry, "provider" | "model"> | undefined;
 
-  constructor(
-    built: NewHistory,
-    branch: BuiltBranch,
-    { call, history: { checkpoint, before } }: { readonly call: ImportCall; readonly history: HistoryBefore },
-  ) {
-    this.#built = built;
+  constructor(branch: BuiltBranch, call: ImportCall, { checkpoint, before }: HistoryBefore) {
     this.#branch = branch;
     this.#call = call;
-    this.#run = built.end.run;
+    this.#at = call.at;
+    this.#validator = new HistoryValidator(call.id);
+    for (const { turn } of before) this.#validator.advance(turn);
+    this.#before = before;
+    this.#run = this.#validator.end.run;
     this.#checkpoint = checkpoint;
-    this.#placed = [...before];
     this.#responses = branch.entries.filter((entry) => entry.kind === "response");
     const last = before.findLast(({ turn }) => turn.kind === "model")?.turn;
-    this.#before = last?.kind === "model"
+    this.#responseBefore = last?.kind === "model"
       ? { provider: last.fingerprint.provider, model: last.model.answered }
       : undefined;
   }
 
   add(entry: AgentEntry, next: AgentEntry | undefined): void {
-    if (!this.#isBegun && entry.kind !== "user") {
-      throw new RepriseError(
-        "bad_import",
-        `Cannot import: line ${entry.line} comes before any message of the user`,
-        {
-          hint: "Import the whole file of a session",
-        },
-      );
-    }
     if (entry.kind === "user") this.#endRun();
     const time = this.#call.times.get(entry.line);
     // A clock that was wrong makes no turn of the future.
@@ -177,7 +129,6 @@ class TurnBuilder {
     switch (entry.kind) {
       case "user":
         this.#run++;
-        this.#isBegun = true;
         this.#append({
           kind: "user",
           run: this.#run,
@@ -195,21 +146,17 @@ class TurnBuilder {
     }
   }
 
-  finish(): readonly PlacedTurn[] {
-    if (!this.#isBegun) {
-      throw new RepriseError("bad_import", "Cannot import: the session has no message of the user", {
-        hint: "Import a session that has a prompt",
-      });
-    }
+  finish(): readonly BuiltTurn[] {
     // The import ends the last run, so that `@last` is a session that was just imported.
-    this.#at = undefined;
+    this.#at = this.#call.at;
     this.#endRun();
-    return this.#placed;
+    return this.#built;
   }
 
   /** Settings of the response that comes next, or of the last one. */
   #pins(): Pins {
-    const response = this.#responses[this.#responded] ?? this.#responses[this.#responded - 1] ?? this.#before;
+    const response = this.#responses[this.#responded] ?? this.#responses[this.#responded - 1] ??
+      this.#responseBefore;
     const model = response?.model ?? UNKNOWN_MODEL;
     return { ...this.#call.pins, fingerprint: this.#fingerprint(response), model };
   }
@@ -247,12 +194,7 @@ class TurnBuilder {
         fold: 1,
         fields: {},
         guard: { sent: 0, dropped: [] },
-        imported: {
-          agent,
-          version,
-          line: entry.line,
-          ...(entry.isCopied === true ? { copied: true } : {}),
-        },
+        imported: { agent, version, line: entry.line, ...(entry.isCopied === true ? { copied: true } : {}) },
       },
       events,
     }, entry.line);
@@ -268,25 +210,18 @@ class TurnBuilder {
     const [call] = index === -1 ? [] : this.#open.splice(index, 1);
     if (call === undefined) return;
     const status = isError ? "error" : "ok";
-    const { seq: call_seq, tool } = call;
-    this.#append({
-      kind: "tools",
-      run: this.#run,
-      events: [{
-        type: "tool_result",
-        call_id: callId,
-        call_seq,
-        tool,
-        status,
-        output: output.toWellFormed(),
-      }],
-    }, line);
+    const event = { ...resultEvent(call), status, output: output.toWellFormed() } as const;
+    this.#append({ kind: "tools", run: this.#run, events: [event] }, line);
   }
 
   #addCompaction({ summary, keptFrom }: CompactionEntry, next: AgentEntry | undefined): void {
     this.#answerOpenCalls();
     const isInRun = next === undefined ? !this.#isAnswered : next.kind !== "user";
-    const cut = cutAtTurn(this.#placed, { keptFrom, least: this.#checkpoint?.to_seq ?? 0, isInRun });
+    const cut = cutAtTurn([...this.#before, ...this.#built], {
+      keptFrom,
+      least: this.#checkpoint?.to_seq ?? 0,
+      isInRun,
+    });
     const turn = this.#append({
       kind: "compaction",
       run: this.#run,
@@ -307,14 +242,9 @@ class TurnBuilder {
 
   #answerOpenCalls(): void {
     if (this.#open.length === 0) return;
-    const events = this.#open.splice(0).map(({ callId, seq, tool }): EventDraft => ({
-      type: "tool_result",
-      call_id: callId,
-      call_seq: seq,
-      tool,
-      status: "orphaned",
-      output: NO_RESULT,
-    }));
+    const events = this.#open.splice(0).map((call): EventDraft => {
+      return { ...resultEvent(call), status: "orphaned", output: NO_RESULT };
+    });
     this.#append({ kind: "harness", run: this.#run, events });
   }
 
@@ -335,10 +265,32 @@ class TurnBuilder {
   }
 
   #append(draft: TurnDraft, line: number | null = null): Turn {
-    const turn = this.#built.append(this.#at === undefined ? draft : { ...draft, at: this.#at });
-    this.#placed.push({ turn, line });
+    const { turn: last, seq, sum } = this.#validator.end;
+    const { id } = this.#call;
+    const place = { session: id, turn: last + 1, firstSeq: seq + 1, prev: sum, at: this.#at };
+    const { bytes } = encodeTurn(draft, place);
+    const turn = this.#parsed(bytes, `import turn ${last + 1} of session "${id}"`);
+    this.#validator.advance(turn);
+    this.#built.push({ turn, line, bytes });
     return turn;
   }
+
+  /** Parses a turn; what breaks the format or its limits comes from the source. */
+  #parsed(bytes: Uint8Array, tried: string): Turn {
+    try {
+      return parseCandidate(this.#validator, bytes, tried);
+    } catch (cause) {
+      if (!(cause instanceof Error)) throw cause;
+      throw new RepriseError("bad_import", cause.message, {
+        hint: "Remove this part from a copy of the file, and import the copy",
+        cause,
+      });
+    }
+  }
+}
+
+function resultEvent({ callId, seq, tool }: PendingCall) {
+  return { type: "tool_result", call_id: callId, call_seq: seq, tool } as const;
 }
 
 const COMPLETED = { state: "completed", exit_code: 0 } as const;
@@ -347,10 +299,3 @@ const INTERRUPTED = {
   exit_code: 130,
   error: { code: "interrupted", message: "The imported session has no final answer to this prompt" },
 } as const;
-
-/** The bytes of the blobs that the pins of an import name. */
-export function pinnedBlobs(
-  texts: readonly string[],
-): { readonly sha256: string; readonly bytes: Uint8Array }[] {
-  return [...new Set(texts)].map((text) => ({ sha256: sha256Hex(text), bytes: encodeUtf8(text) }));
-}

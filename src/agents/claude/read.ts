@@ -1,7 +1,7 @@
 /** Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`. */
 import { CLAUDE_CODE_PROVIDER } from "../../apis/agent_providers.ts";
 import type { Item } from "../../domain/event.ts";
-import { isJsonObject, type JsonObject, type JsonValue, objectsIn } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectMember, objectsIn } from "../../domain/json.ts";
 import type { AgentEntry, AgentSession, ResultEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
 import { countedUsage, imagePart, LostParts, partsIn, resultText, textIn, textPart } from "../reading.ts";
@@ -64,7 +64,8 @@ export function readClaude(lines: readonly SourceLine[]): AgentSession {
   const reading = new ClaudeLines(tree, answers, lost);
   const path = new Set(paths.pathTo(leaf));
   // The results of calls at once are on paths of their own, and so are parts of one answer.
-  const mainLines = tree.filter((each) => path.has(each) || answers.belongs(each, path));
+  const belongs = answers.along(path);
+  const mainLines = tree.filter((each) => path.has(each) || belongs(each));
   const main = reading.entries(mainLines);
   const known = new Set(mainLines);
   const others = branchesOf(
@@ -123,23 +124,14 @@ class Answers {
     return this.#byKey.get(key);
   }
 
-  /** True if a line is part of an answer on the path, or holds the result of a call in one. */
-  belongs({ json }: TreeLine, path: ReadonlySet<TreeLine>): boolean {
-    const keys = this.#keysOn(path);
-    const own = answerKeyOf(json);
-    if (own !== null) return keys.has(own);
-    return resultsIn(json).some(({ callId }) => keys.has(this.#byCall.get(callId) ?? ""));
-  }
-
-  #path: ReadonlySet<TreeLine> | null = null;
-  #keys: ReadonlySet<string> = new Set();
-
-  #keysOn(path: ReadonlySet<TreeLine>): ReadonlySet<string> {
-    if (this.#path !== path) {
-      this.#path = path;
-      this.#keys = new Set([...path].flatMap(({ json }) => answerKeyOf(json) ?? []));
-    }
-    return this.#keys;
+  /** Returns a test for lines that are part of an answer on the path, or hold the result of a call in one. */
+  along(path: ReadonlySet<TreeLine>): (line: TreeLine) => boolean {
+    const keys = new Set([...path].flatMap(({ json }) => answerKeyOf(json) ?? []));
+    return ({ json }) => {
+      const own = answerKeyOf(json);
+      if (own !== null) return keys.has(own);
+      return resultsIn(json).some(({ callId }) => keys.has(this.#byCall.get(callId) ?? ""));
+    };
   }
 }
 
@@ -204,13 +196,10 @@ class ClaudeLines {
 
   /** The line of the first message that stays beside a summary: the first line of its answer, if it is part of one. */
   #keptFrom({ compactMetadata }: JsonObject): number | null {
-    const { preservedMessages, preservedSegment }: JsonObject = isJsonObject(compactMetadata)
-      ? compactMetadata
-      : {};
-    const [uuids, segment] = [preservedMessages, preservedSegment].map((each) =>
-      isJsonObject(each) ? each : {}
-    );
-    const [first] = Array.isArray(uuids?.uuids) ? uuids.uuids : [segment?.headUuid];
+    const metadata = isJsonObject(compactMetadata) ? compactMetadata : {};
+    const { uuids } = objectMember(metadata, "preservedMessages") ?? {};
+    const { headUuid } = objectMember(metadata, "preservedSegment") ?? {};
+    const [first] = Array.isArray(uuids) ? uuids : [headUuid];
     const found = typeof first === "string" ? this.#byUuid.get(first) : undefined;
     if (found === undefined) return null;
     return this.#answers.get(answerKeyOf(found.json) ?? "")?.line ?? found.line;

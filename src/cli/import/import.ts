@@ -1,7 +1,6 @@
 /** The verb `import`: a session from an export, or from a session of another agent. */
 import { collectSource, MAX_LINE_BYTES, MAX_SOURCE_BYTES } from "../../agents/lines.ts";
-import { outputIn } from "../../agents/outputs.ts";
-import { readerOf } from "../../agents/readers.ts";
+import { outputIn, readerOf } from "../../agents/readers.ts";
 import { concatBytes, decodeLatin1 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
