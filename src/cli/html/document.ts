@@ -7,8 +7,7 @@ import { createHash } from "node:crypto";
 import SCRIPT_SOURCE from "./assets/page.js" with { type: "text" };
 import STYLE_SOURCE from "./assets/page.css" with { type: "text" };
 import { headOf } from "../../domain/text.ts";
-import { paired } from "../transcript/blocks.ts";
-import type { Entry, Fact, Group, Transcript } from "../transcript/transcript.ts";
+import { type Entry, type Fact, type Group, paired, type Transcript } from "../transcript/blocks.ts";
 import { blockHtml, type ImageReader } from "./draw.ts";
 import { escapeHtml } from "./markdown.ts";
 

@@ -5,15 +5,16 @@
 import {
   type Block,
   type CallBlock,
+  type Entry,
   headOfBlock,
   type Image,
   isSpeech,
   type NoteBlock,
   type ReasoningBlock,
   type ResultBlock,
+  seqText,
   shortenedText,
 } from "../transcript/blocks.ts";
-import type { Entry } from "../transcript/transcript.ts";
 import { diffText } from "../changed_lines.ts";
 import { escapeHtml, richText } from "./markdown.ts";
 
@@ -55,11 +56,6 @@ export function blockHtml(block: Block, imageOf: ImageReader, from: Entry["from"
 
 function idOf({ seq }: { readonly seq?: number }): string {
   return seq === undefined ? "" : ` id="seq-${seq}"`;
-}
-
-/** The place of an event, which `fork` and `omit` take. */
-function seqText({ seq }: { readonly seq?: number }): string {
-  return seq === undefined ? "" : ` · seq ${seq}`;
 }
 
 function who(text: string, { subject = "", ...block }: { subject?: string; seq?: number } = {}): string {

@@ -11,10 +11,9 @@ import { blobReader, readBlob, readSession } from "../../store/read/session.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
 import type { Context } from "../context.ts";
 import type { Shown } from "../show/shown_session.ts";
-import type { Block } from "../transcript/blocks.ts";
-import { cacheNote } from "../transcript/cache_note.ts";
-import type { Fact, Transcript } from "../transcript/transcript.ts";
 import { anyUsage } from "../../apis/usage.ts";
+import type { Block, Fact, Transcript } from "../transcript/blocks.ts";
+import { cacheNote } from "../transcript/usage.ts";
 import { pageHtml } from "./document.ts";
 import { fateTexts, reasoningFates } from "./reasoning_fate.ts";
 

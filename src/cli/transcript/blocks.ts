@@ -1,9 +1,48 @@
 /**
- * Blocks: an event of a session, or an item of a recorded request or answer, for people. A terminal, Markdown and a page
- * draw the same blocks.
+ * Transcripts: a session or a fixture for people, as facts about it, and its turns or exchanges. These consist of blocks, one
+ * for each event of a session, or item of a recorded request or answer. A terminal, Markdown and a page draw the same blocks.
  */
 import { headOf } from "../../domain/text.ts";
 import type { FileEdit } from "../edits.ts";
+
+export type Fact = readonly [name: string, value: string];
+
+/** A session or a fixture for people. */
+export interface Transcript {
+  /** The id of a session, the path of a fixture. */
+  readonly name: string;
+  /** Empty without one. */
+  readonly title: string;
+  readonly facts: readonly Fact[];
+  /** Runs of a session, recordings of a fixture that has several. */
+  readonly groups: readonly Group[];
+  readonly entries: readonly Entry[];
+}
+
+/** Entries that belong together. */
+export interface Group {
+  /** Such as `Run 2`. */
+  readonly name: string;
+  /** Such as the outcome of a run. */
+  readonly state: string;
+  readonly isError: boolean;
+  /** The prompt of a run. */
+  readonly about: string;
+}
+
+/** A turn or an exchange. */
+export interface Entry {
+  /** The fragment of its link, such as `turn-12`. */
+  readonly id: string;
+  /** Such as `Turn 12`. */
+  readonly name: string;
+  /** Writer, time, model and cost; as many as are known. */
+  readonly words: readonly string[];
+  readonly from: "user" | "model" | "other";
+  readonly isError: boolean;
+  readonly group: number;
+  readonly blocks: readonly Block[];
+}
 
 /** The event of a session that a block is about. */
 interface Placed {
@@ -145,6 +184,11 @@ export function headOfBlock(block: Block): string {
       return `← ${block.name}: ${block.status}${whole}`;
     }
   }
+}
+
+/** The place of an event in its session, which `fork` and `omit` take; empty outside of sessions. */
+export function seqText({ seq }: Placed): string {
+  return seq === undefined ? "" : ` · seq ${seq}`;
 }
 
 /** True for a prompt and an answer, which need no other name. */

@@ -12,12 +12,10 @@ import type { Exchange } from "../../fixture/exchange.ts";
 import { recordedDays, recordingOf } from "../../fixture/recordings.ts";
 import { answerChunks } from "../../transport/player.ts";
 import { type PrefixReport, prefixReport } from "../../run/verify.ts";
-import { type Block, type CallBlock, note } from "./blocks.ts";
-import { cacheNote } from "./cache_note.ts";
+import { type Block, type CallBlock, type Entry, note, type Transcript } from "./blocks.ts";
 import { inLineOrBelow, itemBlocks, reasoningKeys, resultBlock, shownCallId } from "./items.ts";
-import type { Entry, Transcript } from "./transcript.ts";
 import { anyUsage } from "../../apis/usage.ts";
-import { usageText } from "./usage.ts";
+import { cacheNote, usageText } from "./usage.ts";
 import { partsText } from "./words.ts";
 
 /** Earlier requests that one may extend: parallel conversations of a recording take turns. */

@@ -2,13 +2,22 @@
 import { counted } from "../../domain/text.ts";
 import { cutLine, type Screen, wrappedLines } from "../screen.ts";
 import { bold, cyan, dim, green, red, type Styled } from "../terminal.ts";
-import { type Block, type CallBlock, headOfBlock, isSpeech, shortenedText } from "./blocks.ts";
-import type { Entry, Fact, Transcript } from "./transcript.ts";
+import {
+  type Block,
+  type CallBlock,
+  type Entry,
+  type Fact,
+  headOfBlock,
+  isSpeech,
+  seqText,
+  shortenedText,
+  type Transcript,
+} from "./blocks.ts";
 
 /** A line in pieces, without its end. */
 export type Line = readonly (string | Styled)[];
 
-export interface TranscriptOptions {
+interface TranscriptOptions {
   readonly screen: Screen;
   /** Long texts are shown whole. */
   readonly full: boolean;
@@ -24,6 +33,7 @@ const SHOWN = {
   edit: { lines: 40, characters: 4000 },
   other: { lines: 10, characters: 800 },
 } as const;
+type Shown = typeof SHOWN[keyof typeof SHOWN];
 
 const INDENT = "  ";
 
@@ -64,11 +74,6 @@ export async function exchangeLines(
   return lines;
 }
 
-/** The place of an event in its session, which `fork` and `omit` take. */
-function seqText(block: Block): string {
-  return "seq" in block && block.seq !== undefined ? ` · seq ${block.seq}` : "";
-}
-
 class View {
   readonly #options: TranscriptOptions;
 
@@ -95,61 +100,49 @@ class View {
   }
 
   async add(blocks: readonly Block[], lines: Line[]): Promise<void> {
-    for (const block of blocks) for (const line of await this.block(block)) lines.push(line);
+    for (const block of blocks) for (const line of await this.#block(block)) lines.push(line);
   }
 
-  async block(block: Block): Promise<Line[]> {
+  async #block(block: Block): Promise<Line[]> {
+    const [head, place] = [headOfBlock(block), seqText(block)];
     switch (block.kind) {
       case "message":
         if (block.from === "assistant") return this.#whole(block.text);
         if (isSpeech(block)) return this.#body(block.text, SHOWN.user);
-        return [
-          ...this.#head(dim(headOfBlock(block) + seqText(block))),
-          ...this.#body(block.text, SHOWN.other, undefined, INDENT),
-        ];
+        return [...this.#head(dim(head + place)), ...this.#below(block.text)];
       case "events":
         return block.lines.flatMap((line) => this.#head(dim(line)));
       case "reasoning":
-        return [
-          ...this.#head(dim(headOfBlock(block) + seqText(block))),
-          ...this.#body(block.text, SHOWN.other, dim, INDENT),
-        ];
+        return [...this.#head(dim(head + place)), ...this.#below(block.text, SHOWN.other, dim)];
       case "note": {
         const style = block.isError ? red : block.isHeading ? bold : dim;
+        return [...this.#head(style(head + place)), ...this.#below(block.text)];
+      }
+      case "call": {
+        const subject = block.subject === "" ? "" : ` ${block.subject}`;
         return [
-          ...this.#head(style(headOfBlock(block) + seqText(block))),
-          ...this.#body(block.text, SHOWN.other, undefined, INDENT),
+          ...this.#head(bold(head), subject + place),
+          ...this.#below(block.text),
+          ...await this.#edit(block),
         ];
       }
-      case "call":
-        return [...this.#call(block), ...await this.#edit(block)];
       case "result": {
-        const head = headOfBlock(block);
-        const whole = this.#options.full && block.blob !== null
-          ? this.#options.wholeOutput(block.blob.sha256)
-          : null;
-        const subject = `${block.subject === "" ? "" : ` · ${block.subject}`}${seqText(block)}`;
+        const { full, wholeOutput } = this.#options;
+        const whole = full && block.blob !== null ? wholeOutput(block.blob.sha256) : null;
+        const subject = block.subject === "" ? "" : ` · ${block.subject}`;
         return [
-          ...this.#head(block.isOk ? green(head) : red(head), subject),
-          ...this.#body(whole ?? block.text, SHOWN.other, undefined, INDENT),
+          ...this.#head(block.isOk ? green(head) : red(head), subject + place),
+          ...this.#below(whole ?? block.text),
         ];
       }
     }
-  }
-
-  #call(block: CallBlock): Line[] {
-    const subject = `${block.subject === "" ? "" : ` ${block.subject}`}${seqText(block)}`;
-    return [
-      ...this.#head(bold(headOfBlock(block)), subject),
-      ...this.#body(block.text, SHOWN.other, undefined, INDENT),
-    ];
   }
 
   async #edit({ edit }: CallBlock): Promise<Line[]> {
     if (edit === null) return [];
     const { diffText } = await import("../changed_lines.ts");
     const text = diffText(edit.before, edit.after).replace(/^[-+ ]/gm, "$& ");
-    return this.#body(text, SHOWN.edit, diffStyle, INDENT);
+    return this.#below(text, SHOWN.edit, diffStyle);
   }
 
   /** The first line of a block: the words in a style, then plain text. */
@@ -166,15 +159,19 @@ class View {
     return this.wrapped(text, INDENT).map((line) => line === "" ? [] : [INDENT, line]);
   }
 
+  /** A text below the head of its block. */
+  #below(text: string, shown: Shown = SHOWN.other, style?: (line: string) => string | Styled): Line[] {
+    return this.#body(text, shown, style, INDENT + INDENT);
+  }
+
   /** A text that is folded if it is long. */
   #body(
     text: string,
-    shown: { readonly lines: number; readonly characters: number },
+    shown: Shown,
     style: (line: string) => string | Styled = (line) => line,
-    more = "",
+    indent = INDENT,
   ): Line[] {
     if (text === "") return [];
-    const indent = `${INDENT}${more}`;
     const part = this.#options.full ? { text, lines: 0, characters: 0 } : shortenedText(text, shown);
     const lines = part.text.replace(/\n+$/, "").split("\n").flatMap((line) =>
       this.wrapped(line, indent).map((piece): Line =>
@@ -182,12 +179,8 @@ class View {
       )
     );
     if (part.characters === 0) return lines;
-    return [
-      ...lines,
-      ...this.wrapped(foldText(part, this.#options.fullFlag), indent).map((
-        line,
-      ): Line => [indent, dim(line)]),
-    ];
+    const fold = this.wrapped(foldText(part, this.#options.fullFlag), indent);
+    return [...lines, ...fold.map((line): Line => [indent, dim(line)])];
   }
 
   wrapped(text: string, indent = ""): string[] {

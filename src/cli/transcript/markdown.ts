@@ -4,6 +4,7 @@ import { diffText } from "../changed_lines.ts";
 import {
   type Block,
   type CallBlock,
+  type Fact,
   headOfBlock,
   type NoteBlock,
   OMITTED_MARK,
@@ -11,16 +12,16 @@ import {
   type ResultBlock,
   type ShortenedText,
   shortenedText,
+  type Transcript,
 } from "./blocks.ts";
 import { codeBlock, codeSpan, htmlText, inertLineOf, literalText, quotedMarkdown } from "./markdown_text.ts";
-import type { Fact, Transcript } from "./transcript.ts";
 
 /** The longest description and comment that GitHub accepts, in characters. */
 const MAX_CHARACTERS = 65_536;
 /** Room for the note about turns that are left out. */
 const NOTE_ROOM = 200;
 
-export interface MarkdownOptions {
+interface MarkdownOptions {
   /** Long texts are shown whole, and the Markdown may be of any length. */
   readonly full: boolean;
   /** More facts: damage, and the source of the session. */
@@ -36,6 +37,7 @@ interface Detail {
   /** Lines of an output; 0 leaves outputs of successful calls out. */
   readonly output: number;
   readonly reasoning: boolean;
+  readonly wholeOutput: MarkdownOptions["wholeOutput"];
 }
 
 /** From a transcript that is complete but for long texts to one that holds the essence. */
@@ -43,17 +45,14 @@ const DETAILS: readonly Detail[] = [
   { prompt: 40, edit: 60, output: 30, reasoning: true },
   { prompt: 40, edit: 60, output: 8, reasoning: false },
   { prompt: 20, edit: 30, output: 0, reasoning: false },
-];
-const WHOLE: Detail = { prompt: Infinity, edit: Infinity, output: Infinity, reasoning: true };
+].map((detail) => ({ ...detail, wholeOutput: () => null }));
+const WHOLE = { prompt: Infinity, edit: Infinity, output: Infinity, reasoning: true } as const;
 
 /** A session as Markdown that a pull request can hold, unless `full` is chosen. */
 export function transcriptMarkdown(transcript: Transcript, options: MarkdownOptions): string {
   const whole = { ...transcript, facts: [...transcript.facts, ...options.facts] };
-  const sections = (detail: Detail) => [
-    factsText(whole),
-    ...sectionsOf(transcript, detail, options.wholeOutput),
-  ];
-  if (options.full) return joined(sections(WHOLE));
+  const sections = (detail: Detail) => [factsText(whole), ...sectionsOf(transcript, detail)];
+  if (options.full) return joined(sections({ ...WHOLE, wholeOutput: options.wholeOutput }));
   for (const detail of DETAILS) {
     const text = joined(sections(detail));
     if (text.length <= MAX_CHARACTERS) return text;
@@ -78,22 +77,17 @@ function shortened({ name }: Transcript, sections: readonly string[]): string {
     if (side === 0) kept[0].push(rest[from++] as string);
     else kept[1].unshift(rest[--to] as string);
   }
-  const note = `_${counted(to - from, "part")} left out here. ${
-    codeSpan(`reprise show ${name} --markdown --full`)
-  } has all._`;
+  const command = codeSpan(`reprise show ${name} --markdown --full`);
+  const note = `_${counted(to - from, "part")} left out here. ${command} has all._`;
   return joined([...kept[0], note, ...kept[1]]);
 }
 
 /** A section for each text and call. */
-function sectionsOf(
-  { groups, entries }: Transcript,
-  detail: Detail,
-  wholeOutput: MarkdownOptions["wholeOutput"],
-): string[] {
+function sectionsOf({ groups, entries }: Transcript, detail: Detail): string[] {
   const lists = paired(entries.map(({ blocks }) => blocks));
   return entries.flatMap(({ group }, index) => {
     const isFirst = group !== entries[index - 1]?.group;
-    const sections = (lists[index] ?? []).flatMap((block) => sectionOf(block, detail, wholeOutput));
+    const sections = (lists[index] ?? []).flatMap((block) => sectionOf(block, detail));
     return isFirst ? [`#### ${literalText(groups[group]?.name ?? "?")}`, ...sections] : sections;
   });
 }
@@ -109,7 +103,7 @@ function factsText({ name, title, facts }: Transcript): string {
   return `### ${heading}\n\n| | |\n| --- | --- |\n${rows.join("\n")}`;
 }
 
-function sectionOf(block: Block, detail: Detail, wholeOutput: MarkdownOptions["wholeOutput"]): string[] {
+function sectionOf(block: Block, detail: Detail): string[] {
   switch (block.kind) {
     case "message": {
       if (block.text.trim() === "") return [];
@@ -124,10 +118,10 @@ function sectionOf(block: Block, detail: Detail, wholeOutput: MarkdownOptions["w
       return [details("Reasoning", quotedMarkdown(block.text))];
     case "call": {
       const decided = block.decision === undefined ? [] : noteSection(block.decision, detail);
-      return [...decided, callSection(block, block.result, { detail, wholeOutput })];
+      return [...decided, callSection(block, block.result, detail)];
     }
     case "result":
-      return [callSection(null, block, { detail, wholeOutput })];
+      return [callSection(null, block, detail)];
     case "note":
       return block === OMITTED_MARK ? [`_${block.about}_`] : noteSection(block, detail);
     case "events":
@@ -139,10 +133,7 @@ function sectionOf(block: Block, detail: Detail, wholeOutput: MarkdownOptions["w
 function callSection(
   block: CallBlock | null,
   result: ResultBlock | undefined,
-  { detail, wholeOutput }: {
-    readonly detail: Detail;
-    readonly wholeOutput: MarkdownOptions["wholeOutput"];
-  },
+  detail: Detail,
 ): string {
   const called = block ?? result as ResultBlock;
   const what = `${called.name} ${called.subject}`;
@@ -150,7 +141,7 @@ function callSection(
   const isDone = result?.isOk === true || block?.key === null;
   const edit = block?.edit ?? null;
   const isEdit = edit !== null;
-  const whole = detail === WHOLE && result?.blob ? wholeOutput(result.blob.sha256) : null;
+  const whole = result?.blob ? detail.wholeOutput(result.blob.sha256) : null;
   const output = whole ?? result?.text ?? "";
   const lines = isDone ? detail.output : Math.max(detail.output, 8);
   const parts = [

@@ -1,22 +1,23 @@
 /** A session as a transcript. Files may come from any version, so their members may be anything. */
 import { costText } from "../../domain/cost.ts";
 import { spendingCost } from "../cost/spending.ts";
-import {
-  isJsonObject,
-  type JsonObject,
-  numberMember,
-  objectMember,
-  stringMember,
-} from "../../domain/json.ts";
+import { type JsonObject, numberMember, objectMember, stringMember } from "../../domain/json.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
 import type { SessionSpending } from "../../schemas/inspection.ts";
 import type { Spending } from "../../schemas/parts.ts";
 import { secondsBetween, type TimeZone } from "../local_time.ts";
 import { omittedSeqs } from "../omitted.ts";
-import { type Block, note, OMITTED_MARK, type ResultBlock } from "./blocks.ts";
+import {
+  type Block,
+  type Entry,
+  type Fact,
+  type Group,
+  OMITTED_MARK,
+  type ResultBlock,
+  type Transcript,
+} from "./blocks.ts";
 import { callBlock, contentBlocks, itemBlocks, reasoningBlock } from "./items.ts";
-import type { Entry, Fact, Group, Transcript } from "./transcript.ts";
-import { noteOf, partsText, plain, stateText, statusText, turnText } from "./words.ts";
+import { eventNote, partsText, plain, stateText, statusText, turnText } from "./words.ts";
 import { counted } from "../../domain/text.ts";
 import { usageText } from "./usage.ts";
 
@@ -63,10 +64,8 @@ function headingOf(
   { id, zone, cost }: { readonly id: string; readonly zone: TimeZone; readonly cost: number | null },
 ): string[] {
   const { kind, value, newer } = turn;
-  const [at, earlier] = [value, before?.value ?? {}].map((each) => stringMember(each, "at") ?? "") as [
-    string,
-    string,
-  ];
+  const at = stringMember(value, "at") ?? "";
+  const earlier = stringMember(before?.value ?? {}, "at") ?? "";
   const took = kind === "model" || kind === "tools" ? secondsBetween(earlier, at) : null;
   const model = objectMember(value, "model") ?? {};
   const writer = stringMember(value, "session") ?? id;
@@ -142,10 +141,9 @@ export class BlockReader {
       case "provider_item":
         return itemBlocks(item, "assistant", seq);
       default: {
-        const { about, text = "", isError = false } = noteOf(turn, event);
         const image = event.type === "attachment" ? imageOf(event) : {};
         const key = event.type === "permission_decision" ? { key: event.call_seq } : {};
-        return [note(about, { text, isError, ...place, ...image, ...key })];
+        return [{ ...eventNote(turn, event), ...place, ...image, ...key }];
       }
     }
   }
@@ -161,7 +159,8 @@ function imageOf(event: JsonObject) {
 
 function resultOf(event: ShownEvent, subject: string): ResultBlock {
   const status = stringMember(event, "status") ?? "?";
-  const { sha256, bytes } = isJsonObject(event.blob) ? event.blob : {};
+  const blob = objectMember(event, "blob") ?? {};
+  const sha256 = stringMember(blob, "sha256");
   return {
     kind: "result",
     key: event.call_seq,
@@ -170,9 +169,7 @@ function resultOf(event: ShownEvent, subject: string): ResultBlock {
     isOk: status === "ok",
     status: statusText(status),
     text: stringMember(event, "output") ?? "",
-    blob: typeof sha256 === "string"
-      ? { sha256, bytes: numberMember({ bytes: bytes ?? 0 }, "bytes") ?? 0 }
-      : null,
+    blob: sha256 === undefined ? null : { sha256, bytes: numberMember(blob, "bytes") ?? 0 },
   };
 }
 

@@ -15,94 +15,80 @@ import { counted } from "../../domain/text.ts";
 import type { DropReason } from "../../domain/turn.ts";
 import type { ShownTurn } from "../../store/read/show.ts";
 import { anyUsage } from "../../apis/usage.ts";
+import { note, type NoteBlock } from "./blocks.ts";
 import { usageText } from "./usage.ts";
 
-/** An event in words. */
-export interface EventNote {
-  readonly about: string;
-  readonly text?: string;
-  readonly isError?: boolean;
-}
-
 /** The words for an event that is neither a message nor a call nor a result. */
-export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObject): EventNote {
+export function eventNote(turn: Pick<ShownTurn, "number" | "value">, event: JsonObject): NoteBlock {
   const item = objectMember(event, "item") ?? {};
   const said = (name: string) => plain(event[name]);
   switch (event.type) {
     case "provider_item":
-      return { about: plain(item.type) };
+      return note(plain(item.type));
     case "provider_usage":
-      return { about: usageText(anyUsage(objectMember(event, "usage") ?? {})) };
+      return note(usageText(anyUsage(objectMember(event, "usage") ?? {})));
     case "permission_decision": {
       const rule = stringMember(event, "rule");
       const reason = lookUp(PERMISSION_REASONS, said("reason"));
-      return {
-        about: `${said("tool")} ${said("decision")}: ${reason}${rule === undefined ? "" : ` (${rule})`}`,
-        isError: event.decision === "denied",
-      };
+      const about = `${said("tool")} ${said("decision")}: ${reason}${rule === undefined ? "" : ` (${rule})`}`;
+      return note(about, { isError: event.decision === "denied" });
     }
     case "replay_notice":
-      return noticeNote(event);
+      return note(noticeText(event));
     case "calls_as_text": {
       const seqs = Array.isArray(event.call_seqs) ? event.call_seqs.map(plain).join(", ") : "?";
-      return {
-        about: `the API refused to pair the call of seq ${seqs} with its result: ` +
+      return note(
+        `the API refused to pair the call of seq ${seqs} with its result: ` +
           `later requests hold both as text${causeOf(event)}`,
-      };
+      );
     }
     case "endpoint_notice":
-      return {
-        about: `the endpoint refuses ${lookUp(OMISSIONS, said("without"))} for ${said("model")}: ` +
+      return note(
+        `the endpoint refuses ${lookUp(OMISSIONS, said("without"))} for ${said("model")}: ` +
           `later requests leave it out${causeOf(event)}`,
-      };
+      );
     case "history_compaction":
-      return {
-        about: `checkpoint up to seq ${said("to_seq")}: later requests hold this summary instead`,
+      return note(`checkpoint up to seq ${said("to_seq")}: later requests hold this summary instead`, {
         text: stringMember(event, "summary") ?? "",
-      };
+      });
     case "compaction_withdrawn":
-      return { about: `checkpoint of seq ${said("checkpoint")} withdrawn` };
-    case "attachment":
-      return {
-        about: `attached ${said("name")} (${said("media_type")}, ${
-          counted(countMember(objectMember(event, "blob") ?? {}, "bytes"), "byte")
-        })`,
-      };
+      return note(`checkpoint of seq ${said("checkpoint")} withdrawn`);
+    case "attachment": {
+      const bytes = counted(countMember(objectMember(event, "blob") ?? {}, "bytes"), "byte");
+      return note(`attached ${said("name")} (${said("media_type")}, ${bytes})`);
+    }
     case "result_elided":
-      return { about: `result of seq ${said("result_seq")} shortened in requests` };
+      return note(`result of seq ${said("result_seq")} shortened in requests`);
     case "items_omitted":
-      return { about: omissionText(event) };
+      return note(omissionText(event));
     case "omission_withdrawn":
-      return { about: `omission of seq ${said("omission")} withdrawn` };
+      return note(`omission of seq ${said("omission")} withdrawn`);
     case "session_renamed":
-      return { about: `title: ${said("title")}` };
+      return note(`title: ${said("title")}`);
     case "session_fork":
-      return { about: `forked from ${said("parent")} after seq ${said("to_seq")}` };
+      return note(`forked from ${said("parent")} after seq ${said("to_seq")}`);
     case "branch_summary":
-      return {
-        about: `summary of session ${said("session")} after the fork`,
+      return note(`summary of session ${said("session")} after the fork`, {
         text: stringMember(event, "summary") ?? "",
-      };
+      });
     case "turn_replaced":
-      return { about: replacedText(turn), isError: true };
-    case "blob_lost":
-      return {
-        about: `blob ${
-          said("sha256").slice(0, 12)
-        } is lost: repair found it neither here nor in a related session`,
+      return note(replacedText(turn), { isError: true });
+    case "blob_lost": {
+      const name = said("sha256").slice(0, 12);
+      return note(`blob ${name} is lost: repair found it neither here nor in a related session`, {
         isError: true,
-      };
+      });
+    }
     case "run_continued": {
       const replaced = isJsonObject(turn.value.replaces) ? `; ${replacedText(turn)}` : "";
-      return { about: `run ${said("run")} continues without a prompt${replaced}`, isError: replaced !== "" };
+      return note(`run ${said("run")} continues without a prompt${replaced}`, { isError: replaced !== "" });
     }
     case "run_ended":
-      return {
-        about: `run ${said("run")} ended: ${stateText(said("state"))}${causeOf(event)}`,
+      return note(`run ${said("run")} ended: ${stateText(said("state"))}${causeOf(event)}`, {
         isError: event.state !== "completed",
-      };
+      });
     default:
-      return { about: `event of the kind ${said("type")}, which this version does not know` };
+      return note(`event of the kind ${said("type")}, which this version does not know`);
   }
 }
 
@@ -183,7 +169,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   lifted: "is sent again",
 };
 
-function noticeNote(event: JsonObject): EventNote {
+function noticeText(event: JsonObject): string {
   const items = objectsIn(event.items);
   const done = items.map((item) => {
     const field = stringMember(item, "field");
@@ -198,7 +184,7 @@ function noticeNote(event: JsonObject): EventNote {
     ? []
     : [`later items of the type ${plain(member.item_type)} are sent without ${plain(member.field)}`];
   const all = [...done, ...later].join(", ");
-  return { about: `${lookUp(NOTICES, plain(event.reason))}${all === "" ? "" : `: ${all}`}${causeOf(event)}` };
+  return `${lookUp(NOTICES, plain(event.reason))}${all === "" ? "" : `: ${all}`}${causeOf(event)}`;
 }
 
 function causeOf(event: JsonObject): string {
@@ -230,7 +216,6 @@ export const DROP_REASONS: Readonly<Record<DropReason, string>> = {
   unanswered_call: "it is a call without a result",
 };
 
-/** A reason why a request leaves an item out, in words. */
 export function dropText(reason: string): string {
   return lookUp(DROP_REASONS, reason);
 }
@@ -245,7 +230,6 @@ const STATUSES: Readonly<Record<string, string>> = {
   orphaned: "no result was recorded, it may or may not have run",
 };
 
-/** The status of a tool's result in words. */
 export function statusText(status: string): string {
   return lookUp(STATUSES, status);
 }
@@ -261,7 +245,6 @@ export function turnText(kind: string): string {
   return lookUp(TURN_KINDS, kind);
 }
 
-/** The state of a run in words. */
 export function stateText(state: string): string {
   return state === "open" ? "not ended" : state.replaceAll("_", " ");
 }
