@@ -2,14 +2,14 @@
  * Compactions inside a run, by `--auto-compact`: before a request if the last one was too large, and once after the API
  * refused a request for its length.
  */
-import { DEFAULT_TAIL_EVENTS, historySize } from "../compaction/plan.ts";
+import { checkpointEvent, DEFAULT_TAIL_EVENTS, historySize } from "../compaction/plan.ts";
 import { longestTail, shrink, type Shrunk } from "../compaction/shrink.ts";
 import { RepriseError } from "../domain/errors.ts";
-import type { Turn, TurnDraft } from "../domain/turn.ts";
+import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
+import { defined } from "../domain/json.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { requestUsageOf } from "../apis/usage.ts";
-import { compactionDraft } from "./checkpoint.ts";
 import { targetOf } from "./next_request.ts";
 import type { OpenSession } from "./recover.ts";
 import type { OpenRun, RequestOutcome } from "./request_step.ts";
@@ -46,7 +46,7 @@ export class Compactions {
       manifest: writer.manifest,
       turns: writer.turns,
       allTurns: () => writer.allTurns(),
-      save: (draft: TurnDraft) => this.#run.append(draft),
+      save: (draft: TurnDraft) => this.#run.save(draft),
     };
     const { account, usage } = this.#run;
     const target = targetOf(setup, { account, run });
@@ -54,7 +54,6 @@ export class Compactions {
     if (compacted === null) return false;
     const { turn, checkpoint, before, after, isOutOfReach } = compacted;
     this.#isOutOfReach ||= isOutOfReach;
-    this.#run.acknowledge(turn);
     emit({
       type: "notice",
       kind: "compacted",
@@ -68,7 +67,6 @@ export class Compactions {
   }
 }
 
-/** Facts that decide whether a run compacts before its next request. */
 interface AutoCompaction {
   /** Input tokens of a request above which the history is made smaller. */
   readonly limit: number;
@@ -103,6 +101,20 @@ export async function compactIfLarge(
   const draft = compactionDraft(turns, shrunk, { run, pins: manifest.pins, runUsage: usage });
   const isOutOfReach = !overflowed && leastTokens(turns, shrunk, auto) > auto.limit;
   return { ...shrunk, turn: await session.save(draft), isOutOfReach };
+}
+
+/** The turn of a checkpoint, shortened results, or both; `runUsage` if it is inside an open run. */
+export function compactionDraft(
+  turns: readonly Turn[],
+  { checkpoint, elided }: Pick<Shrunk, "checkpoint" | "elided">,
+  { run, pins, runUsage }: { readonly run: number; readonly pins: Pins; readonly runUsage?: Usage },
+): TurnDraft {
+  const made = checkpoint === null ? [] : [{
+    ...checkpointEvent(turns, checkpoint.scope, checkpoint.text),
+    dropped: checkpoint.plan.dropped,
+    ...defined({ run_usage: runUsage }),
+  }];
+  return { kind: "compaction", run, pins, events: [...made, ...elided] };
 }
 
 /** Half the history, with everything that the model has not seen; `null` if it would not shrink. */

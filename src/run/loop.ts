@@ -1,14 +1,13 @@
 /** One run: request → stream → items → tools → the next request, until there is an answer or a reason to end. */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { addCost, roundedCost } from "../domain/cost.ts";
-import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
+import type { ToolCallEvent } from "../domain/event.ts";
 import { addTokenCounts, addUsage, NO_USAGE, shownUsage, type Usage } from "../domain/usage.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import { Compactions } from "./auto_compact.ts";
-import { savedEvent } from "./events.ts";
 import type { DeniedCall, PinChange, RunEnded } from "../schemas/run_events.ts";
 import {
   answerText,
@@ -39,7 +38,7 @@ import {
 } from "./recover.ts";
 import { type OpenRun, type RepeatOptions, type RequestOutcome, requestStep } from "./request_step.ts";
 import { Retries } from "./retry.ts";
-import type { RunSetup } from "./setup.ts";
+import { type RunSetup, savedEvent } from "./setup.ts";
 import { runToolBatch } from "./tool_batch.ts";
 
 /**
@@ -72,17 +71,16 @@ async function openRun(setup: RunSetup, start: RunStart): Promise<Run> {
   for (const { bytes } of attachedTo(start)) writer.putBlob(bytes);
   const number = (before?.run ?? 0) + 1;
   const run = new Run(setup, number, pins);
-  const turn = await run.append(openingDraft(start, number, pins));
-  setup.emit({
-    type: "run.started",
-    run: number,
-    continues: start.kind === "continue",
-    model: setup.model,
-    provider: setup.provider,
-    config_rules: setup.configRules,
-    drift,
-  });
-  run.acknowledge(turn);
+  await run.save(openingDraft(start, number, pins), () =>
+    setup.emit({
+      type: "run.started",
+      run: number,
+      continues: start.kind === "continue",
+      model: setup.model,
+      provider: setup.provider,
+      config_rules: setup.configRules,
+      drift,
+    }));
   return run;
 }
 
@@ -130,23 +128,13 @@ class Run implements OpenRun {
     this.#cost = setup.costOf === null ? null : 0;
   }
 
-  /** Makes a turn durable. */
-  async append(draft: TurnDraft): Promise<Turn> {
+  /** Makes a turn durable and acknowledges it; `before` emits what comes before the acknowledgement. */
+  async save(draft: TurnDraft, before = () => {}): Promise<Turn> {
     const turn = await this.setup.writer.save(draft);
     if (this.#firstTurn === 0) this.#firstTurn = turn.turn;
     this.#lastTurn = turn.turn;
-    return turn;
-  }
-
-  /** Acknowledges a durable turn. */
-  acknowledge(turn: Turn): void {
+    before();
     this.setup.emit(savedEvent(turn));
-  }
-
-  /** Makes a turn durable and acknowledges it. */
-  async save(draft: TurnDraft): Promise<Turn> {
-    const turn = await this.append(draft);
-    this.acknowledge(turn);
     return turn;
   }
 
@@ -184,12 +172,8 @@ class Run implements OpenRun {
       }
       if (end !== null) return end;
       if (calls.length === 0) continue;
-      const save = async (kind: "harness" | "tools", events: readonly EventDraft[]) => {
+      const denied = await runToolBatch(this.setup, calls, async (kind, events) => {
         await this.save({ kind, run: this.number, events });
-      };
-      const denied = await runToolBatch(this.setup, calls, {
-        record: (decisions) => save("harness", decisions),
-        keep: (results) => save("tools", results),
       });
       this.#denied.push(...denied);
       const failed = outcomeAfterCalls(limits, this.#progress);
@@ -232,17 +216,15 @@ class Run implements OpenRun {
   }
 
   async send(step: number, options: RepeatOptions): Promise<RequestOutcome> {
-    const { instructions, tools } = this.#pins;
-    const left = tokensLeft(this.setup.limits, this.#progress);
     return await requestStep({
       setup: this.setup,
       run: this.number,
       step,
       ...options,
       account: this.account,
-      pinned: { instructions, tools },
+      pinned: this.#pins,
       onFolded: (folded) => this.#reportRepairs(folded),
-      ...(left === undefined ? {} : { maxOutputTokens: left }),
+      maxOutputTokens: tokensLeft(this.setup.limits, this.#progress),
     });
   }
 
@@ -298,9 +280,7 @@ class Run implements OpenRun {
       usage: shownUsage({ ...this.usage, cache_write_tokens: this.#cacheWrites }),
       cost_usd: roundedCost(this.#cost),
       ...(error?.code === "schema_mismatch" ? { reason: error.code } : {}),
-      resume: state === "completed" || state === "refused"
-        ? `${continueCommand(this.setup)} "…"`
-        : continueCommand(this.setup),
+      resume: `${continueCommand(this.setup)}${state === "completed" || state === "refused" ? ' "…"' : ""}`,
     };
     this.setup.emit(ended);
     return ended;

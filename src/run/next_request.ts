@@ -1,20 +1,26 @@
 /** Builds the next request of a session, for sending, preview and verification. */
-import { decodeUtf8Leniently } from "../domain/bytes.ts";
-import type { Omission } from "../domain/event.ts";
-import type { EndpointHashes, Fingerprint, ProviderKind } from "../domain/fingerprint.ts";
+import { Buffer } from "node:buffer";
+import { attachmentIn, withContent } from "../domain/attachment.ts";
+import { decodeUtf8Exactly, decodeUtf8Leniently } from "../domain/bytes.ts";
+import type { Item, Omission } from "../domain/event.ts";
+import {
+  type EndpointHashes,
+  type Fingerprint,
+  mayBeSameEndpoint,
+  type ProviderKind,
+} from "../domain/fingerprint.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import { sha256Hex } from "../domain/hash.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { defined, isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { ModelTurn, RequestRecord, Turn, TurnDraft } from "../domain/turn.ts";
 import { foldHistory, requestAccount } from "../fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../fold/guard.ts";
 import type { Folded } from "../fold/history_fold.ts";
-import type { BuiltRequest, RunApi } from "../apis/api.ts";
+import { standingNotices } from "../fold/overrides.ts";
+import type { BuiltRequest, RequestSpec, RunApi } from "../apis/api.ts";
 import { foldNeedsOf } from "../apis/apis.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type ReadBlob, withContents } from "./attachments.ts";
-import { standingOmissions } from "./refusals.ts";
 
 /** Settings that decide the bytes of each request of a run; resolved once, before the run starts. */
 export interface RequestSettings extends EndpointHashes {
@@ -36,13 +42,19 @@ export interface RequestSettings extends EndpointHashes {
   readonly cacheKey: string;
 }
 
-/** The turns that a request is folded from. */
-export interface RequestHistory {
+/** A session's turns and blobs, as requests are folded from them. */
+export interface RecordedHistory {
   /** All turns, or those that the next request needs, oldest first. */
   readonly turns: readonly Turn[];
+  /** Reads a blob of the session; `null` for a blob that is recorded as lost. */
+  readBlob(sha256: string): Uint8Array | null;
+}
+export type ReadBlob = RecordedHistory["readBlob"];
+
+/** A history that a turn can be added to. */
+export interface RequestHistory extends RecordedHistory {
   /** The turn that would be appended next. */
   preview(draft: TurnDraft): Turn;
-  readBlob(sha256: string): Uint8Array | null;
 }
 
 /** Facts of one request that are not among the run's settings. */
@@ -54,7 +66,7 @@ export interface SendFacts {
   /** A turn that the request includes although it is not saved; `null` for none. */
   readonly pending?: TurnDraft | null;
   /** Visible and reasoning tokens together that the budget allows. */
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
 }
 
 /** A request that can be sent, and the result of its fold. */
@@ -74,13 +86,7 @@ export function fingerprintOf(
   >,
   account: string | null,
 ): Fingerprint {
-  return {
-    provider,
-    endpoint,
-    account,
-    ...(portless === undefined ? {} : { portless }),
-    ...(keyHash === undefined ? {} : { key: keyHash }),
-  };
+  return { provider, endpoint, account, ...defined({ portless, key: keyHash }) };
 }
 
 /** The target of a request with these settings, as the fold needs it. */
@@ -91,7 +97,7 @@ export function targetOf(
   const { model, replay, window } = settings;
   const fingerprint = fingerprintOf(settings, account);
   const needs = foldNeedsOf(fingerprint.provider);
-  return { fingerprint, needs, model, replay, window, ...(run === undefined ? {} : { run }) };
+  return { fingerprint, needs, model, replay, window, ...defined({ run }) };
 }
 
 /** Builds the next request of a run. */
@@ -102,7 +108,7 @@ export function nextRequest(
 ): NextRequest {
   const target = targetOf(settings, facts);
   const turns = facts.pending ? [...history.turns, history.preview(facts.pending)] : history.turns;
-  const folded = withBlobs(foldHistory(turns, target), { readBlob: (sha256) => history.readBlob(sha256) });
+  const folded = withContents(foldHistory(turns, target), history);
   const without = standingOmissions(turns, settings, settings.model);
   return { built: requestOf(settings, folded.entries, { ...facts, without }), folded, target, without };
 }
@@ -111,9 +117,7 @@ export function nextRequest(
 export function requestOf(
   settings: Omit<RequestSettings, "replay" | "window" | keyof EndpointHashes | "provider">,
   entries: readonly FoldedEntry[],
-  { without, maxOutputTokens }: Pick<SendFacts, "maxOutputTokens"> & {
-    readonly without?: ReadonlySet<Omission>;
-  } = {},
+  { without, maxOutputTokens }: Pick<RequestSpec, "without"> & Pick<SendFacts, "maxOutputTokens"> = {},
 ): BuiltRequest {
   const { api, model, instructions, tools, cacheKey, effort, summary, outputSchema } = settings;
   return api.buildRequest({
@@ -122,12 +126,20 @@ export function requestOf(
     tools: toolSchemas(tools),
     entries,
     cacheKey,
-    ...(without === undefined ? {} : { without }),
-    ...(effort === undefined ? {} : { effort }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...defined({ without, effort, summary, outputSchema, maxOutputTokens }),
   });
+}
+
+/** Fields that requests to this endpoint for this model omit after earlier refusals. */
+export function standingOmissions(
+  turns: readonly Turn[],
+  endpoint: EndpointHashes,
+  model: string,
+): ReadonlySet<Omission> {
+  const here = standingNotices(turns).filter((notice) =>
+    mayBeSameEndpoint(notice, endpoint) && notice.model === model
+  );
+  return new Set(here.map(({ without }) => without));
 }
 
 /**
@@ -149,18 +161,34 @@ export function recordOf(
     replay: { mode: target.replay, window: target.window ?? null, account: target.fingerprint.account },
     fields: Object.fromEntries(fields),
     guard: { sent, dropped },
-    ...(transport === undefined ? {} : { transport }),
+    ...defined({ transport }),
   };
 }
 
-/** A session's turns and blobs. */
-export interface RecordedHistory {
-  readonly turns: readonly Turn[];
-  readonly readBlob: ReadBlob;
+/** Adds the contents of attached files: entries name a blob, and a request holds its bytes. A lost file has none. */
+function withContents(folded: Folded, history: RecordedHistory): Folded {
+  if (!folded.entries.some(hasAttachment)) return folded;
+  const entries = folded.entries.map((entry) =>
+    hasAttachment(entry)
+      ? { ...entry, content: entry.content.map((part) => withBytes(part, history)) }
+      : entry
+  );
+  return { ...folded, entries };
 }
 
-function withBlobs(folded: Folded, { readBlob }: Pick<RecordedHistory, "readBlob">): Folded {
-  return { ...folded, entries: withContents(folded.entries, readBlob) };
+function hasAttachment(entry: FoldedEntry): entry is FoldedEntry & { readonly kind: "user_message" } {
+  return entry.kind === "user_message" && entry.content.some((part) => attachmentIn(part) !== null);
+}
+
+function withBytes(part: Item, history: RecordedHistory): Item {
+  const attachment = attachmentIn(part);
+  const bytes = attachment === null ? null : history.readBlob(attachment.sha256);
+  if (attachment === null || bytes === null) return part;
+  const { buffer, byteOffset, byteLength } = bytes;
+  return withContent(part, {
+    base64: Buffer.from(buffer, byteOffset, byteLength).toString("base64"),
+    text: attachment.mediaType === "text/plain" ? decodeUtf8Exactly(bytes) : null,
+  });
 }
 
 /** Folds the history of a recorded request again, for the target that {@linkcode recordOf} kept. */
@@ -174,7 +202,7 @@ export function foldRecorded(turn: ModelTurn, history: RecordedHistory): Folded 
     window: replay?.window ?? null,
     run: turn.run,
   });
-  return withBlobs(folded, history);
+  return withContents(folded, history);
 }
 
 /** Recorded fields with instructions and tools from their blobs; `null` if a blob is lost. */

@@ -2,6 +2,7 @@
 import type { PinChange } from "../schemas/run_events.ts";
 import { mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
+import { defined } from "../domain/json.ts";
 import type { Pins } from "../domain/turn.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { fingerprintOf, type RequestSettings } from "./next_request.ts";
@@ -28,8 +29,7 @@ export function pinsOf(settings: PinnedSettings, workspace: string): Pins {
   return {
     fingerprint,
     model,
-    ...(effort === undefined ? {} : { effort }),
-    ...(summary === undefined ? {} : { summary }),
+    ...defined({ effort, summary }),
     instructions: sha256Hex(texts.instructions),
     tools: sha256Hex(texts.tools),
     permissions,

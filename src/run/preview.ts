@@ -2,23 +2,32 @@
 import { NO_USAGE } from "../domain/usage.ts";
 import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
-import type { AttachedFile, ReadBlob } from "./attachments.ts";
 import { type CompactedSession, compactIfLarge } from "./auto_compact.ts";
-import { type NextRequest, nextRequest, type RequestHistory, targetOf } from "./next_request.ts";
+import {
+  type NextRequest,
+  nextRequest,
+  type RecordedHistory,
+  type RequestHistory,
+  targetOf,
+} from "./next_request.ts";
 import { NO_PROGRESS, outcomeBeforeRequest, type RunLimits, tokensLeft } from "./outcome.ts";
 import { type PinnedSettings, pinsOf } from "./pins.ts";
-import { attachedTo, closeKilledRun, openingDraft, requireUnfinished, type RunStart } from "./recover.ts";
+import {
+  type AttachedFile,
+  attachedTo,
+  closeKilledRun,
+  openingDraft,
+  requireUnfinished,
+  type RunStart,
+} from "./recover.ts";
 
 /** A session that a run would continue or create. */
-export interface PreviewedSession {
+export interface PreviewedSession extends RecordedHistory {
   readonly id: string;
   /** `null` for a session that does not exist. */
   readonly manifest: Manifest | null;
-  /** All turns, or the turns that the next request needs. */
-  readonly turns: readonly Turn[];
   /** Reads all turns. */
   readonly allTurns: () => readonly Turn[];
-  readonly readBlob: ReadBlob;
 }
 
 /** Settings of a run as far as its first request depends on them. */
@@ -54,12 +63,7 @@ export async function previewRequest(
     const auto = { limit: limits.autoCompact, target: targetOf(settings, { account, run }) };
     await compactIfLarge(session, auto, { run, usage: NO_USAGE });
   }
-  const left = tokensLeft(limits, progress);
-  return nextRequest(settings, session, {
-    run,
-    account,
-    ...(left === undefined ? {} : { maxOutputTokens: left }),
-  });
+  return nextRequest(settings, session, { run, account, maxOutputTokens: tokensLeft(limits, progress) });
 }
 
 /** A session whose appended turns stay in memory. */

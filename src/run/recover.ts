@@ -9,10 +9,18 @@ import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { ORPHAN_OUTPUT } from "../fold/call_text.ts";
 import { readOverrides } from "../fold/overrides.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
-import { type AttachedFile, attachmentEvent } from "./attachments.ts";
-import { type Emit, savedEvent } from "./events.ts";
+import { type Emit, savedEvent } from "./setup.ts";
 import { isAnswer } from "./outcome.ts";
 import { requestUsageOf } from "../apis/usage.ts";
+
+/** A file that is attached to a prompt. */
+export interface AttachedFile {
+  /** Its name without directories. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+}
 
 /** The start of a run: a prompt of the user, or the unchanged history. */
 export type RunStart =
@@ -61,7 +69,9 @@ export function openingDraft(start: RunStart, run: number, pins: Pins): TurnDraf
       run,
       pins,
       events: [
-        ...attachedTo(start).map(attachmentEvent),
+        ...attachedTo(start).map(({ name, mediaType, bytes, sha256 }): EventDraft => (
+          { type: "attachment", name, media_type: mediaType, blob: { sha256, bytes: bytes.length } }
+        )),
         { type: "user_message", content: start.content },
       ],
     }

@@ -4,17 +4,13 @@
  */
 import type { ReportedRetry } from "../schemas/run_events.ts";
 import type { EventDraft, Omission, RefusalScope, ReplayAction, RunError } from "../domain/event.ts";
-import {
-  type EndpointHashes,
-  type Fingerprint,
-  mayBeSameAccount,
-  mayBeSameEndpoint,
-} from "../domain/fingerprint.ts";
+import { type Fingerprint, mayBeSameAccount } from "../domain/fingerprint.ts";
 import type { ApiFailure, RepriseError } from "../domain/errors.ts";
+import { defined } from "../domain/json.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Folded, ReasoningDecision } from "../fold/history_fold.ts";
-import { leftOutBefore, standingNotices } from "../fold/overrides.ts";
+import { leftOutBefore } from "../fold/overrides.ts";
 import type { RequestRefusal } from "../apis/api.ts";
 import { isContentRefusal } from "../apis/refusal.ts";
 
@@ -209,14 +205,7 @@ function foreignKey({ origin }: ReasoningDecision, fingerprint: Fingerprint): st
 /** The scope of a refusal, if the fingerprint has more facts than the turns of the items. */
 function scopeOf({ endpoint, portless, account, key }: Fingerprint): { scope?: RefusalScope } {
   if (portless === undefined && key === undefined) return {};
-  return {
-    scope: {
-      endpoint,
-      account,
-      ...(portless === undefined ? {} : { portless }),
-      ...(key === undefined ? {} : { key }),
-    },
-  };
+  return { scope: { endpoint, account, ...defined({ portless, key }) } };
 }
 
 /** The calls of a request that go as items. */
@@ -280,18 +269,6 @@ function byIndex(index: number | null, { folded }: RefusedRequest): number[] {
   if (index === null || folded.entries[index]?.kind !== "reasoning") return [];
   const seq = folded.seqs[index];
   return seq === undefined ? [] : [seq];
-}
-
-/** Fields that requests to this endpoint for this model omit after earlier refusals. */
-export function standingOmissions(
-  turns: readonly Turn[],
-  endpoint: EndpointHashes,
-  model: string,
-): ReadonlySet<Omission> {
-  const here = standingNotices(turns).filter((notice) =>
-    mayBeSameEndpoint(notice, endpoint) && notice.model === model
-  );
-  return new Set(here.map(({ without }) => without));
 }
 
 /** The reason and the items of a retry. */

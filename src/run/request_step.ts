@@ -4,6 +4,7 @@ import type { EventDraft, Item, Omission, ToolCallEvent } from "../domain/event.
 import { NO_USAGE, type RequestUsage, UNCOUNTED, type Usage } from "../domain/usage.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { itemKind } from "../domain/item.ts";
+import { defined } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { ResponseRecord, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
@@ -34,10 +35,7 @@ export interface OpenRun {
   /** As in {@linkcode RunSetup}, until a response names it. */
   readonly account: string | null;
   readonly usage: Usage;
-  /** Makes a turn durable. */
-  append(draft: TurnDraft): Promise<Turn>;
-  /** Reports a durable turn. */
-  acknowledge(turn: Turn): void;
+  /** Makes a turn durable and acknowledges it. */
   save(draft: TurnDraft): Promise<Turn>;
   send(step: number, options: RepeatOptions): Promise<RequestOutcome>;
   /** Saves and counts a response; returns its calls. */
@@ -258,11 +256,9 @@ function emitRetry({ emit }: RunSetup, { attempt, delayMs, failure }: RetryInfo)
 
 function emitUpdate({ emit }: RunSetup, update: StreamUpdate): void {
   switch (update.kind) {
-    case "text_delta": {
-      const phase = update.phase === undefined ? {} : { phase: update.phase };
-      emit({ type: "text.delta", delta: update.delta, ...phase });
+    case "text_delta":
+      emit({ type: "text.delta", delta: update.delta, ...defined({ phase: update.phase }) });
       break;
-    }
     case "reasoning_delta":
       emit({ type: "reasoning.delta", delta: update.delta });
       break;
@@ -300,16 +296,15 @@ function eventsOfResponse({ items, fromDeltas, response }: ReadResponse): EventD
 
 function responseRecord(response: FinishedResponse | null, stopped: boolean): ResponseRecord {
   if (response === null) return { id: null, status: stopped ? "interrupted" : "cut" };
+  const { id, status, reason, paused, inputTransformations, failure } = response;
   return {
-    id: response.id,
-    status: response.status,
-    ...(response.reason === undefined ? {} : { reason: response.reason }),
-    ...(response.paused === true ? { paused: true } : {}),
-    ...(response.inputTransformations === undefined
-      ? {}
-      : { input_transformations: response.inputTransformations }),
-    ...(response.failure === undefined
-      ? {}
-      : { error: { code: response.failure.providerCode, message: response.failure.message } }),
+    id,
+    status,
+    ...defined({
+      reason,
+      paused: paused || undefined,
+      input_transformations: inputTransformations,
+      error: failure === undefined ? undefined : { code: failure.providerCode, message: failure.message },
+    }),
   };
 }

@@ -1,16 +1,48 @@
 import type { Ports } from "../domain/ports.ts";
+import type { ToolResultStatus } from "../domain/event.ts";
 import type { Turn } from "../domain/turn.ts";
+import type { RunEvent } from "../schemas/run_events.ts";
 import type { ApiKey } from "../apis/api.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
-import type { Emit } from "./events.ts";
 import type { RunLimits, Stop } from "./outcome.ts";
 import type { AnswerCheck } from "./output_schema.ts";
 import type { PermissionGate } from "./permission_gate.ts";
 import type { PinnedSettings } from "./pins.ts";
-import type { ToolPlayback } from "./played_batch.ts";
 import type { KeyFinder } from "./tool_keys.ts";
+
+/** Receives the events of a run. Must not throw: a closed output stops the run through its stop signal. */
+export type Emit = (event: RunEvent) => void;
+
+/** The event that acknowledges a durable turn. */
+export function savedEvent({ turn, kind, seq, sum }: Turn): RunEvent {
+  return { type: "turn.saved", turn, kind, seq, sum };
+}
+
+/** Decision and result of a call when it was recorded. */
+export interface PlayedCall {
+  /** `null` if none was recorded, as for reading tools that were allowed. */
+  readonly decision: {
+    readonly decision: "allowed" | "denied";
+    readonly reason: string;
+    readonly rule?: string | undefined;
+  } | null;
+  readonly status: ToolResultStatus;
+  readonly output: string;
+  /** The whole output, if `output` was cut or lost bytes. */
+  readonly full: { readonly bytes: Uint8Array; readonly lossy: boolean } | null;
+}
+
+/** Recorded calls, which replace the tools. */
+export interface ToolPlayback {
+  /**
+   * The next record of a call with this id.
+   *
+   * @throws {RepriseError} `fixture_miss` if there is no record, or the record is of another tool.
+   */
+  take(call: { readonly callId: string; readonly name: string }): PlayedCall;
+}
 
 /** Everything one run needs, decided before it starts. */
 export interface RunSetup extends PinnedSettings {

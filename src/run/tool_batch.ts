@@ -10,14 +10,13 @@ import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
 import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
 import type { Decision, GatedCall, Question } from "./permission_gate.ts";
-import type { DeniedCall, RunEvent } from "../schemas/run_events.ts";
+import type { DeniedCall } from "../schemas/run_events.ts";
 import { fallbackResult } from "./recover.ts";
-import { type BatchLog, type Job, keepEach, keepTogether } from "./batch_log.ts";
-import { playToolBatch } from "./played_batch.ts";
-import type { RunSetup } from "./setup.ts";
+import { decisionEvent, factsOf, type Job, keepBatch, type SaveEvents } from "./batch_log.ts";
+import { playedJobs } from "./played_batch.ts";
+import type { Emit, RunSetup } from "./setup.ts";
 import { CallKeys } from "./tool_keys.ts";
 import { headOf } from "../domain/text.ts";
-import type { Emit } from "./events.ts";
 
 /** Most bytes of all outputs of a batch in their turn; longer outputs are kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
@@ -47,32 +46,22 @@ type Prepared =
 export async function runToolBatch(
   setup: RunSetup,
   calls: readonly ToolCallEvent[],
-  log: BatchLog,
+  save: SaveEvents,
 ): Promise<readonly DeniedCall[]> {
   const { playback } = setup;
-  return playback === null
-    ? await performBatch(setup, calls, log)
-    : await playToolBatch(setup, { playback, calls }, log);
+  const jobs = playback === null ? await liveJobs(setup, calls) : playedJobs(setup, playback, calls);
+  return await keepBatch(jobs, save);
 }
 
-async function performBatch(
-  setup: RunSetup,
-  calls: readonly ToolCallEvent[],
-  log: BatchLog,
-): Promise<readonly DeniedCall[]> {
-  const prepared = await prepare(setup, calls);
-  const decisions = prepared.flatMap(({ decision }) => decision === null ? [] : [decision]);
-  if (decisions.length > 0) await log.record(decisions);
-
+async function liveJobs(setup: RunSetup, calls: readonly ToolCallEvent[]): Promise<Job[]> {
   const share = Math.floor(MAX_BATCH_BYTES / calls.length);
-  const jobs = prepared.map((each, index): Job => ({
+  return (await prepare(setup, calls)).map((each, index) => ({
+    decision: each.decision,
+    denied: each.kind === "answered" ? each.denied : null,
+    changes: each.kind === "ready" && each.tool.group !== "read",
     starts: () => each.kind === "ready" && !setup.stop.signal.aborted,
     result: async () => withinShare(setup, await perform(setup, calls[index] as ToolCallEvent, each), share),
   }));
-  if (prepared.some((each) => each.kind === "ready" && each.tool.group !== "read")) {
-    await keepEach(jobs, log);
-  } else await keepTogether(jobs, log);
-  return prepared.flatMap((each) => each.kind === "ready" ? [] : each.denied ?? []);
 }
 
 /** A call with valid arguments, which needs a decision. */
@@ -148,7 +137,7 @@ async function decideCall(
   }
   // A stop during the question is not the person's answer.
   if (decision === null || stop.signal.aborted) return answered(call, "not_run", NOT_STARTED);
-  const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, tool, decision);
+  const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, decision);
   if (decision.allowed) return { kind: "ready", tool, args, judged: subject.target, decision: recorded };
   const denied = gate.denied({ tool: tool.name, call_id: callIdOf(call.item), subject }, decision);
   return { ...answered(call, "denied", denialText(tool, decision)), decision: recorded, denied };
@@ -173,7 +162,7 @@ async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared)
   if (prepared.kind === "ready" && setup.stop.signal.aborted) {
     return fallbackResult(call, "not_run", NOT_STARTED);
   }
-  const facts = { seq: call.seq, call_id: callIdOf(call.item), name: callNameOf(call.item) };
+  const facts = factsOf(call);
   if (prepared.kind === "ready") {
     setup.emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
   }
@@ -216,7 +205,9 @@ async function runTool(
     }
   } finally {
     keys.end();
-    reportKeys(setup, call, keys);
+    const { call_id, name } = factsOf(call);
+    const found = [...keys.found];
+    if (found.length > 0) setup.emit({ type: "notice", kind: "keys_replaced", call_id, name, keys: found });
   }
   if (output === null) {
     const text = "The run was stopped while this call ran. It may or may not have had an effect.";
@@ -226,12 +217,6 @@ async function runTool(
   if (output.full === undefined) return result;
   const blob = setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy });
   return { ...result, blob } as EventDraft;
-}
-
-function reportKeys({ emit }: RunSetup, { item }: ToolCallEvent, { found }: CallKeys): void {
-  if (found.size === 0) return;
-  const facts = { call_id: callIdOf(item), name: callNameOf(item) };
-  emit({ type: "notice", kind: "keys_replaced", ...facts, keys: [...found] });
 }
 
 /** The value, or `null` as soon as the run is stopped: a tool that ignores the stop cannot delay the end of the run. */
@@ -251,18 +236,6 @@ function contextOf(setup: RunSetup, tool: Tool): ToolContext {
     protectedPaths: setup.protectedPaths,
     env: setup.ports.env,
     isHidden: hiddenPaths(setup.gate.policy, tool.name),
-  };
-}
-
-function decisionEvent(call: ToolCallEvent, tool: Tool, decision: Decision): EventDraft {
-  return {
-    type: "permission_decision",
-    call_id: callIdOf(call.item),
-    call_seq: call.seq,
-    tool: tool.name,
-    decision: decision.allowed ? "allowed" : "denied",
-    reason: decision.reason,
-    ...(decision.rule === null ? {} : { rule: decision.rule }),
   };
 }
 
@@ -293,7 +266,7 @@ interface LiveOutput {
 /** Reports the output of a call, up to {@linkcode MAX_LIVE_CHARS}; the session keeps all of it. */
 function liveOutput(
   emit: Emit,
-  call: Pick<Extract<RunEvent, { type: "tool.output" }>, "seq" | "call_id" | "name">,
+  call: ReturnType<typeof factsOf>,
 ): LiveOutput {
   let left = MAX_LIVE_CHARS;
   const onOutput = (text: string) => {

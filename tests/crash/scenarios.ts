@@ -10,7 +10,7 @@ import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
 import type { Pins, Turn } from "../../src/domain/turn.ts";
-import { compactionDraft } from "../../src/run/checkpoint.ts";
+import { compactionDraft } from "../../src/run/auto_compact.ts";
 import { chunksOf } from "../../src/store/read/safe_open.ts";
 import { exportSession } from "../../src/store/transfer/export.ts";
 import { forkSession, planFork } from "../../src/store/lifecycle/fork.ts";

@@ -15,18 +15,14 @@ import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
-import type { Turn } from "../../domain/turn.ts";
 import type { FoldTarget } from "../../fold/guard.ts";
 import { readOverrides } from "../../fold/overrides.ts";
 import type { BuiltRequest } from "../../apis/api.ts";
 import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
-import type { ReadBlob } from "../../run/attachments.ts";
-import { compactionDraft } from "../../run/checkpoint.ts";
-import { unseenEvents } from "../../run/auto_compact.ts";
-import { requestOf, targetOf } from "../../run/next_request.ts";
+import { compactionDraft, unseenEvents } from "../../run/auto_compact.ts";
+import { type RecordedHistory, requestOf, standingOmissions, targetOf } from "../../run/next_request.ts";
 import { answerText, Stop } from "../../run/outcome.ts";
 import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
-import { standingOmissions } from "../../run/refusals.ts";
 import { requestOnce } from "../../run/request_step.ts";
 import { blobReader, readSession, readSessionTail } from "../../store/read/session.ts";
 import { changeAndClose, openWriter } from "../remote/open_writer.ts";
@@ -55,12 +51,9 @@ interface CompactSettings extends ResolvedTarget {
 }
 
 /** A history to compact. */
-interface CompactSource {
+interface CompactSource extends RecordedHistory {
   readonly id: string;
   readonly manifest: Manifest;
-  /** The whole history. */
-  readonly turns: readonly Turn[];
-  readonly readBlob: ReadBlob;
 }
 
 /** Performs `compact`. */

@@ -4,8 +4,7 @@ import { concatBytes, decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Ports } from "../../domain/ports.ts";
-import type { AttachedFile } from "../../run/attachments.ts";
-import type { RunStart } from "../../run/recover.ts";
+import type { AttachedFile, RunStart } from "../../run/recover.ts";
 import { chunksOf } from "../../store/read/safe_open.ts";
 import { absolute, otherKind } from "../settings.ts";
 

@@ -18,7 +18,7 @@ import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { knownAccount, playedAccount } from "../../fold/accounts.ts";
 import type { RunLimits } from "../../run/outcome.ts";
 import type { PreviewedRun } from "../../run/preview.ts";
-import type { ToolPlayback } from "../../run/played_batch.ts";
+import type { ToolPlayback } from "../../run/setup.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import type { WorkspaceChoice } from "../../store/list.ts";
 import { sessionPaths } from "../../store/layout.ts";

@@ -24,7 +24,7 @@ import {
   type SessionTestFile,
 } from "../../fixture/session/session_file.ts";
 import { recordedCalls } from "../../fixture/session/tools_file.ts";
-import type { AttachedFile } from "../../run/attachments.ts";
+import type { AttachedFile } from "../../run/recover.ts";
 import type { Notice, RunEnded } from "../../schemas/run_events.ts";
 import type { SocketSendOptions } from "../../run/socket_send.ts";
 import type { RunSetup } from "../../run/setup.ts";
