@@ -1,10 +1,12 @@
-/** Resolves arguments that name sessions. */
+/** Resolves arguments that name sessions, and names new ones. */
 import { RepriseError } from "../domain/errors.ts";
-import type { SessionId } from "../domain/ids.ts";
+import { NAMING_LENGTH, type SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
 import { type Home, parentOf } from "../store/home.ts";
+import { SHORTEST_SECRET } from "../fixture/secrets/shortest_secret.ts";
 import { listSessions, resolveSession, type WorkspaceChoice } from "../store/list.ts";
 import { type Context, homeOf } from "./context.ts";
+import { allVariables } from "./environment.ts";
 
 /** The session that an argument names: id, unambiguous prefix, or `@last` of the working directory. */
 export function sessionArgument(
@@ -72,4 +74,28 @@ const SUFFIX_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz";
 export function randomSuffix(ports: Ports): string {
   return Array.from({ length: 4 }, () => SUFFIX_LETTERS[Math.floor(ports.random() * SUFFIX_LETTERS.length)])
     .join("");
+}
+
+/** A token, or what comes before a password. */
+const SUSPECT = /[\w+/=.-]{16}|[=:@]|bearer/i;
+
+/**
+ * Returns a prompt, which names a new session, without the secrets of the environment and without what looks like one.
+ * Looking for all secrets loads code that takes 5 ms of a call, so a prompt that surely holds none is recognized first.
+ */
+export async function namingText(prompt: string): Promise<string> {
+  if (!mayHoldSecret(prompt)) return prompt;
+  const { withoutEnvironmentSecrets: withoutSecrets } = await import("./secret_environment.ts");
+  return withoutSecrets(prompt);
+}
+
+/** True if the part that ids are made of has a text in common with a variable: a secret may be a part of its value. */
+function mayHoldSecret(prompt: string): boolean {
+  const part = prompt.slice(0, NAMING_LENGTH);
+  if (SUSPECT.test(part)) return true;
+  const values = Object.values(allVariables()).join("\n");
+  for (let at = 0; at + SHORTEST_SECRET <= part.length; at++) {
+    if (values.includes(part.slice(at, at + SHORTEST_SECRET))) return true;
+  }
+  return false;
 }

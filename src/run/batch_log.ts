@@ -53,7 +53,7 @@ async function keepTogether(jobs: readonly Job[], save: SaveEvents): Promise<voi
 }
 
 /** The call as run events name it. */
-export function factsOf({ seq, item }: ToolCallEvent) {
+export function callFacts({ seq, item }: ToolCallEvent) {
   return { seq, call_id: callIdOf(item), name: callNameOf(item) };
 }
 

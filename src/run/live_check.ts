@@ -7,7 +7,7 @@ import { defineTool, requiredArgument } from "../tools/tool.ts";
 import { type NextRequest, nextRequest } from "./next_request.ts";
 import { type PinnedSettings, pinnedTexts, pinsOf } from "./pins.ts";
 import { MemorySession, type PreviewedRun } from "./preview.ts";
-import { fallbackResult, openCalls, openingDraft, startWith } from "./recover.ts";
+import { fallbackResult, openCalls, openingDraft } from "./recover.ts";
 import { type Asking, modelDraft, requestOnce, type WholeResponse } from "./request_step.ts";
 
 /** Tool that the model has to call. Its result does not depend on the call. */
@@ -99,7 +99,8 @@ class Check {
 
   /** Saves the prompt; returns the first request. */
   async open(): Promise<NextRequest> {
-    await this.#session.save(openingDraft(startWith(PROMPT), RUN, pinsOf(this.#settings, "")));
+    const start = { prompt: PROMPT, attached: [] };
+    await this.#session.save(openingDraft(start, RUN, pinsOf(this.#settings, "")));
     return this.next("exact");
   }
 

@@ -28,7 +28,6 @@ import { correctionText } from "./output_schema.ts";
 import { pinChanges, pinnedTexts, pinsOf } from "./pins.ts";
 import {
   answerAtEnd,
-  attachedTo,
   closeKilledRun,
   fallbackResult,
   openCalls,
@@ -61,21 +60,21 @@ export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunE
 async function openRun(setup: RunSetup, start: RunStart): Promise<Run> {
   const { writer } = setup;
   const before = writer.manifest;
-  if (start.kind === "continue") requireUnfinished(writer.id, before);
+  if (start.prompt === null) requireUnfinished(writer.id, before);
   const pins = pinsOf(setup, setup.ports.workspacePin(setup.workspaceRoot));
   const drift = before === null ? [] : pinChanges(before.pins, pins);
   if (setup.strictDrift && drift.length > 0) throw drifted(writer.id, drift);
   // From here on the run is not refused: it writes.
   await closeKilledRun(writer, setup.emit);
   for (const text of Object.values(pinnedTexts(setup))) writer.putBlob(encodeUtf8(text));
-  for (const { bytes } of attachedTo(start)) writer.putBlob(bytes);
+  for (const { bytes } of start.attached) writer.putBlob(bytes);
   const number = (before?.run ?? 0) + 1;
   const run = new Run(setup, number, pins);
   await run.save(openingDraft(start, number, pins), () =>
     setup.emit({
       type: "run.started",
       run: number,
-      continues: start.kind === "continue",
+      continues: start.prompt === null,
       model: setup.model,
       provider: setup.provider,
       config_rules: setup.configRules,
@@ -139,8 +138,8 @@ class Run implements OpenRun {
   }
 
   /** The outcome of a continued run whose answer is on disk: it is given, and nothing is sent. `null` for other runs. */
-  async finish({ kind }: RunStart): Promise<Outcome | null> {
-    const items = kind === "continue" ? answerAtEnd(this.setup.writer.turns) : null;
+  async finish({ prompt }: RunStart): Promise<Outcome | null> {
+    const items = prompt === null ? answerAtEnd(this.setup.writer.turns) : null;
     if (items === null) return null;
     this.#answer = answerText(items);
     const misfit = await this.#judge({ items });

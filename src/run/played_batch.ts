@@ -1,7 +1,7 @@
 /** Recorded results in place of those of tools. */
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf } from "../domain/item.ts";
-import { decisionEvent, factsOf, type Job } from "./batch_log.ts";
+import { callFacts, decisionEvent, type Job } from "./batch_log.ts";
 import { fallbackResult } from "./recover.ts";
 import type { RunSetup, ToolPlayback } from "./setup.ts";
 
@@ -19,7 +19,7 @@ export function playedJobs(
   calls: readonly ToolCallEvent[],
 ): Job[] {
   return calls.map((call) => {
-    const facts = factsOf(call);
+    const facts = callFacts(call);
     const { call_id, name } = facts;
     const { decision: recorded, status, output, full } = playback.take({ callId: call_id, name });
     const decision = recorded === null ? null : {

@@ -14,7 +14,6 @@ import { NO_PROGRESS, outcomeBeforeRequest, type RunLimits, tokensLeft } from ".
 import { type PinnedSettings, pinsOf } from "./pins.ts";
 import {
   type AttachedFile,
-  attachedTo,
   closeKilledRun,
   openingDraft,
   requireUnfinished,
@@ -48,11 +47,11 @@ export async function previewRequest(
   previewed: PreviewedSession,
   start: RunStart | null,
 ): Promise<NextRequest> {
-  const session = new MemorySession(previewed, attachedTo(start));
+  const session = new MemorySession(previewed, start?.attached ?? []);
   const { account, limits } = settings;
   const run = (session.manifest?.run ?? 0) + 1;
   if (start === null) return nextRequest(settings, session, { account });
-  if (start.kind === "continue") requireUnfinished(session.id, session.manifest);
+  if (start.prompt === null) requireUnfinished(session.id, session.manifest);
   await closeKilledRun(session);
   // No request depends on the workspace.
   await session.save(openingDraft(start, run, pinsOf(settings, "")));

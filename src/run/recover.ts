@@ -22,25 +22,12 @@ export interface AttachedFile {
   readonly sha256: string;
 }
 
-/** The start of a run: a prompt of the user, or the unchanged history. */
-export type RunStart =
-  | {
-    readonly kind: "prompt";
-    readonly content: readonly Item[];
-    /** Files that are sent before the content. */
-    readonly attached?: readonly AttachedFile[];
-  }
-  | { readonly kind: "continue" };
-
-/** The start with a prompt and the files attached to it; `null` starts without a prompt. */
-export function startWith(prompt: string | null, attached: readonly AttachedFile[] = []): RunStart {
-  return prompt === null
-    ? { kind: "continue" }
-    : { kind: "prompt", content: [{ type: "input_text", text: prompt }], attached };
-}
-
-export function attachedTo(start: RunStart | null): readonly AttachedFile[] {
-  return start?.kind === "prompt" ? start.attached ?? [] : [];
+/** The start of a run. */
+export interface RunStart {
+  /** `null` continues an unfinished run with the unchanged history. */
+  readonly prompt: string | null;
+  /** Files that are sent before the prompt. */
+  readonly attached: readonly AttachedFile[];
 }
 
 /**
@@ -62,20 +49,16 @@ export function isUnfinished(manifest: Manifest | null): boolean {
 }
 
 /** The turn that opens run `run`. */
-export function openingDraft(start: RunStart, run: number, pins: Pins): TurnDraft {
-  return start.kind === "prompt"
-    ? {
-      kind: "user",
-      run,
-      pins,
-      events: [
-        ...attachedTo(start).map(({ name, mediaType, bytes, sha256 }): EventDraft => (
-          { type: "attachment", name, media_type: mediaType, blob: { sha256, bytes: bytes.length } }
-        )),
-        { type: "user_message", content: start.content },
-      ],
-    }
-    : { kind: "harness", run, pins, events: [{ type: "run_continued", run }] };
+export function openingDraft({ prompt, attached }: RunStart, run: number, pins: Pins): TurnDraft {
+  if (prompt === null) return { kind: "harness", run, pins, events: [{ type: "run_continued", run }] };
+  const files = attached.map(({ name, mediaType, bytes, sha256 }): EventDraft => ({
+    type: "attachment",
+    name,
+    media_type: mediaType,
+    blob: { sha256, bytes: bytes.length },
+  }));
+  const content = [{ type: "input_text", text: prompt }];
+  return { kind: "user", run, pins, events: [...files, { type: "user_message", content }] };
 }
 
 /** Events that may follow the answer of a run, and leave nothing to ask. */

@@ -12,7 +12,7 @@ import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/
 import type { Decision, GatedCall, Question } from "./permission_gate.ts";
 import type { DeniedCall } from "../schemas/run_events.ts";
 import { fallbackResult } from "./recover.ts";
-import { decisionEvent, factsOf, type Job, keepBatch, type SaveEvents } from "./batch_log.ts";
+import { callFacts, decisionEvent, type Job, keepBatch, type SaveEvents } from "./batch_log.ts";
 import { playedJobs } from "./played_batch.ts";
 import type { Emit, RunSetup } from "./setup.ts";
 import { CallKeys } from "./tool_keys.ts";
@@ -162,7 +162,7 @@ async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared)
   if (prepared.kind === "ready" && setup.stop.signal.aborted) {
     return fallbackResult(call, "not_run", NOT_STARTED);
   }
-  const facts = factsOf(call);
+  const facts = callFacts(call);
   if (prepared.kind === "ready") {
     setup.emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
   }
@@ -205,7 +205,7 @@ async function runTool(
     }
   } finally {
     keys.end();
-    const { call_id, name } = factsOf(call);
+    const { call_id, name } = callFacts(call);
     const found = [...keys.found];
     if (found.length > 0) setup.emit({ type: "notice", kind: "keys_replaced", call_id, name, keys: found });
   }
@@ -266,7 +266,7 @@ interface LiveOutput {
 /** Reports the output of a call, up to {@linkcode MAX_LIVE_CHARS}; the session keeps all of it. */
 function liveOutput(
   emit: Emit,
-  call: ReturnType<typeof factsOf>,
+  call: ReturnType<typeof callFacts>,
 ): LiveOutput {
   let left = MAX_LIVE_CHARS;
   const onOutput = (text: string) => {

@@ -11,7 +11,7 @@ import { makeOutput } from "../context.ts";
 import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import { configuredPolicy } from "../run/permissions.ts";
+import { configuredPolicy } from "../run/run_settings.ts";
 import { configPath, switchOf } from "../settings.ts";
 import type { ConfigFlags } from "./command.ts";
 

@@ -8,7 +8,6 @@ import { openHome, parentOf, strayNames } from "../../store/home.ts";
 import { listSessions } from "../../store/list.ts";
 import { policyText } from "../../tools/permission/policy.ts";
 import { authoritiesText } from "../../transport/authorities.ts";
-import { keySetting, keyVariable } from "../run/api_key.ts";
 import { failed, liveChecks } from "./live_checks.ts";
 import type { Check } from "../../schemas/inspection.ts";
 import type { DoctorFlags } from "./command.ts";
@@ -17,23 +16,25 @@ import { makeOutput } from "../context.ts";
 import { isIntact } from "../start/executable_sum.ts";
 import {
   endpointSetting,
+  keySetting,
+  keyVariable,
   providerSetting,
-  requireNamedEndpoint,
   type SettingSources,
 } from "../run/endpoint.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { unreadSetting } from "../run/prompt.ts";
-import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
-import { replaySetting, replayText } from "../run/replay_setting.ts";
+import { readCall, type SettingCall, type SettingFlags } from "../run/resolve_run.ts";
 import {
+  configuredPolicy,
   modelSetting,
-  readCall,
+  permissionsOf,
+  policySetting,
   reasoningSettings,
-  type SettingCall,
-  type SettingFlags,
-} from "../run/resolve_run.ts";
-import { transportSetting } from "../run/transport.ts";
+  replaySetting,
+  replayText,
+  transportSetting,
+} from "../run/run_settings.ts";
 import { configPath, homeSetting, remoteSetting } from "../settings.ts";
 import { VERSION } from "../../domain/version.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -110,7 +111,7 @@ function readableSettings(ports: ProgramPorts, given: SettingFlags): CheckedSett
 
 /** Checks each setting alone, so that one that is wrong hides no other. */
 function settingChecks({ ports, flags, config }: CheckedSettings): Check[] {
-  const sources = { config, fixture: null, manifest: null };
+  const sources = { ports, flags, config, fixture: null, manifest: null };
   return [
     check("home", () => homeText(ports, flags.home, config)),
     check("configuration", () => {
@@ -122,23 +123,21 @@ function settingChecks({ ports, flags, config }: CheckedSettings): Check[] {
       return `${path}: ${Object.keys(object).join(", ") || "empty"}`;
     }),
     check("endpoint", () => {
-      const found = endpointSetting(ports, flags, sources);
-      requireNamedEndpoint(found, null);
-      const { provider, providerSource, source, endpoint, urlOf } = found;
+      const { provider, providerSource, source, endpoint, urlOf } = endpointSetting(sources);
       return `${provider} (${providerSource}) at ${urlOf("")} (${source}), endpoint ${endpoint}`;
     }),
     check("transport", () => {
-      const provider = orNull(() => providerSetting(ports, flags, sources).value) ?? DEFAULT_PROVIDER;
-      const { value, source } = transportSetting({ ports, config, fixture: null, flags }, { provider });
+      const provider = orNull(() => providerSetting(sources).value) ?? DEFAULT_PROVIDER;
+      const { value, source } = transportSetting(sources, { provider });
       return `${value === "ws" ? "one WebSocket" : "HTTP"} (${source})`;
     }),
     check("model", () => {
-      const { value, source } = modelSetting(ports, flags, sources);
+      const { value, source } = modelSetting(sources);
       return `${value} (${source})`;
     }),
     check("reasoning", () => {
-      const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
-      return `effort ${effort}, summary ${summary}, replay ${replayText(replaySetting(ports, flags, null))}`;
+      const { effort = "the model's default", summary = "none" } = reasoningSettings(sources);
+      return `effort ${effort}, summary ${summary}, replay ${replayText(replaySetting(sources))}`;
     }),
     check("stdin", () => {
       const unread = unreadSetting(ports, { stdin: true }, config);
@@ -149,7 +148,7 @@ function settingChecks({ ports, flags, config }: CheckedSettings): Check[] {
       const text = permissionsOf(policySetting(flags, config), null).text.join(", ");
       return rules.length === 0 ? text : `${text} (from config.json: ${rules.join(", ")})`;
     }),
-    ...keyChecks({ ports, flags, config }, sources),
+    ...keyChecks(sources),
     proxyCheck(ports.env),
     check("authorities", () => authoritiesText(ports.env)),
   ];
@@ -216,11 +215,12 @@ async function checkLater(name: string, look: () => Promise<string>): Promise<Ch
 }
 
 /** Checks that the provider in force has its key, then lists every provider. No key is shown. */
-function keyChecks({ ports, flags }: CheckedSettings, sources: SettingSources): Check[] {
+function keyChecks(sources: SettingSources): Check[] {
+  const { ports } = sources;
   const inForce = check("key", () => {
-    const provider = providerSetting(ports, flags, sources).value;
+    const provider = providerSetting(sources).value;
     const variable = keyVariable(ports, provider);
-    const endpoint = orNull(() => endpointSetting(ports, flags, sources));
+    const endpoint = orNull(() => endpointSetting(sources));
     if (variable !== null) {
       if (endpoint !== null) keySetting(ports, endpoint);
       return `${variable.name} is set`;

@@ -8,7 +8,7 @@ import { spendingText, spentRequests, sumOf } from "../cost/spending.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { resolveTarget, type SettingCall, targetSettings } from "../run/resolve_run.ts";
 import { liveSend } from "../run/sending.ts";
-import { liveTimeouts } from "../run/transport.ts";
+import { liveTimeouts } from "../run/run_settings.ts";
 
 /** Makes the requests of the check, up to three, with the settings in force; a failed first one is the only check. */
 export async function liveChecks(call: SettingCall): Promise<Check[]> {

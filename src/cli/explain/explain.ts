@@ -7,12 +7,12 @@ import { counted } from "../../domain/text.ts";
 import type { Turn } from "../../domain/turn.ts";
 import type { FoldRepair, ReasoningDecision } from "../../fold/history_fold.ts";
 import { previewRequest } from "../../run/preview.ts";
-import { isUnfinished, startWith } from "../../run/recover.ts";
+import { isUnfinished } from "../../run/recover.ts";
 import { reportOf } from "../../run/refusals.ts";
 import type { PrefixReport } from "../../run/verify.ts";
 import type { ExplainFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import { calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
 import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
 import { DROP_REASONS } from "../transcript/words.ts";
 
@@ -37,13 +37,14 @@ export async function explainVerb(
   const { output } = call.context;
   const session = calledSession(call);
   const { id, manifest } = session;
-  const whole: CalledSession = { ...session, turns: session.allTurns() };
+  const whole = { ...session, turns: session.allTurns() };
   const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
   if (resolved.lost !== null) output.note(resolved.lost);
   const next = await previewRequest(requestSettings(resolved, whole), whole, null);
   const { fingerprint, model } = next.target;
   // A prompt of any text comes after the prefix.
-  const prefix = await judgePrefix(resolved, whole, startWith(isUnfinished(manifest) ? null : ""));
+  const prompt = isUnfinished(manifest) ? null : "";
+  const prefix = await judgePrefix(resolved, whole, { prompt, attached: [] });
   const reasoningSeqs = new Set(next.folded.reasoning.map((decision) => decision.seq));
   const otherDropped = next.folded.dropped.filter((item) => !reasoningSeqs.has(item.seq));
   const report = {
@@ -57,12 +58,9 @@ export async function explainVerb(
     },
     reasoning: next.folded.reasoning.map((decision) => reasoningRecord(decision, fingerprint)),
     dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: DROP_REASONS[reason] })),
-    repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
-      seq,
-      kind,
-      call_id: callId,
-      why: REPAIR_TEXT[kind],
-    })),
+    repairs: next.folded.repairs.map(
+      ({ seq, kind, callId }) => ({ seq, kind, call_id: callId, why: REPAIR_TEXT[kind] }),
+    ),
     refusals: whole.turns.flatMap(refusalsOf),
     transformations: whole.turns.flatMap(transformationsOf),
     // With the flags of its own run, only the history decides.
@@ -78,19 +76,17 @@ export async function explainVerb(
   const advice = keepAdvice(prefix);
   if (advice !== null) output.text(`${advice}.\n`);
   const sent = report.reasoning.filter((item) => item.sent).length;
+  const items = counted(report.next.items, "item");
   output.text(
-    `The next request of ${id} goes to ${report.next.fingerprint} with ${
-      counted(report.next.items, "item")
-    }.\n` +
+    `The next request of ${id} goes to ${report.next.fingerprint} with ${items}.\n` +
       `Its account is ${report.next.account ?? "unknown"}: ${report.next.account_why}.\n` +
       `Reasoning: ${sent} sent, ${report.reasoning.length - sent} left out.\n`,
   );
   for (const item of report.reasoning) {
     const verdict = item.sent ? "sent" : "left out";
+    const bytes = counted(item.bytes, "byte");
     output.text(
-      `  seq ${item.seq}  turn ${item.turn}  ${item.id ?? "(no id)"}  ${
-        counted(item.bytes, "byte")
-      }  from ${item.fingerprint}` +
+      `  seq ${item.seq}  turn ${item.turn}  ${item.id ?? "(no id)"}  ${bytes}  from ${item.fingerprint}` +
         `  ${verdict}: ${item.why}\n`,
     );
   }

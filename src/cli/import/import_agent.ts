@@ -16,10 +16,9 @@ import { NO_CONFIG } from "../config_file.ts";
 import type { Context } from "../context.ts";
 import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { Output } from "../output.ts";
-import { permissionsOf, policySetting } from "../run/permissions.ts";
+import { permissionsOf, policySetting } from "../run/run_settings.ts";
 import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
-import { namingText } from "../run/session_name.ts";
-import { randomSuffix } from "../sessions.ts";
+import { namingText, randomSuffix } from "../sessions.ts";
 import type { ImportFlags } from "./command.ts";
 
 /** Imports a session of another agent and reports what was kept and what was lost. */

@@ -4,7 +4,7 @@ import { concatBytes, decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Ports } from "../../domain/ports.ts";
-import type { AttachedFile, RunStart } from "../../run/recover.ts";
+import type { AttachedFile } from "../../run/recover.ts";
 import { chunksOf } from "../../store/read/safe_open.ts";
 import { absolute, otherKind } from "../settings.ts";
 
@@ -38,9 +38,9 @@ export function readAttachments(ports: Ports, paths: readonly string[] = []): At
  *
  * @throws {RepriseError} `usage`.
  */
-export function requirePromptFor(paths: readonly string[] = [], start: RunStart | null): void {
+export function requirePromptFor(paths: readonly string[] = [], prompt: string | null): void {
   const [first] = paths;
-  if (first === undefined || start?.kind === "prompt") return;
+  if (first === undefined || prompt !== null) return;
   throw unusable(first, "there is no prompt to attach it to", 'Add a prompt: reprise run --attach FILE "…"');
 }
 

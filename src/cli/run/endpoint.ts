@@ -1,4 +1,5 @@
-/** Resolves the provider, its base URL and the URL of each request. */
+/** Resolves the provider, its base URL, the URL of each request, and the key that may go there. */
+import type { ApiKey } from "../../apis/api.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import {
   type EndpointHashes,
@@ -14,15 +15,22 @@ import {
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
+import { REQUEST_FLAGS, type RequestFlags, type Transport } from "../flags.ts";
 import type { Fixture } from "../../fixture/read.ts";
-import { AZURE_VERSION_VARIABLES, DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
+import {
+  AZURE_VERSION_VARIABLES,
+  DEFAULT_PROVIDER,
+  type KeyVariable,
+  PROVIDERS,
+} from "../../apis/providers.ts";
 import type { ServedRoute } from "../serve/client_environment.ts";
 import type { Config } from "../config_file.ts";
 import { declaredSources, firstSetting, type Setting } from "../settings.ts";
 
-/** Sources of settings in addition to flags and environment. */
+/** Sources of settings; the environment is one of the ports. */
 export interface SettingSources {
+  readonly ports: Ports;
+  readonly flags: RequestFlags & { readonly transport?: Transport | undefined };
   readonly config: Config;
   /** The played fixture; `null` without a fixture. */
   readonly fixture: Fixture | null;
@@ -48,14 +56,11 @@ export interface Endpoint extends EndpointHashes {
  * @throws {RepriseError} `usage` for an unknown provider.
  */
 export function providerSetting(
-  ports: Ports,
-  flags: RequestFlags,
-  from: SettingSources,
+  { ports, flags, config, fixture, manifest }: SettingSources,
 ): Setting<ProviderKind> {
-  const { config, fixture, manifest } = from;
   const found = ((): Setting<string> => {
     if (flags.provider !== undefined) return { value: flags.provider, source: "flag" };
-    if (manifest !== null && !namesModel(flags)) {
+    if (manifest !== null && (flags.model ?? "") === "") {
       return { value: manifest.pins.fingerprint.provider, source: "session" };
     }
     if (fixture !== null) return { value: fixture.provider, source: "fixture" };
@@ -74,10 +79,6 @@ export function providerSetting(
   return { value: kind, source: found.source };
 }
 
-function namesModel(flags: RequestFlags): boolean {
-  return flags.model !== undefined && flags.model !== "";
-}
-
 /**
  * The provider and base URL in force: flag, environment, configuration, default; under a fixture only flag or fixture.
  * The configuration's base URL counts only for the configuration's provider, so that no key goes to the server of
@@ -86,11 +87,11 @@ function namesModel(flags: RequestFlags): boolean {
  * @throws {RepriseError} `usage` for an unknown provider; `no_base_url` if the provider has no default;
  * `bad_url`.
  */
-export function endpointSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Endpoint {
-  const { config, fixture } = from;
-  const { value: provider, source: providerSource } = providerSetting(ports, flags, from);
+export function endpointSetting(from: SettingSources): Endpoint {
+  const { ports, flags, fixture } = from;
+  const { value: provider, source: providerSource } = providerSetting(from);
   const found = fixture === null
-    ? liveBaseUrl(ports, flags, { provider, config })
+    ? liveBaseUrl(from, provider)
     : flags.baseUrl === undefined
     ? { value: fixture.baseUrl, source: "fixture" } as const
     : { value: flags.baseUrl, source: "flag" } as const;
@@ -102,16 +103,15 @@ export function endpointSetting(ports: Ports, flags: RequestFlags, from: Setting
     providerSource,
     baseUrl,
     source: found.source,
-    ...hashesOf(ports, { provider, baseUrl }, from),
+    ...hashesOf({ provider, baseUrl }, from),
     urlOf: (path) => `${prefix}${path}${query}`,
   };
 }
 
 /** The hashes of the endpoint at `baseUrl`, or of the endpoint that a loopback server there represents. */
 function hashesOf(
-  ports: Ports,
   { provider, baseUrl }: Pick<Endpoint, "provider" | "baseUrl">,
-  { fixture, manifest }: SettingSources,
+  { ports, fixture, manifest }: SettingSources,
 ): EndpointHashes {
   if (fixture === null) {
     const represented = representedUrl(ports, baseUrl);
@@ -123,11 +123,7 @@ function hashesOf(
   return portless === null || countsPorts ? endpointHashes(baseUrl) : { endpoint: portless };
 }
 
-function liveBaseUrl(
-  ports: Ports,
-  flags: RequestFlags,
-  { provider, config }: { readonly provider: ProviderKind } & Pick<SettingSources, "config">,
-): Setting<string> {
+function liveBaseUrl({ ports, flags, config }: SettingSources, provider: ProviderKind): Setting<string> {
   const { urlVariables, defaultUrl, urlHint } = PROVIDERS[provider];
   const declared = declaredSources(REQUEST_FLAGS.baseUrl, config);
   const configured = declaredSources(REQUEST_FLAGS.provider, config).config ?? DEFAULT_PROVIDER;
@@ -197,10 +193,7 @@ function textOf(baseUrl: URL): string {
  *
  * @throws {RepriseError} `endpoint_changed`.
  */
-export function requireNamedEndpoint(
-  endpoint: Endpoint,
-  manifest: Manifest | null,
-): void {
+export function requireNamedEndpoint(endpoint: Endpoint, manifest: Manifest | null): void {
   if (manifest === null || endpoint.source !== "config" && endpoint.source !== "default") return;
   const before = manifest.pins.fingerprint;
   if (before.provider === endpoint.provider && mayBeSameEndpoint(before, endpoint)) return;
@@ -232,6 +225,57 @@ export function requireNamedEndpoint(
 function publicUrl(endpoint: string): string | null {
   const urls = Object.values(PROVIDERS).flatMap(({ defaultUrl }) => defaultUrl ?? []);
   return urls.find((url) => endpointHashes(parseBaseUrl(url)).endpoint === endpoint) ?? null;
+}
+
+/** The first variable that holds a key for this provider; `null` when none is set. */
+export function keyVariable(ports: Ports, provider: ProviderKind): KeyVariable | null {
+  return PROVIDERS[provider].keyVariables.find(({ name }) => valueOf(ports, name) !== "") ?? null;
+}
+
+/** The key for requests to this provider, unchecked; `null` if none is set. */
+export function keyInForce(ports: Ports, provider: ProviderKind): ApiKey | null {
+  const variable = keyVariable(ports, provider);
+  return variable === null ? null : { value: valueOf(ports, variable.name), scheme: variable.scheme };
+}
+
+/**
+ * The key for an endpoint; `null` if none is set for a compatible server on this machine: many need no key.
+ *
+ * @throws {RepriseError} `missing_key`; `insecure_url` when the key would cross a network unencrypted.
+ */
+export function keySetting(ports: Ports, { provider, baseUrl }: Endpoint): ApiKey | null {
+  const key = keyInForce(ports, provider);
+  if (key === null) {
+    const { keyVariables, keylessOnLoopback, takesAnyKey } = PROVIDERS[provider];
+    if (keylessOnLoopback && isLoopback(baseUrl)) return null;
+    const names = keyVariables.map(({ name }) => name).join(" or ");
+    const anyValue = takesAnyKey ? " (servers that need none take any value)" : "";
+    throw new RepriseError("missing_key", `Cannot send a request to ${baseUrl.origin}: no key is set`, {
+      hint: `Set ${names}${anyValue}, or play a fixture with --fixture DIR`,
+    });
+  }
+  // Header values are one line of visible ASCII; any other character is a copying mistake.
+  if (!/^[\x21-\x7e]+$/.test(key.value)) {
+    throw new RepriseError(
+      "missing_key",
+      `Cannot use the key in ${
+        keyVariable(ports, provider)?.name
+      }: it holds spaces or unprintable characters`,
+      { hint: "Set the key again, without spaces, quotes or line ends" },
+    );
+  }
+  if (baseUrl.protocol !== "https:" && !isLoopback(baseUrl)) {
+    throw new RepriseError(
+      "insecure_url",
+      `Cannot send the key to ${baseUrl.origin}: it would cross the network unencrypted`,
+      { hint: "Use an https URL; plain http works for this machine only" },
+    );
+  }
+  return key;
+}
+
+function valueOf(ports: Ports, name: string): string {
+  return (ports.env(name) ?? "").trim();
 }
 
 /**

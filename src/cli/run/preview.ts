@@ -1,5 +1,4 @@
 /** Previews of the next request: `run --dry-run`, and code that `explain` and `doctor` share with it. */
-import { replayText } from "./replay_setting.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
@@ -21,7 +20,7 @@ import { requireUnused } from "../../store/write/session_directory.ts";
 import { policyFromText } from "../../tools/permission/policy.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { homeToRead } from "../context.ts";
-import { permissionsOf } from "./permissions.ts";
+import { permissionsOf, replayText } from "./run_settings.ts";
 import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
@@ -46,8 +45,8 @@ export async function previewRun(
   const session = calledSession(call);
   const { manifest } = session;
   // The body of a finished session without a prompt is its history alone.
-  const start = body && given.start.kind === "continue" && !isUnfinished(manifest) ? null : given.start;
-  if (start?.kind === "continue") requireUnfinished(session.id, manifest);
+  const start = body && given.start.prompt === null && !isUnfinished(manifest) ? null : given.start;
+  if (start?.prompt === null) requireUnfinished(session.id, manifest);
   const endpoint = body ? "any" : "named";
   const resolved = await complete(fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint }));
   if (resolved.lost !== null) output.note(resolved.lost);
@@ -67,7 +66,7 @@ export async function previewRun(
     session: manifest === null ? call.flags.session ?? null : session.id,
     new: manifest === null,
     run: (manifest?.run ?? 0) + 1,
-    continues: start?.kind === "continue",
+    continues: start?.prompt === null,
     url,
     transport: resolved.transport.value,
     provider: settings.provider,

@@ -2,13 +2,14 @@
 import { concatBytes, decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
-import type { InputStream } from "../live_ports.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Config } from "../config_file.ts";
 import { variablesOf } from "../declare.ts";
 import { STDIN } from "../flags.ts";
 import { switchOf, switchVariable } from "../settings.ts";
 import { nextChunk } from "../stdin.ts";
+import type { RunFlags } from "./command.ts";
+import type { SettingCall } from "./resolve_run.ts";
 
 /** The API accepts at most 10,485,760 characters of input (protocol §1.2). */
 const MAX_STDIN_BYTES = 10_485_760;
@@ -17,13 +18,6 @@ const SILENCE_MS = 2000;
 /** Default of `--stdin-wait`, in seconds, for a run that can do without stdin. */
 const STDIN_WAIT_SECONDS = 30;
 const READ_BYTES = 64 * 1024;
-
-export interface StdinFlags {
-  /** Seconds to wait for the first byte; 0 waits as long as `timeout`. */
-  readonly stdinWait?: number | undefined;
-  /** Seconds in which stdin has to end. */
-  readonly timeout: number;
-}
 
 /** A setting that leaves stdin unread, by its source. */
 export type UnreadSetting = "--no-stdin" | "REPRISE_NO_STDIN" | "stdin in config.json";
@@ -44,50 +38,42 @@ export function unreadSetting(
   return values.stdin === undefined || switchOf(values.stdin, "stdin") ? null : "stdin in config.json";
 }
 
-export interface PromptSources {
-  /** The argument; `-` for stdin alone. */
-  readonly argument: string | undefined;
-  readonly stdin: InputStream;
-  /** The setting that leaves stdin unread; `null` without one. */
-  readonly unread: UnreadSetting | null;
-  readonly flags: StdinFlags;
-  /** True if the run can continue an unfinished run without a prompt. */
-  readonly resumes: boolean;
-  readonly note: (line: string) => void;
-}
-
 /**
  * The prompt, or `null` if an unfinished run continues without a prompt. Stdin is read unless it is a terminal: beside
- * an argument it is appended after a blank line, otherwise it is the prompt.
+ * an argument it is appended after a blank line, otherwise it is the prompt. The argument `-` is stdin alone.
  *
  * @throws {RepriseError} `no_prompt` if there is none; `usage` if stdin stays silent, is not UTF-8 or is too long;
  * `timed_out` if it does not end in time.
  */
-export async function resolvePrompt(sources: PromptSources): Promise<string | null> {
-  const { argument, stdin, unread, resumes, note } = sources;
+export async function resolvePrompt(
+  argument: string | undefined,
+  call: SettingCall<RunFlags>,
+): Promise<string | null> {
+  const { ports, flags, config, selector, context: { output } } = call;
+  const unread = unreadSetting(ports, flags, config);
   const given = argument === "-" ? undefined : argument?.toWellFormed();
   if (given?.trim() === "") throw noPrompt("the argument is empty");
-  const isRequired = argument === "-" || (argument === undefined && !resumes);
+  const isRequired = argument === "-" || (argument === undefined && selector === null);
   // A prompt of "-" asks for stdin, whatever the settings for all runs are.
   const isUnread = unread === "--no-stdin" || (unread !== null && argument !== "-");
-  if (isUnread || stdin.isTerminal()) {
+  if (isUnread || ports.stdin.isTerminal()) {
     if (isRequired) throw unreadStdin(argument, isUnread ? unread : null);
     return given ?? null;
   }
-  const bytes = await readStdin(sources, isRequired);
+  const bytes = await readStdin(call, isRequired);
   if (bytes.length === 0 && !isRequired) return given ?? null;
   const text = decoded(bytes);
   if (given !== undefined) {
-    note(`stdin: ${counted(bytes.length, "byte")} added to the prompt`);
+    output.note(`stdin: ${counted(bytes.length, "byte")} added to the prompt`);
     return `${given}\n\n${text}`;
   }
   if (text.trim() === "") throw noPrompt("stdin is empty");
-  if (!isRequired) note(`stdin: ${counted(bytes.length, "byte")} used as the prompt`);
+  if (!isRequired) output.note(`stdin: ${counted(bytes.length, "byte")} used as the prompt`);
   return text;
 }
 
 async function readStdin(
-  { stdin, flags: { timeout, stdinWait }, note }: PromptSources,
+  { ports: { stdin }, flags: { timeout, stdinWait }, context: { output } }: SettingCall<RunFlags>,
   isRequired: boolean,
 ): Promise<Uint8Array> {
   const wait = (stdinWait ?? (isRequired ? 0 : STDIN_WAIT_SECONDS)) || null;
@@ -95,7 +81,7 @@ async function readStdin(
   limit.promise.catch(() => {});
   let isNoted = false;
   const sayWaiting = () => {
-    if (!isNoted) note(isRequired ? "waiting for the prompt on stdin" : WAITING);
+    if (!isNoted) output.note(isRequired ? "waiting for the prompt on stdin" : WAITING);
     isNoted = true;
   };
   const timers = {

@@ -2,59 +2,54 @@
  * Settings of a run: resolved once from flags, environment, configuration and manifest, for every verb that sends a
  * request or previews it.
  */
-import { type ReplaySetting, replaySetting } from "./replay_setting.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
-import { keyHash, UNKNOWN_MODEL } from "../../domain/fingerprint.ts";
+import { keyHash } from "../../domain/fingerprint.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { defined, type JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import type { ApiKey } from "../../apis/api.ts";
 import { apiOf } from "../../apis/apis.ts";
-import { type Fixture, readFixture } from "../../fixture/read.ts";
+import { readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { knownAccount, playedAccount } from "../../fold/accounts.ts";
 import type { RunLimits } from "../../run/outcome.ts";
 import type { PreviewedRun } from "../../run/preview.ts";
 import type { ToolPlayback } from "../../run/setup.ts";
-import { type Home, openHome } from "../../store/home.ts";
+import { openHome } from "../../store/home.ts";
 import type { WorkspaceChoice } from "../../store/list.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { readBlobOrLost } from "../../store/read/session.ts";
 import type { Policy } from "../../tools/permission/policy.ts";
 import { canonicalRoot } from "../../tools/sandbox_path.ts";
-import { keyInForce, keySetting } from "./api_key.ts";
-import { type Config, NO_CONFIG, withProfile } from "../config_file.ts";
+import { NO_CONFIG, withProfile } from "../config_file.ts";
 import { type Context, makeContext } from "../context.ts";
 import {
   type Endpoint,
   endpointSetting,
-  providerSetting,
+  keyInForce,
+  keySetting,
   requireNamedEndpoint,
   type SettingSources,
 } from "./endpoint.ts";
-import {
-  type CommonFlags,
-  type PermissionFlags,
-  REQUEST_FLAGS,
-  type RequestFlags,
-  type Transport,
-} from "../flags.ts";
+import type { CommonFlags, PermissionFlags, Transport } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { type Permissions, permissionsOf, policySetting } from "./permissions.ts";
-import { liveTimeouts, transportSetting } from "./transport.ts";
+import {
+  liveTimeouts,
+  modelSetting,
+  type Permissions,
+  permissionsOf,
+  policySetting,
+  reasoningSettings,
+  type ReplaySetting,
+  replaySetting,
+  transportSetting,
+} from "./run_settings.ts";
 import { fixturePorts } from "./fixture_ports.ts";
 import { workspaceChoice } from "../sessions.ts";
-import {
-  absolute,
-  declaredSources,
-  firstSetting,
-  readOutputSchema,
-  type Setting,
-  textOrFile,
-} from "../settings.ts";
+import { absolute, readOutputSchema, type Setting, textOrFile } from "../settings.ts";
 
 /**
  * The default instructions of a new session. They hold no date, version, host or path, so that a played run sends the
@@ -68,7 +63,7 @@ Answer briefly and name the files and lines that show it.`;
 /** Flags that settings are resolved from; a verb may lack some of them. */
 export type SettingFlags =
   & CommonFlags
-  & RequestFlags
+  & SettingSources["flags"]
   & PermissionFlags
   & Partial<RunLimits>
   & {
@@ -77,21 +72,18 @@ export type SettingFlags =
     readonly new?: true | undefined;
     readonly workspace?: string | undefined;
     readonly fixture?: string | undefined;
-    readonly transport?: Transport | undefined;
   };
 
 /** A call and its settings, as far as they are known before a session is read. */
-export interface SettingCall<Flags extends SettingFlags = SettingFlags> {
+export interface SettingCall<Flags extends SettingFlags = SettingFlags>
+  extends Omit<SettingSources, "manifest"> {
   readonly context: Context;
   /** Ports of the call, seeded by its fixture. */
   readonly ports: ProgramPorts;
-  /** The configuration with its profile; without settings if a fixture is played. */
-  readonly config: Config;
   /** The flags, completed by the profile of `--profile`. */
   readonly flags: Flags;
   /** The flags as they were given. */
   readonly given: Flags;
-  readonly fixture: Fixture | null;
   /** The recorded calls of the fixture; `null` if tools are executed. */
   readonly playback: ToolPlayback | null;
   /** The session to continue; `null` for a new one. */
@@ -171,7 +163,7 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, given: 
     choice: flags.workspace === undefined
       ? workspaceChoice(ports, root)
       : { workspace: ports.workspacePin(root), parents: [] },
-    replay: replaySetting(ports, flags, fixture),
+    replay: replaySetting({ ports, flags, fixture }),
     policy: policySetting(flags, config),
     instructions: instructions === undefined ? null : textOrFile(ports, instructions, "--instructions"),
     outputSchema: outputSchema === undefined ? null : readOutputSchema(ports, outputSchema),
@@ -188,17 +180,17 @@ export function resolveTarget(
   manifest: Manifest | null,
   requirements: Requirements,
 ): ResolvedTarget {
-  const { ports, config, fixture, flags } = call;
-  const from = { config, fixture, manifest };
-  const endpoint = endpointSetting(ports, flags, from);
+  const { ports } = call;
+  const from = { ...call, manifest };
+  const endpoint = endpointSetting(from);
   if (requirements.endpoint === "named") requireNamedEndpoint(endpoint, manifest);
-  const key = fixture !== null
+  const key = call.fixture !== null
     ? null
     : requirements.key === "required"
     ? keySetting(ports, endpoint)
     : keyInForce(ports, endpoint.provider);
-  const model = modelSetting(ports, flags, from).value;
-  return { call, manifest, endpoint, key, model, reasoning: reasoningSettings(ports, flags, from) };
+  const model = modelSetting(from).value;
+  return { call, manifest, endpoint, key, model, reasoning: reasoningSettings(from) };
 }
 
 /**
@@ -225,7 +217,7 @@ export function requestSettings(resolved: ResolvedRun, session: SettingSession):
     instructions,
     tools: permissions.offered,
     permissions: permissions.text,
-    ...(call.outputSchema === null ? {} : { outputSchema: call.outputSchema }),
+    ...defined({ outputSchema: call.outputSchema ?? undefined }),
     limits: { ...call.flags, maxSteps: call.flags.maxSteps ?? 1, outputPrice },
   };
 }
@@ -246,8 +238,7 @@ export function targetSettings(
     api: apiOf(endpoint.provider),
     provider: endpoint.provider,
     endpoint: endpoint.endpoint,
-    ...(endpoint.portless === undefined ? {} : { portless: endpoint.portless }),
-    ...(hash === undefined ? {} : { keyHash: hash }),
+    ...defined({ portless: endpoint.portless, keyHash: hash }),
     account,
     model,
     ...reasoning,
@@ -258,66 +249,9 @@ export function targetSettings(
 }
 
 /**
- * The model: flag, the session's last, the fixture's, environment, configuration. The configuration's model of the
- * provider precedes its other one, and a session's model that is of another provider.
- *
- * @throws {RepriseError} `no_model` if none of them names a model.
+ * The text of the flag, else the session's, else {@linkcode DEFAULT_INSTRUCTIONS}, also if a repair recorded that the
+ * session's are lost.
  */
-export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Setting<string> {
-  if (flags.model !== undefined && flags.model !== "") return { value: flags.model, source: "flag" };
-  const { config, fixture, manifest } = from;
-  const hasModels = Object.keys(config.models).length > 0;
-  const provider = hasModels ? providerSetting(ports, flags, from).value : null;
-  const ofProvider = provider === null ? undefined : config.models[provider];
-  if (
-    manifest !== null && manifest.pins.model !== UNKNOWN_MODEL &&
-    (ofProvider === undefined || manifest.pins.fingerprint.provider === provider)
-  ) {
-    return { value: manifest.pins.model, source: "session" };
-  }
-  // The model of a played fixture must not depend on the machine.
-  const { env, config: usual } = declaredSources(REQUEST_FLAGS.model, config);
-  const found: Setting<string> | null = fixture === null
-    ? firstSetting(ports, { env, config: ofProvider ?? usual })
-    : fixture.model === null
-    ? null
-    : { value: fixture.model, source: "fixture" };
-  if (found === null) {
-    throw new RepriseError("no_model", "Cannot send a request: no model is named", {
-      hint: "Name it with -m MODEL, REPRISE_MODEL, or model in config.json",
-    });
-  }
-  return found;
-}
-
-/**
- * Effort and summary, if set: flag, the session's last, environment, configuration; under a fixture its first request
- * instead of the last two. An empty flag removes the session's value.
- */
-export function reasoningSettings(
-  ports: Ports,
-  flags: RequestFlags,
-  { config, fixture, manifest }: SettingSources,
-): { effort?: string; summary?: string } {
-  const pick = (name: "effort" | "summary") => {
-    if (flags[name] !== undefined) return flags[name] === "" ? undefined : flags[name];
-    const kept = manifest?.pins[name];
-    if (kept !== undefined) return kept;
-    if (fixture !== null) return recordedReasoning(fixture)[name];
-    return firstSetting(ports, declaredSources(REQUEST_FLAGS[name], config))?.value;
-  };
-  const effort = pick("effort");
-  const summary = pick("summary");
-  return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
-}
-
-/** Returns the settings of the first recorded request: like the model, they must not depend on the machine. */
-function recordedReasoning({ provider, exchanges }: Fixture) {
-  const json = exchanges[0]?.request.json;
-  return isJsonObject(json) ? apiOf(provider).reasoningOf(json) : {};
-}
-
-/** The text of the flag, else the session's, else {@linkcode DEFAULT_INSTRUCTIONS}. */
 function instructionsOf(
   { context, ports, instructions }: SettingCall,
   manifest: Manifest | null,
@@ -325,20 +259,8 @@ function instructionsOf(
   if (instructions !== null) return { instructions, lost: null };
   if (manifest === null) return { instructions: DEFAULT_INSTRUCTIONS, lost: null };
   const home = openHome(ports, context.home.value, { create: false });
-  return sessionInstructions(ports, home, manifest);
-}
-
-/**
- * The instructions of a session's newest run. If a repair recorded that they are lost, the default ones, with the
- * message to report.
- */
-function sessionInstructions(
-  ports: Ports,
-  home: Home,
-  { session, pins }: Manifest,
-): Pick<ResolvedRun, "instructions" | "lost"> {
-  const id = session as SessionId;
-  const bytes = readBlobOrLost(ports, sessionPaths(home.sessions, id), pins.instructions);
+  const id = manifest.session as SessionId;
+  const bytes = readBlobOrLost(ports, sessionPaths(home.sessions, id), manifest.pins.instructions);
   if (bytes !== null) return { instructions: decodeUtf8Leniently(bytes), lost: null };
   const lost =
     `the instructions of session "${id}" are lost; the default ones replace them, or give --instructions`;

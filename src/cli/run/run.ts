@@ -1,7 +1,7 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { freeSlugOf, parseSessionId, type SessionId, slugOf } from "../../domain/ids.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import { defined } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { requireNewFolder } from "../../fixture/new_folder.ts";
 import type { ReportingSend } from "../../fixture/serve/replay_send.ts";
@@ -10,7 +10,7 @@ import { executeRun } from "../../run/loop.ts";
 import type { AnswerCheck } from "../../run/output_schema.ts";
 import { Stop } from "../../run/outcome.ts";
 import { PermissionGate } from "../../run/permission_gate.ts";
-import { type AttachedFile, startWith } from "../../run/recover.ts";
+import type { RunStart } from "../../run/recover.ts";
 import type { RunSetup } from "../../run/setup.ts";
 import type { KeyFinder } from "../../run/tool_keys.ts";
 import { type Home, openHome, sessionNames } from "../../store/home.ts";
@@ -25,22 +25,20 @@ import type { JsonDocument } from "../../schemas/schemas.ts";
 import { readAttachments, requirePromptFor } from "./attach.ts";
 import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
-import { configuredPolicy } from "./permissions.ts";
-import { namingText } from "./session_name.ts";
-import { resolvePrompt, unreadSetting } from "./prompt.ts";
+import { configuredPolicy } from "./run_settings.ts";
+import { resolvePrompt } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
 import { RunProgressLine } from "./run_progress.ts";
 import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
 import { fixtureSend, type LiveSend, requireComparison, transportSend } from "./sending.ts";
-import { randomSuffix } from "../sessions.ts";
+import { namingText, randomSuffix } from "../sessions.ts";
 import { absolute, configPath, remoteSetting, switchVariable } from "../settings.ts";
 import { MOST_REMOTE_MS } from "../remote/given_remote.ts";
 import type { RunRemote } from "../remote/run_remote.ts";
 import { stopOnSignals } from "../signals.ts";
 import { dim } from "../terminal.ts";
-import type { KeyHolders } from "./own_keys.ts";
 import { askAtTerminal } from "./ask.ts";
 
 /** A run before its session is open. */
@@ -50,9 +48,7 @@ interface CalledRun {
   readonly played: ReportingSend | null;
   /** The settings of a run in a new session; `null` if they depend on an existing session. */
   readonly fresh: ResolvedRun | null;
-  /** `null` to continue without a prompt. */
-  readonly prompt: string | null;
-  readonly attached: readonly AttachedFile[];
+  readonly start: RunStart;
   /** Checks answers; absent without an output schema. */
   readonly check: AnswerCheck | undefined;
   readonly strictDrift: boolean;
@@ -71,17 +67,16 @@ export async function runVerb(
   const strict = call.fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
   // Reports missing settings before a session is created.
   const fresh = call.selector === null ? await resolve(call, null) : null;
-  const check = call.outputSchema === null ? undefined : await checkOf(call.outputSchema);
+  // Refuses a schema that cannot be checked before a request costs money.
+  const check = call.outputSchema === null
+    ? undefined
+    : await (await import("../../run/output_schema.ts")).answerCheck(call.outputSchema.schema ?? null);
   if (flags.output !== undefined) requireAnswerFile(flags.output);
   if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
   const attached = readAttachments(ports, flags.attach);
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
-  const resumes = call.selector !== null;
-  const note = (line: string) => output.note(line);
-  const unread = unreadSetting(ports, flags, call.config);
-  const prompt = await resolvePrompt({ argument, stdin: ports.stdin, unread, flags, resumes, note });
-  const start = startWith(prompt, attached);
-  requirePromptFor(flags.attach, start);
+  const start = { prompt: await resolvePrompt(argument, call), attached };
+  requirePromptFor(flags.attach, start.prompt);
   if (flags.dryRun === true) {
     return await previewRun(call, {
       body: flags.body === true,
@@ -99,16 +94,8 @@ export async function runVerb(
   });
   const release = stopOnSignals(ports, stop);
   try {
-    const called = {
-      call,
-      played,
-      fresh,
-      prompt,
-      attached,
-      check,
-      strictDrift: strict && flags.acceptDrift !== true,
-      stop,
-    };
+    const strictDrift = strict && flags.acceptDrift !== true;
+    const called = { call, played, fresh, start, check, strictDrift, stop };
     const opened = openHome(ports, context.home.value, { create: true });
     const remote = await openRunRemote(opened, called);
     const writer = await openSession(opened, called, remote);
@@ -170,7 +157,7 @@ async function openSession(
 
 async function openOrCreate(
   home: Home,
-  { call: { ports, flags, selector, choice }, fresh, prompt, stop: { signal } }: CalledRun,
+  { call: { ports, flags, selector, choice }, fresh, start, stop: { signal } }: CalledRun,
   remote: RunRemote | null,
 ): Promise<SessionWriter> {
   const create = (id: SessionId) => remote?.create(id) ?? SessionWriter.create(ports, home, { id });
@@ -181,7 +168,7 @@ async function openOrCreate(
     return await (remote?.continue(options) ?? SessionWriter.open(ports, home, options));
   }
   if (flags.session !== undefined) return await create(parseSessionId(flags.session));
-  let name = prompt ?? "";
+  let name = start.prompt ?? "";
   if (flags.record !== undefined) {
     // The fixture holds the id, and must hold no secret.
     const { recordingScrubber } = await import("./run_recording.ts");
@@ -236,15 +223,11 @@ async function runIn(
   called: CalledRun,
   remote: RunRemote | null,
 ): Promise<ExitCode> {
-  const { call, prompt, attached } = called;
+  const { call, start } = called;
   const { context: { output }, flags } = call;
   const resolved = called.fresh ?? await resolve(call, writer.manifest);
   const isNew = writer.manifest === null;
-  const view = new RunView(output, {
-    verbose: flags.verbose === true,
-    acceptDrift: flags.acceptDrift === true,
-    stream: flags.stream === true,
-  });
+  const view = new RunView(output, flags);
   const progress = new RunProgressLine(output, call.ports);
   const printed = flags.blobs ? (event: RunEvent) => event : await withoutBlobs();
   const show = (given: RunEvent) => {
@@ -273,7 +256,7 @@ async function runIn(
   if (resolved.lost !== null) emit({ type: "notice", kind: "instructions_lost", message: resolved.lost });
   let ended: RunEnded;
   try {
-    ended = await executeRun(setup, startWith(prompt, attached));
+    ended = await executeRun(setup, start);
   } catch (error) {
     await recording?.abandon();
     throw error;
@@ -281,7 +264,7 @@ async function runIn(
     progress.stop();
     live.close();
   }
-  const recorded = await recording?.finish(ended, setup, { flags, isNew, prompt, attached });
+  const recorded = await recording?.finish(ended, setup, { flags, isNew, start });
   if (recorded !== undefined) show({ type: "notice", ...recorded.notice });
   const unwritten = ended.state !== "completed" || flags.output === undefined
     ? null
@@ -300,17 +283,14 @@ async function withoutBlobs(): Promise<(event: RunEvent) => JsonDocument<"run-ev
   return (event) => event.type === "item" ? { ...event, item: withoutBlobs(event.item) } : event;
 }
 
-interface Surroundings {
-  readonly resolved: ResolvedRun;
-  readonly live: LiveSend;
-  readonly emit: RunSetup["emit"];
-  readonly hasRemote: boolean;
-}
-
 function setupOf(
   writer: SessionWriter,
   { call, played, stop, check, strictDrift }: CalledRun,
-  { resolved, live, emit, hasRemote }: Surroundings,
+  { resolved, live, emit, hasRemote }: Pick<RunSetup, "emit"> & {
+    readonly resolved: ResolvedRun;
+    readonly live: LiveSend;
+    readonly hasRemote: boolean;
+  },
 ): RunSetup {
   let keys: Promise<KeyFinder> | undefined;
   const { context: { home, output }, ports, playback, root, given, config, flags: { notSecret } } = call;
@@ -319,15 +299,13 @@ function setupOf(
     ...requestSettings(resolved, writer),
     ports,
     writer,
-    send: ports.wrapSend(
-      played?.((report) => emit({ type: "notice", ...report })) ?? live.send,
-    ),
+    send: ports.wrapSend(played?.((report) => emit({ type: "notice", ...report })) ?? live.send),
     emit,
     stop,
     urlOf: (path) => endpoint.urlOf(path),
     key,
     costOf: call.fixture === null ? (turn) => costOfTurn(ports, turn) : null,
-    ...(check === undefined ? {} : { answerCheck: check }),
+    ...defined({ answerCheck: check }),
     resumeFlags: resumeFlags(given),
     configRules: policyText(configuredPolicy(config)).filter((line) => line !== "read"),
     knownTools: ALL_TOOLS.map(ports.wrapTool),
@@ -336,21 +314,12 @@ function setupOf(
       permissions.policy.ask ? askAtTerminal(ports, output, stop.signal) : null,
     ),
     playback,
-    keys: () => keys ??= keysOf({ ports, key, hasRemote, notSecret }),
+    keys: () =>
+      keys ??= import("./own_keys.ts").then(({ ownKeys }) => ownKeys({ ports, key, hasRemote, notSecret })),
     strictDrift,
     protectedPaths: protectedPaths(ports, home.value),
     workspaceRoot: root,
   };
-}
-
-/** Loads the search for keys, which a run without tools does not need. */
-async function keysOf(holders: KeyHolders): Promise<KeyFinder> {
-  return await (await import("./own_keys.ts")).ownKeys(holders);
-}
-
-/** Loads the validator, and refuses a schema that cannot be checked before a request costs money. */
-async function checkOf({ schema = null }: JsonObject): Promise<AnswerCheck> {
-  return (await import("../../run/output_schema.ts")).answerCheck(schema);
 }
 
 async function startRecording(

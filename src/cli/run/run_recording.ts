@@ -5,6 +5,7 @@
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import { defined } from "../../domain/json.ts";
 import { totalCount } from "../../domain/redact.ts";
 import type { ApiKey } from "../../apis/api.ts";
 import type { SocketApi } from "../../apis/responses/socket/socket.ts";
@@ -24,7 +25,7 @@ import {
   type SessionTestFile,
 } from "../../fixture/session/session_file.ts";
 import { recordedCalls } from "../../fixture/session/tools_file.ts";
-import type { AttachedFile } from "../../run/recover.ts";
+import type { RunStart } from "../../run/recover.ts";
 import type { Notice, RunEnded } from "../../schemas/run_events.ts";
 import type { SocketSendOptions } from "../../run/socket_send.ts";
 import type { RunSetup } from "../../run/setup.ts";
@@ -35,7 +36,7 @@ import { snapshotSession, type StoredFile as KeptFile } from "../../store/transf
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { Send } from "../../transport/http.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
-import { replayText } from "./replay_setting.ts";
+import { replayText } from "./run_settings.ts";
 import { type Flag, flagArguments } from "../declare.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { secretEnvironment } from "../secret_environment.ts";
@@ -45,7 +46,7 @@ import { divergenceLines } from "../test/compare.ts";
 import { playTest } from "../test/runner.ts";
 import { VERSION } from "../../domain/version.ts";
 
-export interface RecordingPlace {
+interface RecordingPlace {
   readonly ports: ProgramPorts;
   readonly home: Home;
   /** The folder: absolute, new or empty. */
@@ -55,7 +56,7 @@ export interface RecordingPlace {
   readonly notSecret?: readonly string[] | undefined;
 }
 
-export interface RecordingEnd {
+interface RecordingEnd {
   readonly notice: Notice;
   /** The reason why the folder does not hold the whole run; `null` if it does. */
   readonly failure: RepriseError | null;
@@ -137,7 +138,7 @@ export class RunRecording {
   }
 
   /** Completes the folder when the run is over; a failure is reported, not thrown, and leaves the folder empty. */
-  async finish(ended: RunEnded, setup: RunSetup, called: CalledRun): Promise<RecordingEnd> {
+  async finish(ended: RunEnded, setup: RunSetup, called: RecordedCall): Promise<RecordingEnd> {
     const { directory: path } = this.#place;
     let failure: RepriseError | null = null;
     let calls = 0;
@@ -185,13 +186,13 @@ export class RunRecording {
   }
 
   /** Writes `tools.json` last: without it the folder cannot be played. */
-  #addSession(ended: RunEnded, setup: RunSetup, called: CalledRun): number {
+  #addSession(ended: RunEnded, setup: RunSetup, called: RecordedCall): number {
     const { ports, home, writer } = this.#place;
     const [first, last] = ended.turns;
     const turns = writer.allTurns().filter(({ turn }) => turn >= first && turn <= last);
     const { file: tools, outputs } = recordedCalls(turns);
     const { args, stdin, files } = replayCall(setup, called);
-    const step = { args: [...args], ...(stdin === undefined ? {} : { stdin }) };
+    const step = { args: [...args], ...defined({ stdin }) };
     const session: SessionTestFile = {
       format: SESSION_FORMAT,
       steps: [{ ...step, fixture: ".", exit: ended.exit_code, state: ended.state }],
@@ -257,7 +258,7 @@ export function recordingScrubber(key: ApiKey | null, notSecret: readonly string
  * The arguments that play a recorded run anywhere: settings from flags, environment, configuration and session as
  * flags, without keys, addresses, paths of the machine and flags for output.
  */
-export interface ReplayCall {
+interface ReplayCall {
   readonly args: readonly string[];
   /** The prompt, if it cannot be an argument. */
   readonly stdin?: string;
@@ -266,21 +267,15 @@ export interface ReplayCall {
 }
 
 /** Arguments of a run in addition to its setup. */
-export interface CalledRun {
+interface RecordedCall {
   readonly flags: RunFlags;
   readonly isNew: boolean;
-  /** `null` if the run continued without a prompt. */
-  readonly prompt: string | null;
-  /** Files that were attached to the prompt. */
-  readonly attached?: readonly AttachedFile[];
+  readonly start: RunStart;
 }
 
-function replayCall(
-  setup: RunSetup,
-  { flags, isNew, prompt: text, attached = [] }: CalledRun,
-): ReplayCall {
+function replayCall(setup: RunSetup, { flags, isNew, start }: RecordedCall): ReplayCall {
   const files = new Map<string, string | Uint8Array>();
-  const { prompt, stdin } = promptArguments(text);
+  const { prompt, stdin } = promptArguments(start.prompt);
   const values = {
     new: isNew ? true : undefined,
     session: setup.writer.id,
@@ -296,7 +291,7 @@ function replayCall(
       ? instructionsValue(setup.instructions, files)
       : undefined,
     outputSchema: schemaValue(setup, files),
-    attach: attached.map(({ name, bytes }, index) => {
+    attach: start.attached.map(({ name, bytes }, index) => {
       const path = `${ATTACHMENTS}/${index + 1}/${name}`;
       files.set(path, bytes);
       return path;
@@ -305,7 +300,7 @@ function replayCall(
   return {
     args: ["run", ...flagArguments(RUN_FLAGS, values), ...prompt],
     files,
-    ...(stdin === undefined ? {} : { stdin }),
+    ...defined({ stdin }),
   };
 }
 

@@ -10,20 +10,14 @@ import { statusText } from "../transcript/words.ts";
 import { leftAloneNote } from "../serve/recording_notes.ts";
 import { otherKind } from "../settings.ts";
 import { dim, type Printable } from "../terminal.ts";
+import type { RunFlags } from "./command.ts";
 import { matchNote } from "./sending.ts";
 import { deniedLines, ShownOutput } from "./tool_view.ts";
 
 /** UTF-16 units of a call that a progress line shows. */
 const CALL_SHOWN = 160;
 
-export interface RunViewOptions {
-  /** One line on stderr for each request's reasoning replay. */
-  readonly verbose: boolean;
-  /** Omits notices about changed pins. */
-  readonly acceptDrift: boolean;
-  /** Prints text of the model as it comes, also if stdout is no terminal. */
-  readonly stream: boolean;
-}
+type ViewFlags = Pick<RunFlags, "verbose" | "acceptDrift" | "stream">;
 
 /**
  * Shows a run to a person. stdout gets the answer of a completed run, whole at the end; on a terminal and with `stream`
@@ -31,7 +25,7 @@ export interface RunViewOptions {
  */
 export class RunView {
   readonly #output: Output;
-  readonly #options: RunViewOptions;
+  readonly #flags: ViewFlags;
   /** Match rules of the requests that were reported. */
   readonly #matched = new Set<string>();
   readonly #streams: boolean;
@@ -40,10 +34,10 @@ export class RunView {
   /** The stream with an unfinished line. */
   #open: "stdout" | "stderr" | null = null;
 
-  constructor(output: Output, options: RunViewOptions) {
+  constructor(output: Output, flags: ViewFlags) {
     this.#output = output;
-    this.#options = options;
-    this.#streams = output.stdoutIsTerminal || options.stream;
+    this.#flags = flags;
+    this.#streams = output.stdoutIsTerminal || flags.stream === true;
   }
 
   show(event: RunEvent): void {
@@ -54,13 +48,13 @@ export class RunView {
       case "run.started":
         this.#line(dim(`run ${event.run} · ${event.model}`));
         if (event.config_rules.length > 0) this.#line(dim(`config.json: ${event.config_rules.join(", ")}`));
-        if (!this.#options.acceptDrift) {
+        if (!this.#flags.acceptDrift) {
           const changed = event.drift.map(({ pin, effect }) => `${pin} (${effect})`).join("; ");
           if (changed !== "") this.#note(`changed since the last run: ${changed}`);
         }
         break;
       case "request":
-        if (this.#options.verbose) {
+        if (this.#flags.verbose) {
           this.#output.note(
             `reasoning replay items=${event.reasoning_sent} fingerprint=${event.fingerprint}`,
           );

@@ -13,7 +13,7 @@ import type { ComparedCall } from "./compared_send.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ResolvedRun } from "./resolve_run.ts";
 import type { RunRecording } from "./run_recording.ts";
-import { liveTimeouts } from "./transport.ts";
+import { liveTimeouts } from "./run_settings.ts";
 
 /** Sends requests to an endpoint, and nowhere else. */
 export function liveSend(ports: Ports, { baseUrl }: Pick<Endpoint, "baseUrl">): Send {
