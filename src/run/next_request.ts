@@ -191,10 +191,10 @@ function withBytes(part: Item, history: RecordedHistory): Item {
   });
 }
 
-/** Folds the history of a recorded request again, for the target that {@linkcode recordOf} kept. */
+/** Folds the turns before a recorded request again, for the target that {@linkcode recordOf} kept. */
 export function foldRecorded(turn: ModelTurn, history: RecordedHistory): Folded {
   const { replay } = turn.request;
-  const folded = foldHistory(history.turns, {
+  const folded = foldHistory(history.turns.filter((each) => each.turn < turn.turn), {
     fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
     needs: foldNeedsOf(turn.fingerprint.provider),
     model: turn.model.asked,

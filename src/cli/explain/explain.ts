@@ -9,7 +9,7 @@ import type { FoldRepair, ReasoningDecision } from "../../fold/history_fold.ts";
 import { previewRequest } from "../../run/preview.ts";
 import { isUnfinished } from "../../run/recover.ts";
 import { reportOf } from "../../run/refusals.ts";
-import type { PrefixReport } from "../../run/verify.ts";
+import type { PrefixReport } from "../../run/prefix.ts";
 import type { ExplainFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";

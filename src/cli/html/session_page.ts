@@ -2,8 +2,7 @@
 import { Buffer } from "node:buffer";
 import { RepriseError } from "../../domain/errors.ts";
 import { objectMember, stringMember } from "../../domain/json.ts";
-import { cacheReports } from "../../run/cache_reports.ts";
-import type { PrefixReport } from "../../run/verify.ts";
+import { cacheReports, type PrefixReport } from "../../run/prefix.ts";
 import type { Home } from "../../store/home.ts";
 import { listSessions } from "../../store/list.ts";
 import { isBlobName } from "../../store/layout.ts";

@@ -11,7 +11,7 @@ import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { requestAccount } from "../../fold/fold.ts";
 import { type PreviewedRun, type PreviewedSession, previewRequest } from "../../run/preview.ts";
 import { isUnfinished, requireUnfinished, type RunStart } from "../../run/recover.ts";
-import { comparePrefix, type PrefixReport } from "../../run/verify.ts";
+import { comparePrefix, type PrefixReport } from "../../run/prefix.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import { resolveSession } from "../../store/list.ts";
 import { sessionPaths } from "../../store/layout.ts";

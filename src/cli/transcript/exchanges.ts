@@ -11,7 +11,7 @@ import type { Fixture } from "../../fixture/read.ts";
 import type { Exchange } from "../../fixture/exchange.ts";
 import { recordedDays, recordingOf } from "../../fixture/recordings.ts";
 import { answerChunks } from "../../transport/player.ts";
-import { type PrefixReport, prefixReport } from "../../run/verify.ts";
+import { type PrefixReport, prefixReport } from "../../run/prefix.ts";
 import { type Block, type CallBlock, type Entry, note, type Transcript } from "./blocks.ts";
 import { inLineOrBelow, itemBlocks, reasoningKeys, resultBlock, shownCallId } from "./items.ts";
 import { anyUsage } from "../../apis/usage.ts";

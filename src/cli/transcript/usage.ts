@@ -1,7 +1,7 @@
 /** Token counts of answers in words, and what they say about the prompt cache. */
 import { counted } from "../../domain/text.ts";
 import type { Usage } from "../../domain/usage.ts";
-import type { PrefixReport } from "../../run/verify.ts";
+import type { PrefixReport } from "../../run/prefix.ts";
 import { type Block, note } from "./blocks.ts";
 
 export function usageText(usage: Usage): string {
