@@ -10,8 +10,11 @@ import type { Turn, TurnDraft } from "../domain/turn.ts";
 import { PROVIDERS } from "../apis/providers.ts";
 import { countsOf, otherTier, providerKind } from "../apis/usage.ts";
 
-/** Facts of a request that decide its price. */
-export interface PricedRequest {
+export interface LedgerRequest {
+  /** The session that sent it: of the first turns of a fork, another session. */
+  readonly session: string;
+  readonly turn: number;
+  readonly run: number;
   /** Time of its turn: ISO 8601 UTC. */
   readonly at: string;
   /** `null` if the turn does not name a known kind. */
@@ -24,13 +27,6 @@ export interface PricedRequest {
   readonly tier: string | null;
   /** `null` if the answer had no usage: it was cut, or the server counts no tokens. */
   readonly usage: RequestUsage | null;
-}
-
-export interface LedgerRequest extends PricedRequest {
-  /** The session that sent it: of the first turns of a fork, another session. */
-  readonly session: string;
-  readonly turn: number;
-  readonly run: number;
   /** The usage as the answer has it; `null` without one. */
   readonly counts: AnswerCounts | null;
   /**
@@ -39,6 +35,9 @@ export interface LedgerRequest extends PricedRequest {
    */
   readonly imported: { readonly isCopied: boolean; readonly sum: string } | null;
 }
+
+/** Facts that decide the price of a request. */
+export type PriceFacts = Omit<LedgerRequest, "session" | "turn" | "run" | "counts" | "imported">;
 
 /** The requests of one turn: that of a model turn, or of a checkpoint that a model or the provider wrote. */
 export function requestsIn(turn: Turn | TurnDraft | JsonObject): LedgerRequest[] {
@@ -64,12 +63,6 @@ export function requestsIn(turn: Turn | TurnDraft | JsonObject): LedgerRequest[]
   });
 }
 
-interface RequestParts {
-  readonly fingerprint: JsonObject | undefined;
-  readonly model: JsonObject | undefined;
-  readonly usage: JsonObject | undefined;
-}
-
 /** Facts about the answer of another agent that a turn holds. */
 function importedIn(turn: JsonObject, events: readonly JsonObject[]): LedgerRequest["imported"] {
   const imported = objectMember(objectMember(turn, "request") ?? {}, "imported");
@@ -80,7 +73,7 @@ function importedIn(turn: JsonObject, events: readonly JsonObject[]): LedgerRequ
 
 function requestOf(
   turn: JsonObject,
-  { fingerprint = {}, model = {}, usage }: RequestParts,
+  { fingerprint = {}, model = {}, usage }: Record<"fingerprint" | "model" | "usage", JsonObject | undefined>,
   imported: LedgerRequest["imported"] = null,
 ): LedgerRequest {
   const provider = providerKind(stringMember(fingerprint, "provider"));

@@ -29,31 +29,26 @@ export type CheckSettings = Omit<
   "instructions" | "tools" | "permissions" | "limits" | "replay" | "window"
 >;
 
-/** A request that got an answer, and the turn that would keep it. */
-export interface AnsweredRequest {
-  /** Number of reasoning items in the request. */
+/** A request with `sent` reasoning items that got a whole answer, and the turn that would keep it. */
+export interface Accepted {
   readonly sent: number;
   readonly answer: WholeResponse;
   readonly draft: TurnDraft;
 }
-
-/** A request without a whole answer. */
-interface FailedRequest {
-  readonly sent: number;
-  readonly error: RepriseError;
-}
+/** The result of a request. */
+type Tried = Accepted | { readonly sent: number; readonly error: RepriseError };
 
 export interface LiveCheck {
-  readonly first: AnsweredRequest;
+  readonly first: Accepted;
   /** Number of reasoning items, and of calls, in the first answer. */
   readonly reasoning: number;
   readonly calls: number;
   /** Reasons why reasoning of the first answer cannot be sent again. */
   readonly unsent: readonly string[];
   /** The second turn with the reasoning of the first one; `null` if it was not sent, because it would have none. */
-  readonly exact: AnsweredRequest | FailedRequest | null;
+  readonly exact: Tried | null;
   /** The second turn without reasoning; `null` if it was not sent, for want of a call or after another failure. */
-  readonly none: AnsweredRequest | FailedRequest | null;
+  readonly none: Tried | null;
 }
 
 /**
@@ -109,7 +104,7 @@ class Check {
     return nextRequest(settings, this.#session, { run: RUN, account: this.#account });
   }
 
-  async ask(next: NextRequest): Promise<AnsweredRequest | FailedRequest> {
+  async ask(next: NextRequest): Promise<Tried> {
     const { sent } = requestAccount(next.folded);
     try {
       const answer = await requestOnce(this.#asking, next.built);
@@ -126,7 +121,7 @@ class Check {
   }
 
   /** Saves an answer and the results of its calls; returns their number. */
-  async callTools({ draft }: AnsweredRequest): Promise<number> {
+  async callTools({ draft }: Accepted): Promise<number> {
     await this.#session.save(draft);
     const calls = openCalls(this.#session.turns);
     const events = calls.map((call) => fallbackResult(call, "ok", RESULT));

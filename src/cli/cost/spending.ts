@@ -11,12 +11,6 @@ import type { TimeZone } from "../local_time.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { loadPrices } from "./prices.ts";
 
-/**
- * Sums of what answers count, each `null` if no answer counts it. Cached and written tokens are part of the input,
- * reasoning of the output.
- */
-type TokenCounts = AnswerCounts;
-
 /** One request with its cost, and whether its answer is a copy in the fork of another agent. */
 interface CountedRequest extends SpentRequest {
   readonly isCopied: boolean;
@@ -103,9 +97,9 @@ function groups<Name extends string, Value extends string | number | null>(
   );
 }
 
-/** The sum over requests. */
+/** The sum over requests: each count is `null` if no answer has it. Cached and written tokens are part of the input. */
 export function sumOf(requests: readonly SpentRequest[]): Spending {
-  const sum = (name: keyof TokenCounts) => {
+  const sum = (name: keyof AnswerCounts) => {
     const known = requests.flatMap(({ usage }) => usage?.[name] ?? []);
     return known.length === 0 && requests.length > 0 ? null : known.reduce(addTokenCounts, 0);
   };

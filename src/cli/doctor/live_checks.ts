@@ -2,7 +2,7 @@
 import type { Check } from "../../schemas/inspection.ts";
 import { asRepriseError, type RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
-import { type AnsweredRequest, checkReplay, type LiveCheck } from "../../run/live_check.ts";
+import { type Accepted, checkReplay, type LiveCheck } from "../../run/live_check.ts";
 import { requestsIn } from "../../run/ledger.ts";
 import { spendingText, spentRequests, sumOf } from "../cost/spending.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -61,7 +61,7 @@ function exactCheck({ reasoning, calls, unsent, exact }: LiveCheck): Outcome {
     return unknown(`not checked: the reasoning cannot be sent again (${unsent.join(", ")})`);
   }
   const sent = counted(exact.sent, "reasoning item");
-  if ("error" in exact) return refused(exact.error, `a second turn with ${sent}`);
+  if ("error" in exact) return failedTurn(exact.error, `a second turn with ${sent}`);
   const left = exact.answer.response.inputTransformations?.length ?? 0;
   return left === 0 ? ok(`a second turn with ${sent} was accepted`) : unknown(
     `a second turn with ${sent} was accepted, but the server changed or left out ${left} of its items`,
@@ -71,21 +71,18 @@ function exactCheck({ reasoning, calls, unsent, exact }: LiveCheck): Outcome {
 function noneCheck({ calls, exact, none }: LiveCheck): Outcome {
   if (calls === 0) return unknown(NO_CALL);
   if (none === null) return unknown("not checked after the failure before");
-  if ("error" in none) return refused(none.error, "a second turn without reasoning");
+  if ("error" in none) return failedTurn(none.error, "a second turn without reasoning");
   const also = exact !== null && "error" in exact ? ": run with --replay none" : "";
   return ok(`a second turn without reasoning was accepted${also}`);
 }
 
-function refused(error: RepriseError, what: string): Outcome {
-  const { code, exitCode, message } = error;
+function failedTurn({ code, exitCode, message }: RepriseError, what: string): Outcome {
   return { level: "failed", detail: `${what}: ${message}`, code, exit_code: exitCode };
 }
 
 async function costText(ports: ProgramPorts, { first, exact, none }: LiveCheck): Promise<string> {
-  const answered = [first, exact, none].filter((each): each is AnsweredRequest =>
-    each !== null && "draft" in each
-  );
-  return spendingText(sumOf(await spentRequests(ports, answered.flatMap(({ draft }) => requestsIn(draft)))));
+  const accepted = [first, exact, none].filter((each): each is Accepted => each !== null && "draft" in each);
+  return spendingText(sumOf(await spentRequests(ports, accepted.flatMap(({ draft }) => requestsIn(draft)))));
 }
 
 /** Makes the check that failed with an error. */

@@ -331,8 +331,7 @@ async function startRecording(
   const { ports, context } = resolved.call;
   const { RunRecording } = await import("./run_recording.ts");
   const home = openHome(ports, context.home.value, { create: false });
-  const place = { ports, home, directory: absolute(ports, record), writer, notSecret };
-  return RunRecording.start(place, resolved);
+  return new RunRecording({ ports, home, directory: absolute(ports, record), writer, notSecret }, resolved);
 }
 
 /** The given flags that the next run needs too. */

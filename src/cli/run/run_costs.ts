@@ -3,7 +3,7 @@ import { addCost } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
-import { isPaid, type PricedRequest, requestsIn } from "../../run/ledger.ts";
+import { isPaid, type PriceFacts, requestsIn } from "../../run/ledger.ts";
 import { loadPrices } from "../cost/prices.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { RunFlags } from "./command.ts";
@@ -28,7 +28,7 @@ const MANY = 1_000_000;
 export async function withOutputPrice(resolved: ResolvedRun, { maxCost }: RunFlags): Promise<ResolvedRun> {
   const { call: { ports, fixture }, endpoint: { provider }, key, model } = resolved;
   if (maxCost === undefined || fixture !== null) return resolved;
-  const probe = (input: number, output: number): PricedRequest => ({
+  const probe = (input: number, output: number): PriceFacts => ({
     at: new Date(ports.clock.now()).toISOString(),
     provider,
     asked: model,

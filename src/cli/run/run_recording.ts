@@ -10,7 +10,7 @@ import { totalCount } from "../../domain/redact.ts";
 import type { ApiKey } from "../../apis/api.ts";
 import type { SocketApi } from "../../apis/responses/socket/socket.ts";
 import { readable } from "../../fixture/format.ts";
-import { type DiscardReason, secretLeft, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
+import { secretLeft, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
 import type { ExchangeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
 import { scanForValues } from "../../fixture/secrets/scan.ts";
@@ -53,13 +53,7 @@ interface RecordingPlace {
   readonly directory: string;
   readonly writer: SessionWriter;
   /** Variables with values that are no secrets. */
-  readonly notSecret?: readonly string[] | undefined;
-}
-
-interface RecordingEnd {
-  readonly notice: Notice;
-  /** The reason why the folder does not hold the whole run; `null` if it does. */
-  readonly failure: RepriseError | null;
+  readonly notSecret: readonly string[] | undefined;
 }
 
 export class RunRecording {
@@ -68,20 +62,9 @@ export class RunRecording {
   /** The session's files before the run; empty for a new session. */
   readonly #before: Iterable<KeptFile>;
   /** Answered exchanges that are missing from the fixture. */
-  readonly #lost: readonly ExchangeEvent[];
+  readonly #lost: ExchangeEvent[] = [];
   /** Monotonic time of its start. */
   readonly #began: number;
-
-  private constructor(
-    place: RecordingPlace,
-    parts: { fixture: FixtureWriter; before: Iterable<KeptFile>; lost: readonly ExchangeEvent[] },
-  ) {
-    this.#place = place;
-    this.#fixture = parts.fixture;
-    this.#before = parts.before;
-    this.#lost = parts.lost;
-    this.#began = place.ports.clock.monotonic();
-  }
 
   /**
    * Creates the folder, before the run writes anything.
@@ -89,17 +72,14 @@ export class RunRecording {
    * @throws {RepriseError} `usage` if it is not empty, `secret_left` if the session's id holds a secret;
    * `session_damaged`, `storage_*`.
    */
-  static start(
-    place: RecordingPlace,
-    { endpoint, key }: Pick<ResolvedTarget, "endpoint" | "key">,
-  ): RunRecording {
+  constructor(place: RecordingPlace, { endpoint, key }: Pick<ResolvedTarget, "endpoint" | "key">) {
     const { ports, directory, writer, notSecret } = place;
     const scrubber = recordingScrubber(key, notSecret);
     requireCleanId(writer.id, scrubber.values);
-    const before = writer.manifest === null ? [] : snapshotSession(ports, writer);
-    const lost: ExchangeEvent[] = [];
+    this.#place = place;
+    this.#before = writer.manifest === null ? [] : snapshotSession(ports, writer);
     try {
-      const fixture = FixtureWriter.create(ports.files, directory, {
+      this.#fixture = FixtureWriter.create(ports.files, directory, {
         created: ports.clock.now(),
         producer: `reprise ${VERSION}`,
         provider: endpoint.provider,
@@ -110,13 +90,14 @@ export class RunRecording {
         // A run with a broken stream is a useful test too.
         keepCut: true,
         onExchange: (event) => {
-          if (event.reason !== null && !UNPLAYABLE.has(event.reason)) lost.push(event);
+          // Without a connection, a retry replaces the exchange.
+          if (event.reason !== null && event.reason !== "no_answer") this.#lost.push(event);
         },
       });
-      return new RunRecording(place, { fixture, before, lost });
     } catch (error) {
       throw fileError(error, "begin the recording", directory);
     }
+    this.#began = ports.clock.monotonic();
   }
 
   /** `send`, recorded. */
@@ -137,8 +118,15 @@ export class RunRecording {
     this.#fixture.discard();
   }
 
-  /** Completes the folder when the run is over; a failure is reported, not thrown, and leaves the folder empty. */
-  async finish(ended: RunEnded, setup: RunSetup, called: RecordedCall): Promise<RecordingEnd> {
+  /**
+   * Completes the folder when the run is over. `failure` is the reason why the folder does not hold the whole run: then it
+   * is left empty.
+   */
+  async finish(
+    ended: RunEnded,
+    setup: RunSetup,
+    called: RecordedCall,
+  ): Promise<{ readonly notice: Notice; readonly failure: RepriseError | null }> {
     const { directory: path } = this.#place;
     let failure: RepriseError | null = null;
     let calls = 0;
@@ -152,17 +140,17 @@ export class RunRecording {
     if (failed !== null) failure ??= fileError(failed.error, "complete the recording", path);
     failure ??= this.#lossOf(published);
     if (failure === null) {
-      const facts = {
+      const untested = await this.#expect(ended) ?? undefined;
+      const notice = {
         kind: "recorded",
         path,
         exchanges: published,
         calls,
         secrets: totalCount(redactions),
+        tested: untested === undefined,
+        ...defined({ untested, left_alone: leftAlone.length === 0 ? undefined : leftAlone }),
       } as const;
-      const untested = await this.#expect(ended);
-      const tested = untested === null ? { tested: true } : { tested: false, untested };
-      const left = leftAlone.length === 0 ? {} : { left_alone: leftAlone };
-      return { notice: { ...facts, ...tested, ...left }, failure };
+      return { notice, failure };
     }
     this.#fixture.discard();
     const { code, message } = failure;
@@ -191,8 +179,7 @@ export class RunRecording {
     const [first, last] = ended.turns;
     const turns = writer.allTurns().filter(({ turn }) => turn >= first && turn <= last);
     const { file: tools, outputs } = recordedCalls(turns);
-    const { args, stdin, files } = replayCall(setup, called);
-    const step = { args: [...args], ...defined({ stdin }) };
+    const { files, ...step } = replayCall(setup, called);
     const session: SessionTestFile = {
       format: SESSION_FORMAT,
       steps: [{ ...step, fixture: ".", exit: ended.exit_code, state: ended.state }],
@@ -238,9 +225,6 @@ function requireCleanId(id: string, values: readonly KnownValue[]): void {
   );
 }
 
-/** Reasons why an exchange may be missing: without a connection, a retry replaces it. */
-const UNPLAYABLE: ReadonlySet<DiscardReason> = new Set(["no_answer"]);
-
 /** The base URL in the form for clients: with Azure's query, without a version that clients add. */
 function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {
   return PROVIDERS[provider].urlForm === "unversioned" ? baseUrl.href.replace(/\/+$/, "") : urlOf("");
@@ -254,18 +238,6 @@ export function recordingScrubber(key: ApiKey | null, notSecret: readonly string
   return scrubber;
 }
 
-/**
- * The arguments that play a recorded run anywhere: settings from flags, environment, configuration and session as
- * flags, without keys, addresses, paths of the machine and flags for output.
- */
-interface ReplayCall {
-  readonly args: readonly string[];
-  /** The prompt, if it cannot be an argument. */
-  readonly stdin?: string;
-  /** Files that `args` name, by their names in the fixture's folder. */
-  readonly files: ReadonlyMap<string, string | Uint8Array>;
-}
-
 /** Arguments of a run in addition to its setup. */
 interface RecordedCall {
   readonly flags: RunFlags;
@@ -273,8 +245,19 @@ interface RecordedCall {
   readonly start: RunStart;
 }
 
-function replayCall(setup: RunSetup, { flags, isNew, start }: RecordedCall): ReplayCall {
+/**
+ * The arguments that play a recorded run anywhere: settings from flags, environment, configuration and session as
+ * flags, without keys, addresses, paths of the machine and flags for output. `stdin` is the prompt if it cannot be an
+ * argument, `files` are those that `args` name.
+ */
+function replayCall(setup: RunSetup, { flags, isNew, start }: RecordedCall) {
   const files = new Map<string, string | Uint8Array>();
+  const kept = (name: string, content: string | Uint8Array) => {
+    files.set(name, content);
+    return name;
+  };
+  const { outputSchema, instructions } = setup;
+  const isText = !instructions.startsWith("@") && canBeArgument(instructions);
   const { prompt, stdin } = promptArguments(start.prompt);
   const values = {
     new: isNew ? true : undefined,
@@ -288,14 +271,12 @@ function replayCall(setup: RunSetup, { flags, isNew, start }: RecordedCall): Rep
     ...recordedFlags(flags),
     // A session keeps its instructions; the default for a new session may change with the version.
     instructions: isNew || flags.instructions !== undefined
-      ? instructionsValue(setup.instructions, files)
+      ? isText ? instructions : `@${kept("instructions.txt", instructions)}`
       : undefined,
-    outputSchema: schemaValue(setup, files),
-    attach: start.attached.map(({ name, bytes }, index) => {
-      const path = `${ATTACHMENTS}/${index + 1}/${name}`;
-      files.set(path, bytes);
-      return path;
-    }),
+    outputSchema: outputSchema === undefined ? undefined : kept("output_schema.json", readable(outputSchema)),
+    attach: start.attached.map(({ name, bytes }, index) =>
+      kept(`${ATTACHMENTS}/${index + 1}/${name}`, bytes)
+    ),
   } as const;
   return {
     args: ["run", ...flagArguments(RUN_FLAGS, values), ...prompt],
@@ -310,21 +291,6 @@ function recordedFlags(flags: RunFlags): Partial<RunFlags> {
     step === "recorded" ? [name as keyof RunFlags] : []
   );
   return Object.fromEntries(names.map((name) => [name, flags[name]]));
-}
-
-function instructionsValue(text: string, files: Map<string, string | Uint8Array>): string {
-  if (!text.startsWith("@") && canBeArgument(text)) return text;
-  files.set("instructions.txt", text);
-  return "@instructions.txt";
-}
-
-function schemaValue(
-  { outputSchema }: RunSetup,
-  files: Map<string, string | Uint8Array>,
-): string | undefined {
-  if (outputSchema === undefined) return undefined;
-  files.set("output_schema.json", readable(outputSchema));
-  return "output_schema.json";
 }
 
 function promptArguments(text: string | null): { readonly prompt: string[]; readonly stdin?: string } {
