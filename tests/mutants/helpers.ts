@@ -9,7 +9,7 @@ const MODES = ["doors/recordings/record_modes_test.ts"];
 export const HELPER_MUTANTS: readonly Mutant[] = [
   {
     file: "src/fixture/serve/faulty_answers.ts",
-    text: "    replayer.markUsed(prepared);\n",
+    text: "    replayer.markUsed(incoming);\n",
     replacement: "",
     promise: "rules.md: an exchange whose answer a fault replaced counts as used",
     area: SUITE,

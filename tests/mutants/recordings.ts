@@ -62,8 +62,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/serve/replayer.ts",
-    text: "const refusal = proven ? null :",
-    replacement: "const refusal = proven || chosen !== null ? null :",
+    text: "const refusal = isProven ? undefined :",
+    replacement: "const refusal = isProven || match !== null ? undefined :",
     promise: "guarantees.md: a request that breaks a rule of the API never passes unnoticed",
     area: ["doors/recordings/issued_items_test.ts"],
   },

@@ -5,7 +5,7 @@ import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules
 import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
 import { createCures } from "../../fixture/match/cure.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
-import { createReplayer } from "../../fixture/serve/replayer.ts";
+import { Replayer } from "../../fixture/serve/replayer.ts";
 import { inSlices } from "../../fixture/steps.ts";
 import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { CreateReplayer } from "../../fixture/serve/suite.ts";
@@ -78,7 +78,7 @@ export async function replayerFactory(
       isNoted = note !== null;
     }
     const scrubber = scrubberOf([...notSecret, ...fixtures.flatMap(({ header }) => header.not_secret ?? [])]);
-    return await inSlices(createReplayer(fixtures, { ...options, normalizerOf, scrubber, unrecorded }));
+    return await inSlices(Replayer.of(fixtures, { ...options, normalizerOf, scrubber, unrecorded }));
   };
 }
 
