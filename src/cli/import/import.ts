@@ -14,9 +14,8 @@ import { homeToRead, makeContext } from "../context.ts";
 import { exportSource } from "../export_source.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { countedChunks, Progress } from "../progress.ts";
-import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import { changeDocument, plannedChanges } from "../dry_run.ts";
 
-/** Performs `import`. */
 export async function importVerb(ports: ProgramPorts, file: string, flags: ImportFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
@@ -67,11 +66,8 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const { id, path, turns, blobs, redacted } = imported;
   if (output.options.json) {
     const facts = { session: id, path, turns, blobs, redacted: redacted ?? null, from: null };
-    output.json<"import">(
-      dryRun
-        ? dryRunOf("import", plannedChanges("create", "session", [id]), facts)
-        : { ...facts, dry_run: false },
-    );
+    const changes = plannedChanges("create", "session", [id]);
+    output.json<"import">(changeDocument({ verb: "import", dryRun, changes }, facts));
     return 0;
   }
   const what = (and: string) => `${counted(turns, "turn")}${and}${counted(blobs, "blob")}`;

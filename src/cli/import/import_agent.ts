@@ -14,7 +14,7 @@ import { pinnedTexts } from "../../run/pins.ts";
 import { type Home, sessionNames } from "../../store/home.ts";
 import { NO_CONFIG } from "../config_file.ts";
 import type { Context } from "../context.ts";
-import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import { changeDocument, plannedChanges } from "../dry_run.ts";
 import type { Output } from "../output.ts";
 import { permissionsOf, policySetting } from "../run/run_settings.ts";
 import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
@@ -60,12 +60,9 @@ export async function importAgent(
   });
   const [{ path = "" } = {}, ...others] = sessions;
   const kept = keptIn(turns);
-  const forks = others.map(({ id, path, turns, branch }) => ({
-    session: id,
-    path,
-    turns,
-    branch: branch ?? "",
-  }));
+  const forks = others.map(({ id, path, turns, branch }) => {
+    return { session: id, path, turns, branch: branch ?? "" };
+  });
   const facts = {
     session: id,
     path,
@@ -83,12 +80,8 @@ export async function importAgent(
     },
   };
   if (output.options.json) {
-    output.json<"import">(
-      dryRun
-        ? dryRunOf("import", plannedChanges("create", "session", sessions.map(({ id }) => id)), facts)
-        : { ...facts, dry_run: false },
-    );
-    return;
+    const changes = plannedChanges("create", "session", sessions.map(({ id }) => id));
+    return output.json<"import">(changeDocument({ verb: "import", dryRun, changes }, facts));
   }
   output.text(
     dryRun ? `Would import ${id}: ${counted(turns.length, "turn")}. Nothing was done.\n` : `${id}\n`,
@@ -186,11 +179,9 @@ function subagent(
   if (main.length === 0) return lose("it has no message");
   const branches = [{ name: title, shared: 0, entries: main, times }];
   const rest = [
-    ...others.map(({ entries }) => ({
-      line: entries[0]?.line ?? 1,
-      what: "branch",
-      why: "only the main one is kept",
-    })),
+    ...others.map(({ entries }) => {
+      return { line: entries[0]?.line ?? 1, what: "branch", why: "only the main one is kept" };
+    }),
     ...(torn === null ? [] : [{ line: torn.line, what: "line", why: "it is incomplete" }]),
   ];
   return {

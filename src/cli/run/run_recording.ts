@@ -16,8 +16,7 @@ import { FixtureWriter } from "../../fixture/record/writer.ts";
 import { scanForValues } from "../../fixture/secrets/scan.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
-import { recordedSocket } from "../../fixture/session/recorded_socket.ts";
-import { createRecordingSend } from "../../fixture/session/recording_send.ts";
+import { createRecordingSend, recordedSocket } from "../../fixture/session/recorded_clients.ts";
 import {
   ATTACHMENTS,
   canBeArgument,
