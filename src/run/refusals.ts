@@ -14,7 +14,10 @@ import { leftOutBefore } from "../fold/overrides.ts";
 import type { RequestRefusal } from "../apis/api.ts";
 import { isContentRefusal } from "../apis/refusal.ts";
 
-export interface RefusedRequest {
+/** The refusal of a request, with the facts that decide what a retry leaves out. */
+export interface Refusal {
+  readonly cause: RequestRefusal;
+  readonly failure: ApiFailure;
   readonly folded: Folded;
   readonly turns: readonly Turn[];
   readonly run: number;
@@ -23,10 +26,12 @@ export interface RefusedRequest {
   /** Fields that the request omitted. */
   readonly without: ReadonlySet<Omission>;
   readonly error: RunError;
-  /** True if a retry without reasoning omits all of it, that of this run too. @default {false} */
-  readonly widest?: boolean;
-  /** True if a retry sends every call as text, not only those that the error names. @default {false} */
-  readonly everyCall?: boolean;
+  /** True if a retry without reasoning omits all of it, that of this run too. */
+  readonly widest: boolean;
+  /** True if a retry sends every call as text, not only those that the error names. */
+  readonly everyCall: boolean;
+  /** True if the run still allows a retry without reasoning that the error gives no reason for. */
+  readonly mayBeBlind: boolean;
 }
 
 /** The API's failure that an error of the transport was made from, or `null` if no API reported it. */
@@ -56,49 +61,44 @@ export interface RetryPlan {
   readonly basis: "stated" | "likely" | "blind";
 }
 
-/**
- * Plans the retry after a refusal; `null` if nothing can be left out of the request. `failure` decides whether a blind
- * retry is possible, if the run still allows it.
- */
-export function planRetry(
-  refusal: RequestRefusal,
-  request: RefusedRequest,
-  { failure, mayBeBlind }: { readonly failure: ApiFailure; readonly mayBeBlind: boolean },
-): RetryPlan | null {
-  const event = retryEventOf(refusal, request);
-  const isLikely = refusal.kind === "likely_reasoning" || refusal.kind === "call" && refusal.callIds === null;
+/** Plans the retry after a refusal; `null` if nothing can be left out of the request. */
+export function planRetry(refusal: Refusal): RetryPlan | null {
+  const { cause, failure, folded, mayBeBlind } = refusal;
+  const event = retryEventOf(refusal);
+  const isLikely = cause.kind === "likely_reasoning" || cause.kind === "call" && cause.callIds === null;
   if (event !== null) return { event, basis: isLikely ? "likely" : "stated" };
-  const isUnclear = refusal.kind === "unknown" || refusal.kind === "call" || refusal.kind === "item";
-  if (!mayBeBlind || !isUnclear || !isContentRefusal(failure, request.folded.entries)) return null;
-  const blind = withoutReasoning(request, new Set());
+  const isUnclear = cause.kind === "unknown" || cause.kind === "call" || cause.kind === "item";
+  if (!mayBeBlind || !isUnclear || !isContentRefusal(failure, folded.entries)) return null;
+  const blind = withoutReasoning(refusal, new Set());
   return blind === null ? null : { event: blind, basis: "blind" };
 }
 
 /** The event of a retry without the part that the refusal names; `null` if nothing can be left out. */
-function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEvent | null {
-  switch (refusal.kind) {
+function retryEventOf(refusal: Refusal): RetryEvent | null {
+  const { cause } = refusal;
+  switch (cause.kind) {
     case "unknown":
       return null;
     case "likely_reasoning":
-      return withoutReasoning(request, new Set(byIds(refusal.ids, request)), { isUnreadable: true });
+      return withoutReasoning(refusal, new Set(byIds(cause.ids, refusal)), { isUnreadable: true });
     case "reasoning":
     case "misplaced_reasoning": {
-      const named = new Set([...byIds(refusal.ids, request), ...byIndex(refusal.index, request)]);
-      return withoutReasoning(request, named, { isUnreadable: refusal.kind === "reasoning" });
+      const named = new Set([...byIds(cause.ids, refusal), ...byIndex(cause.index, refusal)]);
+      return withoutReasoning(refusal, named, { isUnreadable: cause.kind === "reasoning" });
     }
     case "binding": {
       // Items that the server cannot be asked to drop are stripped permanently.
-      const asked = request.without.has("binding_check") || request.without.has("drop_block");
+      const asked = refusal.without.has("binding_check") || refusal.without.has("drop_block");
       return asked
-        ? withoutReasoning(request, sentReasoning(request))
-        : withoutField(request, "binding_check");
+        ? withoutReasoning(refusal, sentReasoning(refusal))
+        : withoutField(refusal, "binding_check");
     }
     case "field":
-      return withoutField(request, refusal.without);
+      return withoutField(refusal, cause.without);
     case "call":
-      return withCallsAsText(request, refusal.callIds);
+      return withCallsAsText(refusal, cause.callIds);
     case "item":
-      return withoutMember(request, refusal.index, refusal.field);
+      return withoutMember(refusal, cause.index, cause.field);
   }
 }
 
@@ -113,11 +113,11 @@ export function changesHistory(event: RetryEvent): boolean {
   return event.type === "calls_as_text" || event.type === "replay_notice" && event.reason !== "unknown_field";
 }
 
-/** True if a retry without a part of the reasoning or the pairs of `request` sends the rest: it may be refused as well. */
-export function mayBeRefusedAgain(event: RetryEvent, request: Pick<RefusedRequest, "folded">): boolean {
-  if (event.type === "calls_as_text") return event.call_seqs.length < sentCalls(request).length;
+/** True if a retry without a part of the reasoning or the pairs of a request sends the rest: it may be refused as well. */
+export function mayBeRefusedAgain(event: RetryEvent, refusal: Pick<Refusal, "folded">): boolean {
+  if (event.type === "calls_as_text") return event.call_seqs.length < sentCalls(refusal).length;
   return event.type === "replay_notice" && event.reason === "reasoning_refused" &&
-    event.items.length < sentReasoning(request).size;
+    event.items.length < sentReasoning(refusal).size;
 }
 
 /** The `seq` of each item that an event quarantines. */
@@ -143,13 +143,13 @@ export function leftOutOnly(notice: TurnDraft): TurnDraft {
   return { ...notice, events };
 }
 
-function withoutField({ fingerprint, model, without, error }: RefusedRequest, field: Omission) {
+function withoutField({ fingerprint, model, without, error }: Refusal, field: Omission) {
   if (without.has(field)) return null;
   return { type: "endpoint_notice", endpoint: fingerprint.endpoint, model, without: field, error } as const;
 }
 
 /** The `seq` of each reasoning item that a request held. */
-export function sentReasoning({ folded }: Pick<RefusedRequest, "folded">): ReadonlySet<number> {
+export function sentReasoning({ folded }: Pick<Refusal, "folded">): ReadonlySet<number> {
   return new Set(folded.reasoning.filter(({ reason }) => reason === null).map(({ seq }) => seq));
 }
 
@@ -160,11 +160,11 @@ export function sentReasoning({ folded }: Pick<RefusedRequest, "folded">): Reado
  * no item, {@linkcode refusedAgain} decides. The rest is tried again in the next run.
  */
 function withoutReasoning(
-  request: RefusedRequest,
+  refusal: Refusal,
   named: ReadonlySet<number>,
   { isUnreadable = false }: { readonly isUnreadable?: boolean } = {},
 ): RetryEvent | null {
-  const { folded, run, fingerprint, widest = false, error } = request;
+  const { folded, run, fingerprint, widest, error } = refusal;
   const sent = folded.reasoning.filter(({ reason }) => reason === null);
   if (sent.length === 0) return null;
   const earlier = sent.filter(({ origin }) => origin.run !== run);
@@ -175,7 +175,7 @@ function withoutReasoning(
     ? earlier.filter((item) => keys.has(foreignKey(item, fingerprint)))
     : [];
   const omitted = widest ? sent : alike.length > 0 ? alike : suspects;
-  const guilty = alike.length > 0 ? alike : culprits.length > 0 ? culprits : refusedAgain(request, omitted);
+  const guilty = alike.length > 0 ? alike : culprits.length > 0 ? culprits : refusedAgain(refusal, omitted);
   const items = omitted.map((item): ReplayAction => ({
     seq: item.seq,
     action: guilty.includes(item) ? "quarantined" : "left_out",
@@ -188,7 +188,7 @@ function withoutReasoning(
  * so they are quarantined first: the next run then shows whether the others are refused too.
  */
 function refusedAgain(
-  { turns, run, fingerprint }: RefusedRequest,
+  { turns, run, fingerprint }: Refusal,
   omitted: readonly ReasoningDecision[],
 ): readonly ReasoningDecision[] {
   const before = leftOutBefore(turns, run, fingerprint);
@@ -209,7 +209,7 @@ function scopeOf({ endpoint, portless, account, key }: Fingerprint): { scope?: R
 }
 
 /** The calls of a request that go as items. */
-function sentCalls({ folded }: Pick<RefusedRequest, "folded">) {
+function sentCalls({ folded }: Pick<Refusal, "folded">) {
   return folded.entries.flatMap((entry, index) =>
     entry.kind === "tool_call" ? [{ callId: entry.callId, seq: folded.seqs[index] ?? 0 }] : []
   );
@@ -219,37 +219,37 @@ function sentCalls({ folded }: Pick<RefusedRequest, "folded">) {
  * The retry sends refused calls with their results as text: a model that does not see a call that ran would make it
  * again. `callIds` of `null` are all calls.
  */
-function withCallsAsText(request: RefusedRequest, callIds: readonly string[] | null): RetryEvent | null {
-  const { error, everyCall = false } = request;
-  const calls = sentCalls(request);
+function withCallsAsText(refusal: Refusal, callIds: readonly string[] | null): RetryEvent | null {
+  const { error, everyCall } = refusal;
+  const calls = sentCalls(refusal);
   const named = calls.filter(({ callId }) => callIds === null || callIds.includes(callId));
   if (named.length === 0) return null;
   return { type: "calls_as_text", call_seqs: (everyCall ? calls : named).map(({ seq }) => seq), error };
 }
 
 /** Omits a refused optional member on every item of that type; any other refusal omits the item. */
-function withoutMember(request: RefusedRequest, index: number, field: string | null): RetryEvent | null {
-  const { folded, error } = request;
+function withoutMember(refusal: Refusal, index: number, field: string | null): RetryEvent | null {
+  const { folded, error } = refusal;
   const [entry, seq] = [folded.entries[index], folded.seqs[index]];
   if (entry === undefined || seq === undefined) return null;
-  const carriers = field === null ? [] : carriersOf(request, entry, field);
+  const carriers = field === null ? [] : carriersOf(refusal, entry, field);
   if (carriers.length > 0 && field !== null && "item" in entry) {
     const items = carriers.map((seq): ReplayAction => ({ seq, action: "stripped", field }));
-    const { endpoint, account } = request.fingerprint;
+    const { endpoint, account } = refusal.fingerprint;
     return {
       type: "replay_notice",
       reason: "unknown_field",
       items,
-      scope: { endpoint, account, ...scopeOf(request.fingerprint).scope },
+      scope: { endpoint, account, ...scopeOf(refusal.fingerprint).scope },
       member: { item_type: entry.item.type, field },
       error,
     };
   }
-  return entry.kind === "reasoning" ? withoutReasoning(request, new Set([seq])) : null;
+  return entry.kind === "reasoning" ? withoutReasoning(refusal, new Set([seq])) : null;
 }
 
 /** The `seq` of each item like `refused` that is sent with `field`; empty if `refused` is sent without it. */
-function carriersOf({ folded }: RefusedRequest, refused: FoldedEntry, field: string): number[] {
+function carriersOf({ folded }: Refusal, refused: FoldedEntry, field: string): number[] {
   const carries = (entry: FoldedEntry) =>
     "item" in entry && Object.hasOwn(entry.item, field) && entry.omit?.includes(field) !== true;
   // A member that is already left out cannot be the reason.
@@ -261,11 +261,11 @@ function carriersOf({ folded }: RefusedRequest, refused: FoldedEntry, field: str
   });
 }
 
-function byIds(ids: readonly string[], { folded }: RefusedRequest): number[] {
+function byIds(ids: readonly string[], { folded }: Refusal): number[] {
   return folded.reasoning.filter(({ id }) => id !== null && ids.includes(id)).map(({ seq }) => seq);
 }
 
-function byIndex(index: number | null, { folded }: RefusedRequest): number[] {
+function byIndex(index: number | null, { folded }: Refusal): number[] {
   if (index === null || folded.entries[index]?.kind !== "reasoning") return [];
   const seq = folded.seqs[index];
   return seq === undefined ? [] : [seq];

@@ -28,7 +28,8 @@ export class Retries {
   readonly #run: OpenRun;
   /** True once a request was sent again without reasoning although the API did not name reasoning. */
   #triedBlindly = false;
-  #lastEvents: readonly EventDraft[] = [];
+  /** Events for the end of the run: they lift quarantine that did not help. */
+  lastEvents: readonly EventDraft[] = [];
 
   constructor(run: OpenRun) {
     this.#run = run;
@@ -36,11 +37,6 @@ export class Retries {
 
   get #isStopped(): boolean {
     return this.#run.setup.stop.state !== null;
-  }
-
-  /** Events for the end of the run: they lift quarantine that did not help. */
-  get lastEvents(): readonly EventDraft[] {
-    return this.#lastEvents;
   }
 
   /**
@@ -76,7 +72,7 @@ export class Retries {
       return { ...outcome, error: await this.#withItem(outcome, error, { mayBeReasoning: false }) };
     }
     // Items were quarantined for a retry that was refused as well: they are not shown to be the reason.
-    this.#lastEvents = liftedQuarantine(quarantined, fingerprintOf(this.#run.setup, outcome.account));
+    this.lastEvents = liftedQuarantine(quarantined, fingerprintOf(this.#run.setup, outcome.account));
     const mayHelp = this.#refusalOf(outcome) !== null ||
       outcome.failure !== null && mayBeAboutHistory(outcome.failure);
     const mayBeReasoning = reasoning > 0 && mayHelp;
@@ -139,32 +135,31 @@ export class Retries {
     });
   }
 
-  /** The retry after a refusal, or `null`; the options as in {@linkcode RefusedRequest}. */
+  /** The retry after a refusal, or `null`; the options as in {@linkcode Refusal}. */
   #plan(
     outcome: RequestOutcome,
     { widest, everyCall }: { readonly widest: boolean; readonly everyCall: boolean },
   ): RetryPlan | null {
     const { setup, number: run } = this.#run;
     const { model, writer } = setup;
-    const fingerprint = fingerprintOf(setup, outcome.account);
     const { error, failure } = outcome;
-    const refusal = this.#refusalOf(outcome);
-    if (refusal === null || failure === null || error === null) return null;
-    const said = { code: error.code, message: error.message };
-    const request = {
-      ...outcome,
-      turns: writer.turns,
-      run,
-      fingerprint,
-      model,
-      error: said,
-      widest,
-      everyCall,
-    };
+    const cause = this.#refusalOf(outcome);
+    if (cause === null || failure === null || error === null) return null;
     // An answer that has begun shows that the server read the request, unless its error says otherwise.
     const isPlausible = error.code === "request_refused" || outcome.items.length === 0;
-    const mayBeBlind = isPlausible && (widest || !this.#triedBlindly);
-    return planRetry(refusal, request, { failure, mayBeBlind });
+    return planRetry({
+      ...outcome,
+      cause,
+      failure,
+      turns: writer.turns,
+      run,
+      fingerprint: fingerprintOf(setup, outcome.account),
+      model,
+      error: { code: error.code, message: error.message },
+      widest,
+      everyCall,
+      mayBeBlind: isPlausible && (widest || !this.#triedBlindly),
+    });
   }
 
   /** True if an API refused a request, or a replay has no recording of it. */

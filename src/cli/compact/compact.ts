@@ -12,6 +12,7 @@ import { type CheckpointText, planOf, TOKEN_ESTIMATE } from "../../compaction/pl
 import { shrink, type Shrunk } from "../../compaction/shrink.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
+import { defined } from "../../domain/json.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
@@ -29,13 +30,7 @@ import { changeAndClose, openWriter } from "../remote/open_writer.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { CompactFlags } from "./command.ts";
-import {
-  readCall,
-  type ResolvedTarget,
-  resolveTarget,
-  type SettingCall,
-  targetSettings,
-} from "../run/resolve_run.ts";
+import { readCall, type ResolvedTarget, resolveTarget, targetSettings } from "../run/resolve_run.ts";
 import { fixtureSend, liveSend, matchNote, requireComparison } from "../run/sending.ts";
 import type { Home } from "../../store/home.ts";
 import { sessionArgument } from "../sessions.ts";
@@ -45,10 +40,7 @@ import { dryRunOf, plannedChanges } from "../dry_run.ts";
 /** Milliseconds that `compact` may take: a summary is one request. */
 const TIMEOUT_MS = 1_800_000;
 
-/** Settings of a checkpoint, resolved before the session is opened. */
-interface CompactSettings extends ResolvedTarget {
-  readonly call: SettingCall<CompactFlags>;
-}
+type CompactSettings = ResolvedTarget<CompactFlags>;
 
 /** A history to compact. */
 interface CompactSource extends RecordedHistory {
@@ -70,12 +62,17 @@ export async function compactVerb(
   const { context } = call;
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
-  const settings = compactSettings(call, readSessionTail(context.ports, home, id).manifest);
+  const dryRun = flags.dryRun === true;
+  const asks = flags.strategy === "model";
+  const settings = resolveTarget(call, readSessionTail(context.ports, home, id).manifest, {
+    key: asks && !dryRun ? "required" : "if_set",
+    endpoint: asks ? "named" : "any",
+  });
   try {
-    if (flags.dryRun === true) {
+    if (dryRun) {
       const session = readSession(context.ports, home, id);
       const report = preview(settings, { ...session, readBlob: blobReader(context.ports, home, session) });
-      const sends = flags.strategy === "deterministic" ? [] : plannedChanges("send", "request", [null]);
+      const sends = asks ? plannedChanges("send", "request", [null]) : [];
       const changes = [...sends, ...plannedChanges("append", "turn", [id])];
       const facts = { session: id, ...report.json };
       if (output.options.json) output.json<"compact">(dryRunOf("compact", changes, facts));
@@ -85,9 +82,8 @@ export async function compactVerb(
     if (!(error instanceof RepriseError) || error.code !== "nothing_to_compact") throw error;
     const { code, message, details } = error;
     const facts = { session: id, message, details };
-    const dry = flags.dryRun === true;
     if (output.options.json) {
-      output.json<"compact">(dry ? dryRunOf("compact", [], facts) : { type: code, ...facts });
+      output.json<"compact">(dryRun ? dryRunOf("compact", [], facts) : { type: code, ...facts });
     } else output.text(`${id}: ${message}\n`);
   }
   return 0;
@@ -113,23 +109,6 @@ async function compactSession(
   } finally {
     release();
   }
-}
-
-/**
- * Resolves endpoint, key and model; the key only if a request will be sent. Without flags, provider and model are those
- * of the session.
- *
- * @throws {RepriseError} `usage`, `missing_key` and the other codes of exit code 2.
- */
-function compactSettings(call: SettingCall<CompactFlags>, manifest: Manifest): CompactSettings {
-  const { flags } = call;
-  const { strategy, dryRun } = flags;
-  const asks = strategy !== "deterministic";
-  const target = resolveTarget(call, manifest, {
-    key: asks && dryRun !== true ? "required" : "if_set",
-    endpoint: asks ? "named" : "any",
-  });
-  return { ...target, call };
 }
 
 async function writeCheckpoint(
@@ -159,7 +138,7 @@ async function writeCheckpoint(
       ...planJson(made),
       summary: text.summary,
       limitations: text.limitations,
-      ...(text.verification === undefined ? {} : { verification: text.verification }),
+      ...defined({ verification: text.verification }),
     });
     return;
   }
@@ -168,10 +147,7 @@ async function writeCheckpoint(
 }
 
 /** The plan; sizes exclude a summary that only a request would create. */
-function preview(
-  settings: CompactSettings,
-  source: CompactSource,
-) {
+function preview(settings: CompactSettings, source: CompactSource) {
   const { strategy } = settings.call.flags;
   const { shrunk, target, contract, built } = compactRequest(settings, source);
   const text = shrunk.checkpoint?.text ?? EMPTY;
@@ -191,13 +167,9 @@ function preview(
       input: contract.entries.flatMap((entry) => entry.kind === "user_message" ? entry.content : []),
     },
   };
-  const summary = strategy === "deterministic"
-    ? { summary: text.summary, limitations: text.limitations }
-    : {};
-  return {
-    shrunk,
-    json: { strategy, ...planJson(shrunk), ...summary, ...request, ...packaged },
-  };
+  const { summary, limitations } = text;
+  const written = strategy === "deterministic" ? { summary, limitations } : {};
+  return { shrunk, json: { strategy, ...planJson(shrunk), ...written, ...request, ...packaged } };
 }
 
 /** The plan as JSON; its members about a checkpoint are `null` if only results are shortened. */
@@ -250,10 +222,10 @@ function compactRequest(settings: CompactSettings, source: CompactSource): {
   const { id, turns, manifest: { pins }, readBlob } = source;
   for (const sha256 of [pins.instructions, pins.tools]) readBlob(sha256);
   const base = targetSettings(settings, { id, turns });
-  const target = compactTarget(settings, source);
-  const least = Math.min(tailEvents, unseenEvents(turns));
-  const textOf = strategy === "deterministic" ? {} : { textOf: () => EMPTY };
   const elides = strategy === "deterministic";
+  const target = compactTarget(base, source, elides);
+  const least = Math.min(tailEvents, unseenEvents(turns));
+  const textOf = elides ? {} : { textOf: () => EMPTY };
   const shrunk = shrink(turns, { most: tailEvents, least, target, elides, ...textOf });
   if (shrunk.checkpoint === null || elides) return { target, shrunk, contract: null, built: null };
   const { scope } = shrunk.checkpoint;
@@ -323,16 +295,16 @@ function unanswered(code: "refused" | "incomplete", why: string): RepriseError {
   });
 }
 
-/** The target of the history to compact: the server of the session's last run. */
-function compactTarget(settings: CompactSettings, { id, manifest, turns }: CompactSource): FoldTarget {
-  const base = targetSettings(settings, { id, turns });
-  const { account } = base;
+/** The target of the history to compact: by rule, the server of the session's last run. */
+function compactTarget(
+  base: ReturnType<typeof targetSettings>,
+  { manifest }: CompactSource,
+  isByRule: boolean,
+): FoldTarget {
   const run = isUnfinished(manifest) ? manifest.run + (manifest.state === "open" ? 0 : 1) : undefined;
-  const target = targetOf({ ...base, replay: "exact", window: null }, {
-    account,
-    ...(run === undefined ? {} : { run }),
-  });
-  if (settings.call.flags.strategy !== "deterministic") return target;
+  const { account } = base;
+  const target = targetOf({ ...base, replay: "exact", window: null }, { account, ...defined({ run }) });
+  if (!isByRule) return target;
   const { fingerprint } = manifest.pins;
   return { ...target, fingerprint, needs: foldNeedsOf(fingerprint.provider) };
 }

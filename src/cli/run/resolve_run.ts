@@ -107,8 +107,8 @@ export interface Requirements {
   readonly endpoint: "named" | "any";
 }
 
-export interface ResolvedTarget {
-  readonly call: SettingCall;
+export interface ResolvedTarget<Flags extends SettingFlags = SettingFlags> {
+  readonly call: SettingCall<Flags>;
   /** `null` for a session without a run. */
   readonly manifest: Manifest | null;
   readonly endpoint: Endpoint;
@@ -175,11 +175,11 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, given: 
  *
  * @throws {RepriseError} `endpoint_changed`, `missing_key`, `no_model`, `no_base_url`, `bad_url`, `insecure_url`.
  */
-export function resolveTarget(
-  call: SettingCall,
+export function resolveTarget<Flags extends SettingFlags>(
+  call: SettingCall<Flags>,
   manifest: Manifest | null,
   requirements: Requirements,
-): ResolvedTarget {
+): ResolvedTarget<Flags> {
   const { ports } = call;
   const from = { ...call, manifest };
   const endpoint = endpointSetting(from);
