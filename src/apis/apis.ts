@@ -27,7 +27,7 @@ export function apiNamed(name: ApiName): Api {
 }
 
 export function foldNeedsOf(provider: ProviderKind): FoldNeeds {
-  const { takesVisibleReasoning } = providerRow(provider);
+  const { takesVisibleReasoning = false } = providerRow(provider);
   return { ...apiOf(provider).foldNeeds, takesVisibleReasoning };
 }
 

@@ -5,16 +5,9 @@
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import { PROVIDERS } from "./providers.ts";
 
-/** Header that carries a key: `authorization` with `Bearer`, or a header whose whole value is the key. */
-export type KeyHeader = "authorization" | "x-api-key" | "api-key" | "x-goog-api-key";
-
-/** Headers in which clients of any API send their key. */
-export const KEY_HEADERS: readonly KeyHeader[] = [
-  "authorization",
-  "x-api-key",
-  "api-key",
-  "x-goog-api-key",
-];
+/** Headers in which clients of any API send their key: with `Bearer` before it, or as the whole value. */
+export const KEY_HEADERS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"] as const;
+export type KeyHeader = (typeof KEY_HEADERS)[number];
 
 /** Key of clients that need no real one. */
 export const DUMMY_KEY = "reprise-plays-this";
@@ -51,39 +44,29 @@ export interface KnownUpstream {
 
 /** All rows, in the order of their ports. */
 export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
-  {
-    variable: "OPENAI_BASE_URL",
-    api: "OpenAI",
+  upstream("OPENAI_BASE_URL", "OpenAI", {
     provider: "openai",
-    keys: [bearer("OPENAI_API_KEY")],
     defaultUrl: PROVIDERS.openai.defaultUrl,
     adds: "/responses",
     opens: "always",
     source: "openai 6.49.0 (npm)",
-  },
-  {
-    variable: "ANTHROPIC_BASE_URL",
-    api: "Anthropic",
+  }),
+  upstream("ANTHROPIC_BASE_URL", "Anthropic", {
     provider: "anthropic",
     keys: [{ variable: "ANTHROPIC_API_KEY", header: "x-api-key" }, bearer("ANTHROPIC_AUTH_TOKEN")],
     defaultUrl: PROVIDERS.anthropic.defaultUrl,
     adds: "/v1/messages",
     opens: "always",
     source: "@anthropic-ai/sdk 1.12.0 (npm)",
-  },
-  {
-    variable: "OPENAI_API_BASE",
-    api: "OpenAI",
+  }),
+  upstream("OPENAI_API_BASE", "OpenAI", {
     provider: "openai",
-    keys: [bearer("OPENAI_API_KEY")],
     defaultUrl: PROVIDERS.openai.defaultUrl,
     adds: "/chat/completions",
     opens: "set",
     source: "@langchain/openai 1.5.8 (npm)",
-  },
-  {
-    variable: "AZURE_OPENAI_ENDPOINT",
-    api: "Azure OpenAI",
+  }),
+  upstream("AZURE_OPENAI_ENDPOINT", "Azure OpenAI", {
     provider: "azure",
     keys: [{ variable: "AZURE_OPENAI_API_KEY", header: "api-key" }, bearer("AZURE_OPENAI_AD_TOKEN")],
     defaultUrl: null,
@@ -91,10 +74,8 @@ export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
     opens: "key",
     source: "openai 6.49.0 (npm)",
     hiddenBy: "OPENAI_BASE_URL",
-  },
-  {
-    variable: "GOOGLE_GEMINI_BASE_URL",
-    api: "Gemini",
+  }),
+  upstream("GOOGLE_GEMINI_BASE_URL", "Gemini", {
     keys: [
       { variable: "GOOGLE_API_KEY", header: "x-goog-api-key" },
       { variable: "GEMINI_API_KEY", header: "x-goog-api-key" },
@@ -103,160 +84,113 @@ export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
     adds: "/v1beta/models/NAME:generateContent",
     opens: "key",
     source: "@google/genai 2.32.0 (npm)",
-  },
-  {
-    variable: "GOOGLE_VERTEX_BASE_URL",
-    api: "Vertex AI",
+  }),
+  upstream("GOOGLE_VERTEX_BASE_URL", "Vertex AI", {
     keys: [],
     defaultUrl: null,
     adds: "/v1beta1/projects/…/models/NAME:generateContent",
     opens: "set",
     source: "@google/genai 2.32.0 (npm)",
-  },
-  {
-    variable: "OPENROUTER_BASE_URL",
-    api: "OpenRouter",
-    keys: [bearer("OPENROUTER_API_KEY")],
+  }),
+  upstream("OPENROUTER_BASE_URL", "OpenRouter", {
     defaultUrl: "https://openrouter.ai/api/v1",
     adds: "/chat/completions",
     opens: "key",
     source: "@openrouter/sdk 1.3.19 (npm)",
-  },
-  {
-    variable: "OPENROUTER_API_BASE",
-    api: "OpenRouter",
-    keys: [bearer("OPENROUTER_API_KEY")],
+  }),
+  upstream("OPENROUTER_API_BASE", "OpenRouter", {
     defaultUrl: "https://openrouter.ai/api/v1",
     adds: "/chat/completions",
     opens: "set",
     source: "litellm (PyPI)",
-  },
-  {
-    variable: "MISTRAL_BASE_URL",
-    api: "Mistral",
-    keys: [bearer("MISTRAL_API_KEY")],
+  }),
+  upstream("MISTRAL_BASE_URL", "Mistral", {
     defaultUrl: "https://api.mistral.ai/v1",
     adds: "/chat/completions",
     opens: "key",
     source: "langchain-mistralai (PyPI)",
-  },
-  {
-    variable: "GROQ_BASE_URL",
-    api: "Groq",
-    keys: [bearer("GROQ_API_KEY")],
+  }),
+  upstream("GROQ_BASE_URL", "Groq", {
     defaultUrl: "https://api.groq.com",
     adds: "/openai/v1/chat/completions",
     opens: "key",
     source: "groq-sdk 1.6.0 (npm)",
-  },
-  {
-    variable: "GROQ_API_BASE",
-    api: "Groq",
-    keys: [bearer("GROQ_API_KEY")],
+  }),
+  upstream("GROQ_API_BASE", "Groq", {
     defaultUrl: "https://api.groq.com/openai/v1",
     adds: "/chat/completions",
     opens: "set",
     source: "litellm (PyPI)",
-  },
-  {
-    variable: "CEREBRAS_BASE_URL",
-    api: "Cerebras",
-    keys: [bearer("CEREBRAS_API_KEY")],
+  }),
+  upstream("CEREBRAS_BASE_URL", "Cerebras", {
     defaultUrl: "https://api.cerebras.ai",
     adds: "/v1/chat/completions",
     opens: "key",
     source: "@cerebras/cerebras_cloud_sdk 1.91.0 (npm)",
-  },
-  {
-    variable: "TOGETHER_BASE_URL",
-    api: "Together",
-    keys: [bearer("TOGETHER_API_KEY")],
+  }),
+  upstream("TOGETHER_BASE_URL", "Together", {
     defaultUrl: "https://api.together.ai/v1",
     adds: "/chat/completions",
     opens: "key",
     source: "together-ai 0.52.0 (npm)",
-  },
-  {
-    variable: "FIREWORKS_API_BASE",
-    api: "Fireworks",
+  }),
+  upstream("FIREWORKS_API_BASE", "Fireworks", {
     keys: [bearer("FIREWORKS_API_KEY"), bearer("FIREWORKS_AI_API_KEY")],
     defaultUrl: "https://api.fireworks.ai/inference/v1",
     adds: "/chat/completions",
     opens: "set",
     source: "litellm (PyPI)",
-  },
-  {
-    variable: "PERPLEXITY_BASE_URL",
-    api: "Perplexity",
-    keys: [bearer("PERPLEXITY_API_KEY")],
+  }),
+  upstream("PERPLEXITY_BASE_URL", "Perplexity", {
     defaultUrl: "https://api.perplexity.ai",
     adds: "/chat/completions",
     opens: "key",
     source: "@perplexity-ai/perplexity_ai 0.38.5 (npm)",
-  },
-  {
-    variable: "DEEPSEEK_API_BASE",
-    api: "DeepSeek",
-    keys: [bearer("DEEPSEEK_API_KEY")],
+  }),
+  upstream("DEEPSEEK_API_BASE", "DeepSeek", {
     defaultUrl: "https://api.deepseek.com/v1",
     adds: "/chat/completions",
     opens: "key",
     source: "langchain-deepseek (PyPI)",
-  },
-  {
-    variable: "XAI_API_BASE",
-    api: "xAI",
-    keys: [bearer("XAI_API_KEY")],
+  }),
+  upstream("XAI_API_BASE", "xAI", {
     defaultUrl: "https://api.x.ai/v1",
     adds: "/chat/completions",
     opens: "set",
     source: "litellm (PyPI)",
-  },
-  {
-    variable: "CO_API_URL",
-    api: "Cohere",
-    keys: [bearer("CO_API_KEY")],
+  }),
+  upstream("CO_API_URL", "Cohere", {
     defaultUrl: "https://api.cohere.com",
     adds: "/v2/chat",
     opens: "key",
     source: "cohere (PyPI)",
-  },
-  {
-    variable: "AWS_BEDROCK_BASE_URL",
-    api: "Bedrock",
+  }),
+  upstream("AWS_BEDROCK_BASE_URL", "Bedrock", {
     keys: [bearer("AWS_BEARER_TOKEN_BEDROCK")],
     defaultUrl: null,
     adds: "/responses",
     opens: "set",
     source: "openai 6.49.0 (npm)",
-  },
-  {
-    variable: "ANTHROPIC_BEDROCK_BASE_URL",
-    api: "Bedrock",
+  }),
+  upstream("ANTHROPIC_BEDROCK_BASE_URL", "Bedrock", {
     keys: [bearer("AWS_BEARER_TOKEN_BEDROCK")],
     defaultUrl: null,
     adds: "/model/NAME/invoke",
     opens: "set",
     source: "@anthropic-ai/bedrock-sdk 1.1.3 (npm)",
-  },
-  {
-    variable: "OLLAMA_HOST",
-    api: "Ollama",
-    keys: [bearer("OLLAMA_API_KEY")],
+  }),
+  upstream("OLLAMA_HOST", "Ollama", {
     defaultUrl: "http://127.0.0.1:11434",
     adds: "/api/chat",
     opens: "set",
     source: "ollama (PyPI)",
-  },
-  {
-    variable: "OLLAMA_BASE_URL",
-    api: "Ollama",
-    keys: [bearer("OLLAMA_API_KEY")],
+  }),
+  upstream("OLLAMA_BASE_URL", "Ollama", {
     defaultUrl: "http://127.0.0.1:11434",
     adds: "/api/chat",
     opens: "set",
     source: "@langchain/ollama 1.3.0 (npm)",
-  },
+  }),
 ];
 
 /** Variables that may be read for known upstreams. */
@@ -269,15 +203,24 @@ export function knownUpstream(variable: string): KnownUpstream | null {
   return KNOWN_UPSTREAMS.find((row) => row.variable === variable) ?? null;
 }
 
-/**
- * Returns the variables with the key of the API that a variable leads to. For an unknown variable that is the usual
- * name: `ACME_API_KEY` for `ACME_BASE_URL`.
- */
+/** Returns the variables with the key of the API that a variable leads to: for an unknown variable, the usual one. */
 export function keysOf(variable: string): readonly UpstreamKey[] {
-  const known = knownUpstream(variable);
-  if (known !== null) return known.keys;
+  return knownUpstream(variable)?.keys ?? [usualKey(variable)];
+}
+
+/** The variable that is named after a base URL's: `ACME_API_KEY` for `ACME_BASE_URL`. */
+function usualKey(variable: string): UpstreamKey {
   const stem = variable.replace(/_(?:(?:API_)?(?:BASE_?)?UR[LI]|(?:API_)?BASE|ENDPOINT|HOST)$/, "");
-  return [bearer(`${stem}_API_KEY`)];
+  return bearer(`${stem}_API_KEY`);
+}
+
+/** A row; without `keys`, clients read the usual one. */
+function upstream(
+  variable: string,
+  api: string,
+  row: Omit<KnownUpstream, "variable" | "api" | "keys"> & Partial<Pick<KnownUpstream, "keys">>,
+): KnownUpstream {
+  return { variable, api, keys: [usualKey(variable)], ...row };
 }
 
 /**

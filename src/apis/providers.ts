@@ -35,11 +35,11 @@ export interface Provider {
   /** Variables with its key; the first that is set counts. */
   readonly keyVariables: readonly KeyVariable[];
   /** True if some of its servers check no key, so that any value works. */
-  readonly takesAnyKey: boolean;
+  readonly takesAnyKey?: true;
   /** True if a server on this machine gets requests without a key. */
-  readonly keylessOnLoopback: boolean;
+  readonly keylessOnLoopback?: true;
   /** True if it accepts visible reasoning as input (protocol §2.2, §12). */
-  readonly takesVisibleReasoning: boolean;
+  readonly takesVisibleReasoning?: true;
   /** The rules that requests to it are checked by. */
   readonly rules: RuleSet;
   /**
@@ -60,8 +60,6 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
     urlForm: "plain",
     keyVariables: [{ name: "OPENAI_API_KEY", scheme: "bearer" }],
     takesAnyKey: true,
-    keylessOnLoopback: false,
-    takesVisibleReasoning: false,
     rules: "openai",
     priceList: { name: "openai", ofDeployments: false },
     // Includes the hosts of its regions.
@@ -79,9 +77,6 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
       { name: "AZURE_OPENAI_API_KEY", scheme: "api_key" },
       { name: "AZURE_OPENAI_AD_TOKEN", scheme: "bearer" },
     ],
-    takesAnyKey: false,
-    keylessOnLoopback: false,
-    takesVisibleReasoning: false,
     rules: "azure",
     priceList: { name: "azure", ofDeployments: true },
   },
@@ -95,9 +90,6 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
       { name: "ANTHROPIC_API_KEY", scheme: "bearer" },
       { name: "ANTHROPIC_AUTH_TOKEN", scheme: "bearer" },
     ],
-    takesAnyKey: false,
-    keylessOnLoopback: false,
-    takesVisibleReasoning: false,
     rules: "anthropic",
     priceList: { name: "anthropic", ofDeployments: false },
   },

@@ -97,5 +97,5 @@ function requestOf(
 
 /** True if an answer came from a server: a played fixture gets no key, and only some servers need none. */
 export function isPaid(provider: ProviderKind, hasKey: boolean): boolean {
-  return hasKey || PROVIDERS[provider].keylessOnLoopback;
+  return hasKey || PROVIDERS[provider].keylessOnLoopback === true;
 }
