@@ -7,15 +7,7 @@ import type { Turn } from "../domain/turn.ts";
 import { withoutOmitted } from "../fold/omissions.ts";
 import { readOverrides } from "../fold/overrides.ts";
 import type { CheckpointText, CompactionScope } from "./plan.ts";
-import {
-  callPaths,
-  callSubjects,
-  fileEffect,
-  messageOf,
-  payloadText,
-  quotedText,
-  type Subject,
-} from "./reading.ts";
+import { callPaths, callSubjects, fileEffect, messageOf, payloadText, quotedText } from "./reading.ts";
 import { callNameOf } from "../domain/item.ts";
 
 /** Limitations of every summary by rule. */
@@ -82,7 +74,7 @@ function carriedSummary({ seq, summary }: HistoryCompactionEvent): string {
   return `Earlier summary, written by a model (seq ${seq}):\n- ${quotedText(summary, CARRIED_LENGTH)}`;
 }
 
-function render(digest: LogDigest, { cut }: CompactionScope, detail: Detail): string {
+function render(digest: ReturnType<typeof digestOf>, { cut }: CompactionScope, detail: Detail): string {
   const { excerpt } = detail;
   const sections = [
     `This checkpoint stands for turns 1 to ${cut.turn} (seq 1 to ${cut.seq}) of this session. It was made by rule ` +
@@ -134,14 +126,6 @@ interface DigestMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
 }
-/** A call and how it ended. */
-interface DigestCall {
-  readonly seq: number;
-  readonly tool: string;
-  readonly subjects: readonly Subject[];
-  /** A result's status, or `no result`. */
-  readonly outcome: string;
-}
 /** An open question. */
 interface DigestQuestion {
   readonly seq: number;
@@ -149,21 +133,11 @@ interface DigestQuestion {
   readonly text: string;
 }
 
-/** Contents of a log; lists are in the order of the log, the newest last. */
-interface LogDigest {
-  /** Number of events of each kind, by name. */
-  readonly counts: readonly (readonly [type: string, count: number])[];
-  readonly first: DigestMessage | null;
-  readonly messages: readonly DigestMessage[];
-  readonly calls: readonly DigestCall[];
-  /** Paths of calls that ended well, each once, by the last call that named it. */
-  readonly filesRead: readonly string[];
-  readonly filesChanged: readonly string[];
-  readonly questions: readonly DigestQuestion[];
-}
-
-/** Gathers what the events up to `toSeq` say. Later ones only tell which questions were answered. */
-function digestOf(turns: readonly Turn[], toSeq: number): LogDigest {
+/**
+ * Gathers what the events up to `toSeq` say, in the order of the log. Later ones only tell which questions were answered.
+ * A file is listed once, by the last call that named it and ended well.
+ */
+function digestOf(turns: readonly Turn[], toSeq: number) {
   const all = turns.flatMap(({ events }) => events);
   const events = all.filter(({ seq }) => seq <= toSeq);
   const counts = new Map<string, number>();
@@ -188,6 +162,7 @@ function digestOf(turns: readonly Turn[], toSeq: number): LogDigest {
 
 interface Called {
   readonly call: ToolCallEvent;
+  /** A result's status, or `no result`. */
   readonly outcome: string;
 }
 

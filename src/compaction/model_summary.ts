@@ -183,24 +183,14 @@ export function badSummary(why: string, cause?: unknown): RepriseError {
 }
 
 /** Comparison of a model's answer with the log. */
-interface Verification extends JsonObject {
-  readonly paths: {
-    readonly named: number;
-    /** Named by a call's arguments in the log. */
-    readonly in_calls: number;
-    /** Not a call's argument, but found in the words of the log. */
-    readonly in_text: number;
-    readonly missing: readonly string[];
-  };
-  readonly tool_calls: { readonly claimed: number; readonly counted: number; readonly match: boolean };
-}
+type Verification = ReturnType<typeof verifyAnswer>;
 
 /** Compares an answer with the log up to the cut; calls are counted from the checkpoint before. */
 export function verifyAnswer(
   answer: ModelAnswer,
   turns: readonly Turn[],
   { toSeq, fromSeq }: { readonly toSeq: number; readonly fromSeq: number },
-): Verification {
+) {
   const events = withoutOmitted(turns).flatMap((turn) => turn.events).filter(({ seq }) => seq <= toSeq);
   const calls = events.filter((event) => event.type === "tool_call");
   const inCalls = new Set(calls.flatMap(callPaths));
@@ -217,6 +207,7 @@ export function verifyAnswer(
   return {
     paths: {
       named: named.length,
+      // Named by a call's arguments in the log, or found in its words.
       in_calls: named.length - others.length,
       in_text: others.length - missing.length,
       missing,

@@ -18,7 +18,7 @@ const FILE_TOOLS: Readonly<Record<string, "read" | "changed">> = {
 };
 
 /** One member of a call's arguments, with its value as text. */
-export interface Subject {
+interface Subject {
   readonly name: string;
   readonly text: string;
 }

@@ -86,14 +86,14 @@ function pieceOf(said: JsonObject, call: JsonObject): CallPiece {
   };
 }
 
-interface OpenMessage {
-  role: string;
-  content: string | null;
+class OpenMessage {
+  role = "assistant";
+  content: string | null = null;
   /** `refusal`, `reasoning` and the like, by their names. */
-  readonly texts: Map<string, string>;
-  readonly calls: JsonObject[];
+  readonly texts = new Map<string, string>();
+  readonly calls: JsonObject[] = [];
   /** Place in `calls` by the server's index. */
-  readonly places: Map<number, number>;
+  readonly places = new Map<number, number>();
 }
 
 /** Adds up the chunks of a stream to the messages of its choices. */
@@ -128,15 +128,7 @@ export class AssembledMessages {
   }
 
   #messageAt(index: number): OpenMessage {
-    const known = this.#choices.get(index);
-    if (known !== undefined) return known;
-    const message: OpenMessage = {
-      role: "assistant",
-      content: null,
-      texts: new Map(),
-      calls: [],
-      places: new Map(),
-    };
+    const message = this.#choices.get(index) ?? new OpenMessage();
     this.#choices.set(index, message);
     return message;
   }

@@ -24,28 +24,35 @@ import { readMessagesEvent } from "./stream.ts";
 const NOTHING: readonly StreamUpdate[] = [];
 
 /** The message received so far; a restart of the server begins a new one. */
-interface Message {
+class Message {
   readonly id: string | null;
   readonly model: string | null;
   usage: JsonObject | null;
   /** The `delta` of `message_delta`, or the message itself if its start already has the stop reason. */
   stop: JsonObject;
-  readonly transformations: JsonValue[];
-  readonly open: Map<number, OpenBlock>;
+  readonly transformations: JsonValue[] = [];
+  readonly open = new Map<number, OpenBlock>();
   /** Indexes of the blocks that began in an event of their own. */
-  readonly begun: Set<number>;
+  readonly begun = new Set<number>();
   /** Indexes of blocks without a type, whose events are skipped. */
-  readonly skipped: Set<number>;
+  readonly skipped = new Set<number>();
   /** Indexes in `open` of blocks that `message_start` held whole; they may get no further events. */
-  readonly given: Set<number>;
+  readonly given = new Set<number>();
   /** The block that an event without an index is about: the newest one. */
-  newest: number;
+  newest = -1;
   /** True once it holds a call of the client's tools. */
-  calls: boolean;
+  calls = false;
+
+  constructor(message: JsonObject) {
+    this.id = stringMember(message, "id") ?? null;
+    this.model = stringMember(message, "model") ?? null;
+    this.usage = objectMember(message, "usage") ?? null;
+    this.stop = typeof message.stop_reason === "string" ? message : {};
+  }
 }
 
 export class MessagesAssembler implements Assembler {
-  #message: Message = newMessage(null, null);
+  #message = new Message({});
   #started = false;
   readonly #notices = new Set<string>();
   /** Start of an event that is not JSON. Last in the stream it means a cut, anywhere else a broken stream. */
@@ -112,9 +119,7 @@ export class MessagesAssembler implements Assembler {
     this.#started = true;
     this.#judge(messageSchema, message);
     const { open, begun, newest, calls } = this.#message;
-    this.#message = newMessage(id, stringMember(message, "model") ?? null);
-    this.#message.usage = objectMember(message, "usage") ?? null;
-    if (typeof message.stop_reason === "string") this.#message.stop = message;
+    this.#message = new Message(message);
     this.#transformed(message);
     if (again) {
       this.#notices.add("The server began its answer again: earlier events are void");
@@ -269,22 +274,6 @@ export class MessagesAssembler implements Assembler {
       },
     }];
   }
-}
-
-function newMessage(id: string | null, model: string | null): Message {
-  return {
-    id,
-    model,
-    usage: null,
-    stop: {},
-    transformations: [],
-    open: new Map(),
-    begun: new Set(),
-    skipped: new Set(),
-    given: new Set(),
-    newest: -1,
-    calls: false,
-  };
 }
 
 function doneItem(block: OpenBlock, outputIndex: number) {

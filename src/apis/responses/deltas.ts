@@ -1,6 +1,7 @@
 /**
  * The deltas of a response: text for the screen, and the content of items whose own events hold none (protocol §12).
  */
+import { words } from "../../domain/text.ts";
 import type { Item } from "../../domain/event.ts";
 import { withMembers } from "../../domain/exact_json.ts";
 import {
@@ -18,23 +19,19 @@ import { readResponsesEvent } from "./stream.ts";
 const NOTHING: readonly StreamUpdate[] = [];
 
 /** Text of one item, by the member that holds it. */
-interface Content {
-  text: string;
-  refusal: string;
-  reasoning: string;
-  readonly summary: Map<number, string>;
+class Content {
+  text = "";
+  refusal = "";
+  reasoning = "";
+  readonly summary = new Map<number, string>();
 }
 
 /** Events that {@linkcode DeltaReader.keep} takes: their text matters only if the events of their items hold none. */
-export const SPARE_EVENTS: ReadonlySet<string> = new Set([
-  "response.custom_tool_call_input.delta",
-  "response.custom_tool_call_input.done",
-  "response.function_call_arguments.delta",
-  "response.function_call_arguments.done",
-  "response.output_text.done",
-  "response.reasoning_text.done",
-  "response.refusal.done",
-]);
+export const SPARE_EVENTS: ReadonlySet<string> = new Set(words(`
+  response.custom_tool_call_input.delta response.custom_tool_call_input.done
+  response.function_call_arguments.delta response.function_call_arguments.done
+  response.output_text.done response.reasoning_text.done response.refusal.done
+`));
 
 /** Turns deltas into updates for the screen, and creates updates for servers that send no deltas. */
 export class DeltaReader {
@@ -141,7 +138,7 @@ export class DeltaReader {
 
   /** An item without content of its own, with that of its deltas; `null` if it has content, or the deltas have none. */
   filled(item: Item, outputIndex: number): Item | null {
-    const { text, refusal, reasoning, summary } = this.#contents.get(outputIndex) ?? newContent();
+    const { text, refusal, reasoning, summary } = this.#contents.get(outputIndex) ?? new Content();
     const spare = (type: string, member: string) => this.#spareText(outputIndex, type, member);
     switch (item.type) {
       case "message": {
@@ -197,10 +194,8 @@ export class DeltaReader {
   }
 
   #contentAt(outputIndex: number): Content {
-    const known = this.#contents.get(outputIndex);
-    if (known !== undefined) return known;
-    const content = newContent();
-    this.#contents.set(outputIndex, content);
+    let content = this.#contents.get(outputIndex);
+    if (content === undefined) this.#contents.set(outputIndex, content = new Content());
     return content;
   }
 
@@ -224,10 +219,6 @@ function joinText(parts: JsonValue | undefined, separator: string): string {
     const text = part.type === "refusal" ? part.refusal : part.text;
     return typeof text === "string" ? text : "";
   }).filter((text) => text !== "").join(separator);
-}
-
-function newContent(): Content {
-  return { text: "", refusal: "", reasoning: "", summary: new Map() };
 }
 
 /** True if no part has a text, and each could have one. */
