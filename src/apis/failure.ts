@@ -11,6 +11,7 @@ import {
   parsedObject,
   stringMember,
 } from "../domain/json.ts";
+import { words } from "../domain/text.ts";
 import { excerptOf, oneLine, quoted } from "./message.ts";
 
 export interface ErrorFacts {
@@ -24,60 +25,28 @@ const NO_FACTS: ErrorFacts = { message: null, code: null, type: null, param: nul
 
 /** The codes and types of errors by what they mean (§6.3). Waiting does not fix an exhausted quota. */
 const WORDS: { readonly [code in ErrorCode]?: readonly string[] } = {
-  quota_exhausted: [
-    "insufficient_quota",
-    "credit_balance_exhausted",
-    "organization_spend_limit_exceeded",
-    "organization_usage_limit_exceeded",
-    "project_spend_limit_exceeded",
-    "billing_hard_limit_reached",
-    "billing_error",
-    "billing_not_active",
-    "usage_limit_reached",
-    "usage_not_included",
-    "402",
-  ],
-  rate_limited: ["rate_limit_exceeded", "rate_limit_error", "slow_down", "too_many_requests", "429"],
-  unauthorized: [
-    "authentication_error",
-    "invalid_api_key",
-    "invalid_authentication",
-    "ip_not_authorized",
-    "permission_denied",
-    "permission_error",
-    "unsupported_country",
-    "unsupported_country_region_territory",
-    "401",
-    "403",
-  ],
-  provider_failed: [
-    "api_error",
-    "internal_error",
-    "internal_server_error",
-    "overloaded_error",
-    "server_error",
-    "server_is_overloaded",
-    "service_unavailable",
-    "service_unavailable_error",
-    "timeout_error",
-  ],
-  request_refused: [
-    "conflict_error",
-    "invalid_encrypted_content",
-    "invalid_prompt",
-    "invalid_request_error",
-    "invalid_value",
-    "missing_required_parameter",
-    "model_not_found",
-    "not_found_error",
-    "previous_response_not_found",
-    "request_too_large",
-    "unknown_parameter",
-    "unsupported_parameter",
-  ],
+  quota_exhausted: words(`
+    insufficient_quota credit_balance_exhausted organization_spend_limit_exceeded
+    organization_usage_limit_exceeded project_spend_limit_exceeded billing_hard_limit_reached
+    billing_error billing_not_active usage_limit_reached usage_not_included 402
+  `),
+  rate_limited: words("rate_limit_exceeded rate_limit_error slow_down too_many_requests 429"),
+  unauthorized: words(`
+    authentication_error invalid_api_key invalid_authentication ip_not_authorized permission_denied
+    permission_error unsupported_country unsupported_country_region_territory 401 403
+  `),
+  provider_failed: words(`
+    api_error internal_error internal_server_error overloaded_error server_error server_is_overloaded
+    service_unavailable service_unavailable_error timeout_error
+  `),
+  request_refused: words(`
+    conflict_error invalid_encrypted_content invalid_prompt invalid_request_error invalid_value
+    missing_required_parameter model_not_found not_found_error previous_response_not_found
+    request_too_large unknown_parameter unsupported_parameter
+  `),
 };
 const CODES: ReadonlyMap<string | null, ErrorCode> = new Map(
-  Object.entries(WORDS).flatMap(([code, words]) => words.map((word) => [word, code as ErrorCode])),
+  Object.entries(WORDS).flatMap(([code, list]) => list.map((word) => [word, code as ErrorCode])),
 );
 /** Texts of servers that send no code. */
 const CONTEXT_OVERFLOW =
@@ -165,10 +134,10 @@ function failure(code: ErrorCode, message: string, { status = null, facts, retry
 }
 
 function codeOfStatus(status: number, facts: ErrorFacts): ErrorCode {
-  const words = codeOfWords(facts);
-  if (words === "fixture_miss") return words;
-  if (words === "context_overflow" && status < 500 && status !== 401 && status !== 403) return words;
-  if (status === 402 || (status === 429 && words === "quota_exhausted")) return "quota_exhausted";
+  const known = codeOfWords(facts);
+  if (known === "fixture_miss") return known;
+  if (known === "context_overflow" && status < 500 && status !== 401 && status !== 403) return known;
+  if (status === 402 || (status === 429 && known === "quota_exhausted")) return "quota_exhausted";
   if (status === 401 || status === 403) return "unauthorized";
   if (status === 429) return "rate_limited";
   return status >= 500 ? "provider_failed" : "request_refused";
@@ -265,28 +234,22 @@ function labelOf(facts: ErrorFacts): string {
   ].join("");
 }
 
-/** HTTP statuses by the `code` or `type` of an error (protocol §6.3, §11). */
-const STATUS_OF: Readonly<Record<string, number>> = {
-  authentication_error: 401,
-  invalid_api_key: 401,
-  billing_error: 402,
-  permission_error: 403,
-  unsupported_country: 403,
-  ip_not_authorized: 403,
-  not_found_error: 404,
-  conflict_error: 409,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  rate_limit_exceeded: 429,
-  slow_down: 429,
-  insufficient_quota: 429,
-  api_error: 500,
-  server_error: 500,
-  server_is_overloaded: 503,
-  service_unavailable_error: 503,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
+/** Codes and types of errors by their HTTP status (protocol §6.3, §11). */
+const STATUSES: ReadonlyMap<string | undefined, number> = new Map(
+  Object.entries({
+    401: "authentication_error invalid_api_key",
+    402: "billing_error",
+    403: "permission_error unsupported_country ip_not_authorized",
+    404: "not_found_error",
+    409: "conflict_error",
+    413: "request_too_large",
+    429: "rate_limit_error rate_limit_exceeded slow_down insufficient_quota",
+    500: "api_error server_error",
+    503: "server_is_overloaded service_unavailable_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+  }).flatMap(([status, list]) => words(list).map((word) => [word, Number(status)])),
+);
 
 /** The error in a body of any API, `{"error":{…}}`; `null` if there is none. */
 export function errorIn(body: JsonObject): JsonObject | null {
@@ -295,7 +258,5 @@ export function errorIn(body: JsonObject): JsonObject | null {
 
 /** The HTTP status of an error: by its code, else by its type; 400 if no API lists either. */
 export function statusOfError(error: JsonObject): number {
-  const words = [stringMember(error, "code"), stringMember(error, "type")];
-  const known = words.find((word) => word !== undefined && Object.hasOwn(STATUS_OF, word));
-  return known === undefined ? 400 : STATUS_OF[known] as number;
+  return STATUSES.get(stringMember(error, "code")) ?? STATUSES.get(stringMember(error, "type")) ?? 400;
 }

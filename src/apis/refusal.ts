@@ -1,4 +1,5 @@
 /** Refusals with unknown text, in every API: finds those that a request without reasoning may avoid. */
+import { words } from "../domain/text.ts";
 import type { ApiFailure } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import { codeOfWords, isServerFault } from "./failure.ts";
@@ -23,16 +24,9 @@ const ACCESS_TEXTS: readonly RegExp[] = [
 ];
 
 /** Members that hold a request's history, and members of reasoning that an error may name without their path. */
-const HISTORY_FIELDS: ReadonlySet<string> = new Set([
-  "content",
-  "encrypted_content",
-  "input",
-  "item",
-  "items",
-  "messages",
-  "reasoning_content",
-  "signature",
-]);
+const HISTORY_FIELDS: ReadonlySet<string> = new Set(words(`
+  content encrypted_content input item items messages reasoning_content signature
+`));
 /** A request field that the text names instead of `param`: quoted, or as the path that texts of Messages begin with. */
 const NAMED_FIELDS: readonly RegExp[] = [
   /^(model): /,

@@ -2,6 +2,7 @@
  * A history whose omitted items have lost their content, for `export --redact`: numbers, kinds and ids stay, so that every
  * rule over turns still holds.
  */
+import { words } from "../domain/text.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import type { Item, SessionEvent } from "../domain/event.ts";
 import { sha256Hex } from "../domain/hash.ts";
@@ -92,16 +93,9 @@ function filesBefore(turn: Turn, message: SessionEvent): number {
 }
 
 /** Members without content. */
-const KEPT: ReadonlySet<string> = new Set([
-  "type",
-  "id",
-  "call_id",
-  "tool_use_id",
-  "name",
-  "role",
-  "status",
-  "phase",
-]);
+const KEPT: ReadonlySet<string> = new Set(words(`
+  type id call_id tool_use_id name role status phase
+`));
 
 /** Empty values of the members that an item of a type must have. */
 const EMPTY: Readonly<Record<string, Readonly<Record<string, Item[string]>>>> = {

@@ -2,6 +2,7 @@
  * Selects the items of one response that go into a later request. Reasoning needs the item after it, and hosted items
  * need their reasoning: the decisions on one response depend on each other, and otherwise only on ids seen before.
  */
+import { words } from "../domain/text.ts";
 import type { ReasoningEvent, SessionEvent, ToolCallEvent, ToolResultEvent } from "../domain/event.ts";
 import { callIdOf } from "../domain/item.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
@@ -48,17 +49,10 @@ export interface PlanContext {
 }
 
 /** Types of calls that are not sent without their answer: of tools that reprise does not offer, or that servers run. */
-const CALL_TYPES: ReadonlySet<string> = new Set([
-  "function_call",
-  "custom_tool_call",
-  "shell_call",
-  "local_shell_call",
-  "apply_patch_call",
-  "computer_call",
-  "tool_use",
-  "server_tool_use",
-  "mcp_tool_use",
-]);
+const CALL_TYPES: ReadonlySet<string> = new Set(words(`
+  function_call custom_tool_call shell_call local_shell_call apply_patch_call computer_call tool_use
+  server_tool_use mcp_tool_use
+`));
 
 /** Decides every event of one model turn. */
 export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePlan {

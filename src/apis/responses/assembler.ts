@@ -2,6 +2,7 @@
  * Turns the events of one response into items (protocol §3): whole items from `output_item.done` in arrival order, then
  * items that only the terminal event lists. All other events are for the screen.
  */
+import { words } from "../../domain/text.ts";
 import * as z from "zod";
 import type { Item } from "../../domain/event.ts";
 import { exactValue, hasExactMember } from "../../domain/exact_json.ts";
@@ -34,22 +35,14 @@ const CREATED_START = `{"type":"${CREATED}"`;
  * Events that change nothing here: `output_item.done` repeats their content. If the `event:` line names one, its JSON
  * is not parsed.
  */
-const IGNORED: ReadonlySet<string> = new Set([
-  "keepalive",
-  "response.content_part.added",
-  "response.content_part.done",
-  "response.custom_tool_call_input.delta",
-  "response.custom_tool_call_input.done",
-  "response.function_call_arguments.delta",
-  "response.function_call_arguments.done",
-  "response.output_text.annotation.added",
-  "response.output_text.done",
-  "response.reasoning_summary_part.added",
-  "response.reasoning_summary_part.done",
-  "response.reasoning_summary_text.done",
-  "response.reasoning_text.done",
-  "response.refusal.done",
-]);
+const IGNORED: ReadonlySet<string> = new Set(words(`
+  keepalive response.content_part.added response.content_part.done
+  response.custom_tool_call_input.delta response.custom_tool_call_input.done
+  response.function_call_arguments.delta response.function_call_arguments.done
+  response.output_text.annotation.added response.output_text.done
+  response.reasoning_summary_part.added response.reasoning_summary_part.done
+  response.reasoning_summary_text.done response.reasoning_text.done response.refusal.done
+`));
 
 export class ResponsesAssembler implements Assembler {
   readonly #ledger = new ItemLedger();

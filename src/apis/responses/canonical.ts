@@ -29,14 +29,10 @@ const IGNORED = new Set(words(`
 const PAIRED_BY_ID = new Set(["mcp_approval_request", "local_shell_call_output"]);
 
 /** Types of items with the output of a tool that the client runs (protocol §2.1). */
-const OUTPUTS = new Set([
-  "function_call_output",
-  "custom_tool_call_output",
-  "computer_call_output",
-  "shell_call_output",
-  "local_shell_call_output",
-  "apply_patch_call_output",
-]);
+const OUTPUTS = new Set(words(`
+  function_call_output custom_tool_call_output computer_call_output shell_call_output
+  local_shell_call_output apply_patch_call_output
+`));
 
 export const responsesCanonical: CanonicalForm = {
   list: "input",

@@ -1,4 +1,5 @@
 /** Folded entries as elements of `input`, with only the members that every server accepts (protocol §2.2–2.5). */
+import { words } from "../../domain/text.ts";
 import { attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
 import { objectOf } from "../../domain/exact_json.ts";
@@ -147,15 +148,10 @@ function payloadOf(value: JsonValue | undefined, payload: "input" | "arguments")
 }
 
 /** Item types that servers return with a `status`, although some servers refuse it as input. */
-const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set([
-  "compaction",
-  "custom_tool_call",
-  "custom_tool_call_output",
-  "function_call",
-  "function_call_output",
-  "message",
-  "reasoning",
-]);
+const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set(words(`
+  compaction custom_tool_call custom_tool_call_output function_call function_call_output message
+  reasoning
+`));
 
 /**
  * Returns an item of an answer as it is sent back. Hosted tools and the older client-side ones require their `status` and

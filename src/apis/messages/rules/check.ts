@@ -1,17 +1,7 @@
 /** Finds the refusals that a Messages request would get, for replay servers. A run sends its requests unchecked. */
 import { isJsonObject, type JsonObject, type JsonValue, objectsIn, plainText } from "../../../domain/json.ts";
 import { type ApiRules, type IssuingAnswer, type KnownItems, validate } from "../../rule.ts";
-import {
-  cacheBreakpoints,
-  maxTokens,
-  outputConfig,
-  prefill,
-  thinkingConfig,
-  toolChoice,
-  toolNames,
-  versionChanges,
-  versionHeader,
-} from "./config.ts";
+import * as config from "./config.ts";
 import { blockRoles, blockTypes, emptyContent, firstMessage, roles } from "./content.ts";
 import { missingMembers, unknownMembers, wrongMemberTypes } from "./fields.ts";
 import { serverPairs, toolPairs, toolUseIds } from "./pairing.ts";
@@ -31,27 +21,27 @@ export const messagesRules: ApiRules<KnownThinking> = {
       malformed: { rule: "well_formed", message: "The request body is not valid JSON" },
       parse: (body) => messagesRequest(body, headers),
       inOrder: [
-        versionHeader,
+        config.versionHeader,
         missingMembers,
         wrongMemberTypes,
         unknownMembers,
         roles,
         blockTypes,
         blockRoles,
-        versionChanges,
-        maxTokens,
-        thinkingConfig,
-        outputConfig,
-        toolChoice,
-        toolNames,
-        cacheBreakpoints,
+        config.versionChanges,
+        config.maxTokens,
+        config.thinkingConfig,
+        config.outputConfig,
+        config.toolChoice,
+        config.toolNames,
+        config.cacheBreakpoints,
         firstMessage,
         emptyContent,
         toolUseIds,
         toolPairs,
         serverPairs,
         (request) => known === null ? [] : unfitSignatures(request, known),
-        prefill,
+        config.prefill,
       ],
     }),
 };

@@ -1,19 +1,15 @@
 /** Rules on the fields other than `input` (protocol §1.2, §1.3). */
+import { words } from "../../../domain/text.ts";
 import { isJsonObject, plainText } from "../../../domain/json.ts";
 import { isOneOf, isPresent, quotedList } from "../../rule.ts";
 import type { ResponsesRequest } from "./items.ts";
 import type { ResponsesViolations } from "./rule.ts";
 
-const INCLUDE_VALUES = [
-  "reasoning.encrypted_content",
-  "message.output_text.logprobs",
-  "message.input_image.image_url",
-  "file_search_call.results",
-  "web_search_call.results",
-  "web_search_call.action.sources",
-  "computer_call_output.output.image_url",
-  "code_interpreter_call.outputs",
-];
+const INCLUDE_VALUES = words(`
+  reasoning.encrypted_content message.output_text.logprobs message.input_image.image_url
+  file_search_call.results web_search_call.results web_search_call.action.sources
+  computer_call_output.output.image_url code_interpreter_call.outputs
+`);
 
 /** Fields that reasoning models refuse while they reason. */
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_logprobs"];
