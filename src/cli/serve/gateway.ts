@@ -72,7 +72,7 @@ export async function gatewayVerb(
       run.events.write(ready);
       if (!run.events.onStdout) output.json<"serve-event">(ready);
     },
-    begin: ({ test, environment }) => gateway.begin(test, environment),
+    begin: (test, environment) => gateway.begin(test, environment),
     strays: () => strays.splice(0),
     end(request) {
       gateway.end(request.test);

@@ -5,7 +5,7 @@
  * server, so that a killed process of tests leaves no server.
  */
 import { RepriseError } from "../../domain/errors.ts";
-import { isJsonObject, parsedObject, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, parsedObject, stringMember } from "../../domain/json.ts";
 import { isTestName } from "../../fixture/test_path.ts";
 import type { InputStream } from "../live_ports.ts";
 import type { JsonDocument } from "../../schemas/schemas.ts";
@@ -25,17 +25,6 @@ export interface TestRequest {
   readonly prunes: boolean;
 }
 
-/** Line that begins a test, with the base URLs of its server. */
-export interface TestBegin {
-  readonly test: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-/** Line that asks for the requests without a test since the last such line. */
-interface StrayQuestion {
-  readonly asks: "strays";
-}
-
 type TestLine = JsonDocument<"test-report">;
 /** Report of an ended test. */
 export type TestReport = Extract<TestLine, { type: "test.ended" }>;
@@ -43,13 +32,12 @@ export type TestReport = Extract<TestLine, { type: "test.ended" }>;
 /** Longest line, in bytes. */
 const MAX_LINE = 65_536;
 
-/** Options of {@linkcode answerTests}. */
 export interface TestProcess {
   readonly stdin: InputStream;
   /** Resolves when the server is asked to end in another way. */
   readonly stopped: Promise<unknown>;
-  /** Begins a test. @default {a line that begins a test is refused} */
-  readonly begin?: ((request: TestBegin) => void) | undefined;
+  /** Begins a test, with the base URLs of its server. @default {a line that begins a test is refused} */
+  readonly begin?: ((test: string, environment: Readonly<Record<string, string>>) => void) | undefined;
   /** Returns the requests without a test, and forgets them. @default {a line that asks for them is refused} */
   readonly strays?: (() => string[]) | undefined;
   readonly end: (request: TestRequest) => Promise<TestReport>;
@@ -65,26 +53,33 @@ export async function answerTests({ stdin, stopped, begin, strays, end, print }:
   const ending = new Set<Promise<void>>();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {/* it is thrown below, or the server has ended */});
+  const answer = (line: string): void => {
+    const request = parsedObject(line) ?? {};
+    const { type, environment } = request;
+    if (type === "strays" && strays !== undefined) return print({ type: "strays", requests: strays() });
+    const test = stringMember(request, "test") ?? "";
+    if (!isTestName(test)) throw unknownLine(line);
+    if (type === "begin" && begin !== undefined && isJsonObject(environment)) {
+      begin(test, urlsIn(environment));
+      return print({ type: "test.began", test });
+    }
+    if (type !== "end") throw unknownLine(line);
+    const { allow_unused, passed, prune } = request;
+    const ended = end({
+      test,
+      allowUnused: allow_unused === true,
+      passed: passed !== false,
+      prunes: prune === true,
+    }).then(print).catch((error) => failed.reject(error));
+    ending.add(ended);
+    void ended.then(() => ending.delete(ended));
+  };
   const isOver = stopped.then(() => null);
   const lines = linesOf(stdin);
   for (;;) {
     const line = await Promise.race([lines.next(), isOver, failed.promise]);
     if (line === null || line.done === true) break;
-    const request = requestOf(line.value);
-    if ("environment" in request) {
-      if (begin === undefined) throw unknownLine(line.value);
-      begin(request);
-      print({ type: "test.began", test: request.test });
-      continue;
-    }
-    if ("asks" in request) {
-      if (strays === undefined) throw unknownLine(line.value);
-      print({ type: "strays", requests: strays() });
-      continue;
-    }
-    const ended = end(request).then(print).catch((error) => failed.reject(error));
-    ending.add(ended);
-    void ended.then(() => ending.delete(ended));
+    answer(line.value);
   }
   await Promise.race([Promise.all(ending), failed.promise]);
 }
@@ -103,24 +98,11 @@ async function* linesOf(stdin: InputStream): AsyncGenerator<string> {
   }
 }
 
-function requestOf(line: string): TestRequest | TestBegin | StrayQuestion {
-  const found = parsedObject(line);
-  if (found?.["type"] === "strays") return { asks: "strays" };
-  const test = found === null ? undefined : stringMember(found, "test");
-  if (found === null || test === undefined || !isTestName(test)) throw unknownLine(line);
-  if (found["type"] === "begin" && isJsonObject(found["environment"])) {
-    const urls = Object.entries(found["environment"]).filter((entry): entry is [string, string] =>
-      typeof entry[1] === "string" && URL.canParse(entry[1])
-    );
-    return { test, environment: Object.fromEntries(urls) };
-  }
-  if (found["type"] !== "end") throw unknownLine(line);
-  return {
-    test,
-    allowUnused: found["allow_unused"] === true,
-    passed: found["passed"] !== false,
-    prunes: found["prune"] === true,
-  };
+function urlsIn(environment: JsonObject): Record<string, string> {
+  const urls = Object.entries(environment).filter((entry): entry is [string, string] =>
+    typeof entry[1] === "string" && URL.canParse(entry[1])
+  );
+  return Object.fromEntries(urls);
 }
 
 function unknownLine(line: string): RepriseError {
