@@ -22,7 +22,7 @@ import { sha256Hex } from "../../domain/hash.ts";
 import type { MatchRules } from "../../fixture/file_schemas.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import { EarlierReplayer, type EarlierReplayerOptions } from "../../fixture/record/earlier_replayer.ts";
-import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
+import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
 import { openPatiently } from "../../fixture/record/exchange_files.ts";
 import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
@@ -283,12 +283,7 @@ async function begun(
     keepCut: flags.keepCut === true,
     // A kept error would be played from then on, and its request never sent again.
     keepErrors: keepsErrors,
-    rules: new RecordedRules(
-      declared,
-      machineValues(ports, { context }),
-      before === null ? null : rulesBefore(before),
-      context,
-    ),
+    rules: new RecordedRules(declared, machineValues(ports, { context }), before, context),
     open: openPatiently,
     onExchange,
   });

@@ -10,7 +10,7 @@ import { readVariable, unsetVariables } from "../environment.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
 import { spawn } from "../../tools/shell/children.ts";
 import { answerTests, type TestProcess } from "./test_process.ts";
-import type { FileFacts, Files, Ports } from "../../domain/ports.ts";
+import type { Files, Ports } from "../../domain/ports.ts";
 import { writeNewFile } from "../../fixture/seal.ts";
 import { fileError, orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
@@ -305,7 +305,8 @@ export class PortFile {
     return {
       [Symbol.dispose]() {
         try {
-          if (isSame(written, files.facts(path))) files.unlink(path);
+          const now = files.facts(path);
+          if (now?.inode === written?.inode && now?.device === written?.device) files.unlink(path);
         } catch {
           // The file outlives the server; the next one replaces it.
         }
@@ -327,10 +328,6 @@ export class PortFile {
       });
     });
   }
-}
-
-function isSame(written: FileFacts | null, now: FileFacts | null): boolean {
-  return written !== null && now !== null && written.inode === now.inode && written.device === now.device;
 }
 
 /**
