@@ -114,6 +114,20 @@ withHome(
   },
 );
 
+withHome("a fixture with base URLs names its upstreams with their providers once it grows", async (home) => {
+  const base_urls = { ACME_URL: "https://acme.example/api", ANTHROPIC_BASE_URL: "https://api.anthropic.com" };
+  home.fixture("recorded", TWO, { base_urls });
+  home.fixture("upstream", [exchangeOf(ask("Hi"))]);
+  await using upstream = await Served.start(home, ["upstream"], { cwd: home.directory });
+  const recorder = await home.record(upstream.origin, { flags: ["--append"] });
+  await recorder.ask("/v1/responses", ask("Hi"));
+  const { header } = await recorder.fixture();
+  assert.deepEqual([header.base_urls, header.upstreams], [undefined, {
+    ACME_URL: { base_url: "https://acme.example/api", provider: "compatible" },
+    ANTHROPIC_BASE_URL: { base_url: "https://api.anthropic.com", provider: "anthropic" },
+  }]);
+});
+
 /** A signed commit, whose signature only a program can judge. */
 const SIGNED = `tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904
 author Ada <ada@example.com> 1795000000 +0000
