@@ -4,6 +4,13 @@ import type { Mutant } from "./mutants.ts";
 /** See the module. */
 export const RECORDING_EDGES: readonly Mutant[] = [
   {
+    file: "src/fixture/prune/pruned_fixture.ts",
+    text: "    files.rename(`${from}/${name}`, `${path}/${name}`);\n",
+    replacement: "    files.unlink(`${from}/${name}`);\n",
+    promise: "guarantees.md: a killed record --mode all leaves the old recording or the new one",
+    area: ["doors/recordings/record_modes_test.ts"],
+  },
+  {
     file: "src/cli/serve/recording_folder.ts",
     text: "again.leftBehind || headerSum(files, path) !== left",
     replacement: "again.leftBehind",

@@ -4,13 +4,13 @@
  */
 import { basename, dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
-import { ATTRIBUTES_FILE, KIND_NAMES } from "../../fixture/files.ts";
-import { STAGING_FOLDER } from "../../fixture/format.ts";
+import { KIND_NAMES } from "../../fixture/files.ts";
+import { replaceByRecorded } from "../../fixture/prune/pruned_fixture.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
 import { makeDirectories, removeTree } from "../../fixture/seal.ts";
 import { fileError, systemCode } from "../../store/fs_errors.ts";
 import { isCi } from "../environment.ts";
-import { requireUnlocked } from "../fixture_lock.ts";
+import { changeFixture, requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { absolute, otherKind, switchVariable } from "../settings.ts";
 import type { RecordFlags } from "./command.ts";
@@ -128,18 +128,7 @@ function requirePlace({ files }: ProgramPorts, path: string): void {
   }
 }
 
-/** Names in a folder that a recording writes. */
-const OWN_NAMES: ReadonlySet<string> = new Set([
-  "fixture.json",
-  "exchanges",
-  ATTRIBUTES_FILE,
-  STAGING_FOLDER,
-]);
-
-/**
- * Moves new recordings to their places, and what others put beside the old ones. Each replaces a recording, and the tests
- * that did not run keep theirs.
- */
+/** Moves new recordings to their places. Each replaces a recording, and the tests that did not run keep theirs. */
 async function replaceRecordings(
   ports: ProgramPorts,
   { into, out }: Pick<ModePlan, "into" | "out">,
@@ -159,14 +148,12 @@ async function replaceRecordings(
   try {
     if (tests !== null) makeDirectories(files, out);
     for (const name of moved) {
-      const [fresh, place, old] = [`${into}${name}`, `${out}${name}`, `${into}${name}.old`];
-      if (exists(place)) files.rename(place, old);
-      files.rename(fresh, place);
-      if (!exists(old)) continue;
-      for (const other of files.list(old).filter((each) => !OWN_NAMES.has(each))) {
-        files.rename(`${old}/${other}`, `${place}/${other}`);
+      const [fresh, place] = [`${into}${name}`, `${out}${name}`];
+      if (!exists(`${place}/fixture.json`)) files.rename(fresh, place);
+      else {
+        const act = () => replaceByRecorded(files, place, fresh);
+        await changeFixture(ports, place, { tried: "replace the recording", act });
       }
-      removeTree(files, old);
     }
     files.syncDirectory(dirname(`${out}${moved[0] ?? ""}`));
   } catch (error) {
