@@ -13,7 +13,7 @@ import { type Home, openHome } from "../store/home.ts";
 import { sessionPaths, turnPath } from "../store/layout.ts";
 import { forkSession, planFork } from "../store/lifecycle/fork.ts";
 import { Staging } from "../store/lifecycle/staging.ts";
-import { openQuarantine, orSyncFailed } from "../store/write/publish.ts";
+import { ensureDurableDirectory, orSyncFailed } from "../store/write/publish.ts";
 import type { AgentBranch, AgentSession } from "./agent_session.ts";
 import type { SourceLines } from "./lines.ts";
 import { buildTurns, type BuiltBranch, type BuiltTurn, type ImportCall } from "./turns.ts";
@@ -157,7 +157,7 @@ async function importWhole(
     }
     for (const { turn, bytes } of built) staging.write(turnPath(paths, turn.turn), bytes);
     if (torn !== null) {
-      openQuarantine(ports, paths);
+      ensureDurableDirectory(ports, paths.quarantine);
       const name = `line-${String(torn.line).padStart(6, "0")}.torn`;
       staging.write(`${paths.quarantine}/${name}`, torn.bytes);
       orSyncFailed(() => ports.files.syncDirectory(paths.quarantine));

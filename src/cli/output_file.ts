@@ -2,7 +2,8 @@
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { fileError, isTaken, orFileError } from "../store/fs_errors.ts";
-import { parentOf, syncForeignDirectory } from "../store/home.ts";
+import { syncForeignDirectory } from "../store/home.ts";
+import { parentOf } from "../store/layout.ts";
 import { takeName, unlinkQuietly, writeChunks } from "../store/write/publish.ts";
 import { requireDirectoryOf } from "./settings.ts";
 

@@ -2,7 +2,8 @@
 import { RepriseError } from "../domain/errors.ts";
 import { NAMING_LENGTH, type SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import { type Home, parentOf } from "../store/home.ts";
+import type { Home } from "../store/home.ts";
+import { parentOf } from "../store/layout.ts";
 import { SHORTEST_SECRET } from "../fixture/secrets/shortest_secret.ts";
 import { listSessions, resolveSession, type WorkspaceChoice } from "../store/list.ts";
 import { type Context, homeOf } from "./context.ts";

@@ -7,7 +7,7 @@ import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { withoutSlash } from "../domain/text.ts";
-import { parentOf } from "../store/home.ts";
+import { parentOf } from "../store/layout.ts";
 import { specialKind } from "../tools/sandbox_path.ts";
 import { configMemberOf, type Flag, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REMOTE } from "./flags.ts";

@@ -21,14 +21,13 @@ import type { FileLock, LockOptions } from "../store/write/file_lock.ts";
 import { lockSession } from "../store/write/lock.ts";
 import { forgetSaves } from "../store/write/pending.ts";
 import {
-  claimName,
+  ensureDurableDirectory,
   orSyncFailed,
   quarantineTurn,
   replaceManifest,
-  unlinkQuietly,
-  writeTemporary,
+  writeNew,
 } from "../store/write/publish.ts";
-import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
+import { makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
 import { type Copies, copiesOf, prefetched } from "./copies.ts";
 import { blobKey } from "./keys.ts";
 import type { ObjectStore, StoredObject } from "./object_store.ts";
@@ -67,7 +66,7 @@ export async function fetchTurns(
     makeSessionDirectory(ports, home, paths);
     lock = await lockSession(ports, paths, wait);
     prepareSession(ports, home, paths);
-    makeMissingBlobs(ports, paths);
+    ensureDurableDirectory(ports, paths.blobs);
     return await fetchLocked(ports, store, { paths, last });
   } catch (error) {
     if (isNew && lock !== null) removeEmpty(ports, home, paths, lock);
@@ -107,7 +106,7 @@ export async function followRemote(
   const paths = sessionPaths(home.sessions, id);
   const lock = await lockSession(ports, paths, wait);
   try {
-    makeMissingBlobs(ports, paths);
+    ensureDurableDirectory(ports, paths.blobs);
     const here = readHistory(ports, paths).turns.slice(0, after);
     let checked = 0;
     for await (const { blobs } of verifiedTurns(ports, store, { paths, here, last })) checked += blobs;
@@ -157,13 +156,7 @@ async function fetchLocked(
   for await (const { turn, bytes, blobs: loaded } of verifiedTurns(ports, store, { paths, here, last })) {
     // Before the first turn of another home has a name here.
     if (fetched.length === 0) forgetSaves(ports, paths);
-    const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });
-    try {
-      claimName(ports, temporary, { path: turnPath(paths, turn.turn), directory: paths.turns });
-    } catch (error) {
-      unlinkQuietly(ports.files, temporary);
-      throw error;
-    }
+    writeNew(ports, paths, { path: turnPath(paths, turn.turn), bytes });
     fetched.push(turn);
     blobs += loaded;
   }

@@ -6,8 +6,7 @@ import type { Turn } from "../domain/turn.ts";
 import { sessionDamaged, sessionTooNew } from "../store/fs_errors.ts";
 import { insideSession, type SessionPaths, turnPath } from "../store/layout.ts";
 import { readTurn } from "../store/read/turn.ts";
-import { namedBlobs } from "../store/write/turn_blobs.ts";
-import type { TurnRemote } from "../store/write/turn_remote.ts";
+import { namedBlobs, type TurnRemote } from "../store/write/turn_remote.ts";
 
 /**
  * Reads a turn that must be here. Throws the runtime's errors.

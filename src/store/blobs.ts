@@ -9,7 +9,7 @@ import type { Turn } from "../domain/turn.ts";
 import { chunksOf, lookForFile, readSafely } from "./read/safe_open.ts";
 import { isTaken, sessionDamaged } from "./fs_errors.ts";
 import { isBlobName, measureBlobs, type SessionPaths } from "./layout.ts";
-import { claimName, orSyncFailed, unlinkQuietly, writeTemporary } from "./write/publish.ts";
+import { orSyncFailed, writeNew } from "./write/publish.ts";
 
 /** The largest blob that is read or written, in bytes. */
 export const MAX_BLOB_BYTES = 1024 * 1024 * 1024;
@@ -182,7 +182,7 @@ export function loadBlob(
 
 /**
  * Writes a content to `blobs/`, durably. An existing blob is kept: then returns false. `check` is that of
- * {@linkcode claimName}.
+ * {@linkcode writeNew}.
  *
  * @throws {RepriseError} `session_damaged` if the existing file cannot have that content; the runtime's errors.
  */
@@ -194,13 +194,10 @@ export function publishBlob(
   const path = blobPath(paths, blob.sha256);
   const size = blob.bytes.length;
   if (!isThere(ports, paths, { path, size })) {
-    const temporary = writeTemporary(ports, paths.root, { bytes: blob.bytes, sync: true });
     try {
-      const { check = () => {} } = blob;
-      claimName(ports, temporary, { path, directory: paths.blobs, check });
+      writeNew(ports, paths, { path, bytes: blob.bytes, check: blob.check });
       return true;
     } catch (error) {
-      unlinkQuietly(ports.files, temporary);
       if (!isTaken(error) || !isThere(ports, paths, { path, size })) throw error;
     }
   }

@@ -4,7 +4,7 @@ import { isSessionId, type SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
 import { withoutSlash } from "../domain/text.ts";
 import { orStorageError, systemCode } from "./fs_errors.ts";
-import { isHiddenName } from "./layout.ts";
+import { isHiddenName, parentOf } from "./layout.ts";
 import { lookForDirectory } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
 
@@ -56,13 +56,6 @@ export function syncForeignDirectory(ports: Ports, path: string): void {
   } catch (error) {
     if (systemCode(error) !== "EACCES") throw error;
   }
-}
-
-/** The directory that holds `path`. */
-export function parentOf(path: string): string {
-  const cut = path.lastIndexOf("/");
-  if (cut < 0) return ".";
-  return cut === 0 ? "/" : path.slice(0, cut);
 }
 
 /**

@@ -48,6 +48,13 @@ export function turnPath(paths: SessionPaths, turn: number): string {
   return `${paths.turns}/${turnFileName(turn)}`;
 }
 
+/** The directory that holds `path`. */
+export function parentOf(path: string): string {
+  const cut = path.lastIndexOf("/");
+  if (cut < 0) return ".";
+  return cut === 0 ? "/" : path.slice(0, cut);
+}
+
 /** A path inside a session as people read it, such as `turns/000003.json`. */
 export function insideSession(paths: SessionPaths, path: string): string {
   return path.startsWith(`${paths.root}/`) ? path.slice(paths.root.length + 1) : path;

@@ -33,7 +33,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/store/write/publish.ts",
-    text: "  orSyncFailed(() => ports.files.syncDirectory(to.directory));\n",
+    text: "  orSyncFailed(() => files.syncDirectory(parentOf(path)));\n",
     replacement: "",
     promise: "format.md: a turn is acknowledged after the directory that holds its name is synced",
     area: ["crash/order_test.ts"],

@@ -4,7 +4,7 @@ import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { parseBaseUrl, PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { fileError, systemCode } from "../../store/fs_errors.ts";
-import { parentOf } from "../../store/home.ts";
+import { parentOf } from "../../store/layout.ts";
 import { unlinkQuietly, writeTemporary } from "../../store/write/publish.ts";
 import { type ConfigFile, parseConfig, readConfigObject } from "../config_file.ts";
 import { makeOutput } from "../context.ts";

@@ -4,7 +4,8 @@ import { asRepriseError, type ErrorCode, type ExitCode, RepriseError } from "../
 import { isLoopback, PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import { counted } from "../../domain/text.ts";
 import { fileError } from "../../store/fs_errors.ts";
-import { openHome, parentOf, strayNames } from "../../store/home.ts";
+import { openHome, strayNames } from "../../store/home.ts";
+import { parentOf } from "../../store/layout.ts";
 import { listSessions } from "../../store/list.ts";
 import { policyText } from "../../tools/permission/policy.ts";
 import { authoritiesText } from "../../transport/authorities.ts";

@@ -13,13 +13,13 @@ import { type SessionPaths, sessionPaths } from "../layout.ts";
 import { inspectLock, lockedError, lockSession } from "../write/lock.ts";
 import { forgetSaves } from "../write/pending.ts";
 import {
-  claimName,
   ensureDirectory,
+  ensureDurableDirectory,
   keepAs,
-  openQuarantine,
   orSyncFailed,
   replaceManifest,
   unlinkQuietly,
+  writeNew,
   writeTemporary,
 } from "../write/publish.ts";
 import { type IntactCopies, planRepair, type RepairPlan, type TurnPlacement } from "./plan.ts";
@@ -90,8 +90,8 @@ export async function repairSession(
 function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan): void {
   if (plan.actions.length === 0) return;
   const { files } = ports;
-  if (ensureDirectory(files, paths.turns)) orSyncFailed(() => files.syncDirectory(paths.root));
-  if (plan.keep.size + plan.move.size > 0) openQuarantine(ports, paths);
+  ensureDurableDirectory(ports, paths.turns);
+  if (plan.keep.size + plan.move.size > 0) ensureDurableDirectory(ports, paths.quarantine);
   for (const [path, kept] of plan.keep) keepAs(ports, path, kept);
   if (plan.keep.size > 0) orSyncFailed(() => files.syncDirectory(paths.quarantine));
   if (plan.blobs.length > 0) ensureDirectory(files, paths.blobs);
@@ -120,13 +120,11 @@ function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan): void 
 function placeTurn(ports: Ports, paths: SessionPaths, { path, content }: TurnPlacement): void {
   const { files } = ports;
   const bytes = content instanceof Uint8Array ? content : files.read(content.from);
+  if (files.facts(path) === null) return writeNew(ports, paths, { path, bytes });
   const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });
   try {
-    if (files.facts(path) === null) claimName(ports, temporary, { path, directory: paths.turns });
-    else {
-      files.rename(temporary, path);
-      orSyncFailed(() => files.syncDirectory(paths.turns));
-    }
+    files.rename(temporary, path);
+    orSyncFailed(() => files.syncDirectory(paths.turns));
   } catch (error) {
     unlinkQuietly(files, temporary);
     throw error;

@@ -11,20 +11,12 @@ import { type SessionPaths, turnNumbers, turnPath } from "../layout.ts";
 import { lookForDirectory } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn.ts";
 import type { HistoryEnd } from "../read/validate.ts";
-import { claimName, ensureDirectory, orSyncFailed, quarantineTurn, unlinkQuietly } from "./publish.ts";
-import { namedBlobs } from "./turn_blobs.ts";
-import type { TurnRemote } from "./turn_remote.ts";
+import { claimName, orSyncFailed, quarantineTurn, unlinkQuietly } from "./publish.ts";
+import { namedBlobs, type TurnRemote } from "./turn_remote.ts";
 
 /** The path of a turn that waits. */
 export function pendingPath(paths: SessionPaths, turn: number): string {
   return `${paths.pending}/${turnFileName(turn)}`;
-}
-
-/** Creates `pending/` with a durable name if there is none. Throws the runtime's errors. */
-export function openPending(ports: Ports, paths: SessionPaths): void {
-  if (ensureDirectory(ports.files, paths.pending)) {
-    orSyncFailed(() => ports.files.syncDirectory(paths.root));
-  }
 }
 
 /** Removes `pending/`, unless a turn waits in it: the newest turn is one of another home. Throws the runtime's errors. */
@@ -54,15 +46,6 @@ export function pendingNumbers(ports: Ports, paths: SessionPaths): number[] {
   return turnNumbers(ports.files.list(paths.pending));
 }
 
-/** Creates the error for a writer without the remote that a turn waits for. */
-function waitsForRemote(paths: SessionPaths): RepriseError {
-  return new RepriseError(
-    "bad_remote",
-    `Cannot write to session "${paths.id}": a turn of it waits for its remote`,
-    { hint: "Give the remote with --remote or REPRISE_REMOTE", details: { session: paths.id } },
-  );
-}
-
 /**
  * Resolves the turns that a killed writer left: each is linked to its number, or moved to quarantine. None is removed
  * before it has another name. Throws the runtime's errors.
@@ -77,7 +60,17 @@ export async function resolvePending(
 ): Promise<number> {
   const numbers = pendingNumbers(ports, paths);
   if (numbers.length === 0) return 0;
-  if (remote === null) throw waitsForRemote(paths);
+  if (remote === null) {
+    const { id } = paths;
+    throw new RepriseError(
+      "bad_remote",
+      `Cannot write to session "${id}": a turn of it waits for its remote`,
+      {
+        hint: "Give the remote with --remote or REPRISE_REMOTE",
+        details: { session: id },
+      },
+    );
+  }
   let linked = 0;
   let isOurs = false;
   for (const number of numbers) {
@@ -116,11 +109,6 @@ function follows(turn: Turn, end: HistoryEnd): boolean {
  *
  * @throws the runtime's `AlreadyExists` if the number is taken; `SyncFailed`.
  */
-export function linkPending(
-  ports: Ports,
-  paths: SessionPaths,
-  turn: number,
-  check: () => void = () => {},
-): void {
-  claimName(ports, pendingPath(paths, turn), { path: turnPath(paths, turn), directory: paths.turns, check });
+export function linkPending(ports: Ports, paths: SessionPaths, turn: number, check?: () => void): void {
+  claimName(ports, pendingPath(paths, turn), turnPath(paths, turn), check);
 }

@@ -7,7 +7,7 @@ import { encodeManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Files, Ports, WritableFile } from "../../domain/ports.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
 import { isTaken, isWithoutLinks, systemCode } from "../fs_errors.ts";
-import { DIRECTORY_MODE, FILE_MODE, measureBytes, type SessionPaths } from "../layout.ts";
+import { DIRECTORY_MODE, FILE_MODE, measureBytes, parentOf, type SessionPaths } from "../layout.ts";
 import { chunksOf, namesIn } from "../read/safe_open.ts";
 
 /** Thrown instead of the cause if an fsync failed: the content of the disk is unknown, and nothing is retried. */
@@ -84,17 +84,35 @@ function writeWhole(file: WritableFile, bytes: Uint8Array): void {
  * Gives the finished temporary file its name, which must be free, and makes the name durable. The temporary
  * name is gone afterwards. `check` runs right before; its error leaves the temporary file there.
  *
- * @throws the runtime's `AlreadyExists` when `to` is taken, with the temporary file still there;
+ * @throws the runtime's `AlreadyExists` when `path` is taken, with the temporary file still there;
  * {@linkcode SyncFailed} when the name may not be durable.
  */
-export function claimName(
+export function claimName({ files }: Ports, temporary: string, path: string, check?: () => void): void {
+  check?.();
+  takeName(files, temporary, path);
+  orSyncFailed(() => files.syncDirectory(parentOf(path)));
+}
+
+/**
+ * Writes a file of a session durably, under a name that must be free, as {@linkcode claimName} claims it. Leaves nothing if
+ * it fails. Throws the runtime's errors, {@linkcode SyncFailed}, and those of `check`.
+ */
+export function writeNew(
   ports: Ports,
-  temporary: string,
-  to: { readonly path: string; readonly directory: string; readonly check?: () => void },
+  { root }: SessionPaths,
+  { path, bytes, check }: {
+    readonly path: string;
+    readonly bytes: Uint8Array;
+    readonly check?: (() => void) | undefined;
+  },
 ): void {
-  to.check?.();
-  takeName(ports.files, temporary, to.path);
-  orSyncFailed(() => ports.files.syncDirectory(to.directory));
+  const temporary = writeTemporary(ports, root, { bytes, sync: true });
+  try {
+    claimName(ports, temporary, path, check);
+  } catch (error) {
+    unlinkQuietly(ports.files, temporary);
+    throw error;
+  }
 }
 
 /** As {@linkcode claimName}; the name is not durable yet. */
@@ -144,6 +162,11 @@ export function ensureDirectory(files: Files, path: string): boolean {
   }
   fixMode(files, path, DIRECTORY_MODE);
   return true;
+}
+
+/** Creates a directory of ours with a durable name if there is none. Throws the runtime's errors. */
+export function ensureDurableDirectory({ files }: Ports, path: string): void {
+  if (ensureDirectory(files, path)) orSyncFailed(() => files.syncDirectory(parentOf(path)));
 }
 
 /** Restores the permission bits of a new file of ours, unless an earlier one in its directory needed none. */
@@ -208,7 +231,7 @@ export class NewFile {
     this.#sync = sync;
     this.#file = ports.files.createExclusive(path, FILE_MODE);
     try {
-      fixFileMode(ports.files, path, path.slice(0, path.lastIndexOf("/")));
+      fixFileMode(ports.files, path, parentOf(path));
     } catch (error) {
       closeAbandoned(this.#file);
       throw error;
@@ -265,22 +288,15 @@ export function quarantineTurn(
   paths: SessionPaths,
   late: { readonly turn: Pick<Turn, "turn" | "sum">; readonly temporary: string },
 ): string {
-  openQuarantine(ports, paths);
+  ensureDurableDirectory(ports, paths.quarantine);
   const name = lateTurnName(late.turn);
-  claimName(ports, late.temporary, { path: `${paths.quarantine}/${name}`, directory: paths.quarantine });
+  claimName(ports, late.temporary, `${paths.quarantine}/${name}`);
   return `quarantine/${name}`;
 }
 
 /** The name of a late turn in quarantine. */
 export function lateTurnName({ turn, sum }: Pick<Turn, "turn" | "sum">): string {
   return `${turnFileName(turn)}.diverged-${sum.slice(0, 16)}`;
-}
-
-/** Creates the directory if there is none, with a durable name. */
-export function openQuarantine(ports: Ports, paths: SessionPaths): void {
-  if (ensureDirectory(ports.files, paths.quarantine)) {
-    orSyncFailed(() => ports.files.syncDirectory(paths.root));
-  }
 }
 
 /** Longest part of a file's own name that is kept in its name in quarantine, in UTF-16 units. */

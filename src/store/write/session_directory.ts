@@ -6,8 +6,8 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { sessionDamaged } from "../fs_errors.ts";
-import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
-import { type SessionPaths, turnNumbers } from "../layout.ts";
+import { type Home, syncForeignDirectory } from "../home.ts";
+import { parentOf, type SessionPaths, turnNumbers } from "../layout.ts";
 import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
 import type { FileLock } from "./file_lock.ts";
 import { ensureDirectory, orSyncFailed } from "./publish.ts";
@@ -50,12 +50,6 @@ export function prepareSession(ports: Ports, home: Home, paths: SessionPaths): v
     orSyncFailed(() => ports.files.syncDirectory(directory));
   }
   orSyncFailed(() => syncForeignDirectory(ports, parentOf(home.path)));
-}
-
-/** Creates `blobs/` if it is missing: the next blob needs it. */
-export function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
-  if (ports.files.facts(paths.blobs) !== null) return;
-  if (ensureDirectory(ports.files, paths.blobs)) orSyncFailed(() => ports.files.syncDirectory(paths.root));
 }
 
 /** Removes the temporary files of killed writers. Only the holder of the lock may. */

@@ -2,12 +2,43 @@
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { RepriseError } from "../../domain/errors.ts";
-import { isTaken, storageError } from "../fs_errors.ts";
+import { blobPath, blobsOf, lostBlobsIn } from "../blobs.ts";
+import { isTaken, orStorageError, storageError } from "../fs_errors.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
-import { linkPending, openPending, pendingPath } from "./pending.ts";
-import { claimName, quarantineTurn, unlinkQuietly, writeTemporary } from "./publish.ts";
-import { namedBlobs } from "./turn_blobs.ts";
-import type { TurnRemote } from "./turn_remote.ts";
+import { lookForFile } from "../read/safe_open.ts";
+import { readHistory } from "../read/session.ts";
+import { linkPending, pendingPath } from "./pending.ts";
+import {
+  claimName,
+  ensureDurableDirectory,
+  quarantineTurn,
+  unlinkQuietly,
+  writeNew,
+  writeTemporary,
+} from "./publish.ts";
+import { namedBlobs, type TurnRemote } from "./turn_remote.ts";
+
+/**
+ * Requires each blob that the next request depends on. Adds those that it found to `known`.
+ *
+ * @throws {TypeError} if one is missing and no turn records it as lost; {@linkcode RepriseError} `storage_*`.
+ */
+export function requireBlobs(
+  ports: Ports,
+  paths: SessionPaths,
+  { turn, known, tried }: { readonly turn: Turn; readonly known: Set<string>; readonly tried: string },
+): void {
+  for (const { sha256, needed, by } of blobsOf(turn)) {
+    if (!needed || known.has(sha256)) continue;
+    const path = blobPath(paths, sha256);
+    const looked = orStorageError(tried, path, () => lookForFile(ports, path));
+    // A checkpoint copies the pins of a run, which may name blobs that are known to be lost.
+    if (looked.status !== "ok" && !lostBlobsIn(readHistory(ports, paths).turns).has(sha256)) {
+      throw new TypeError(`Cannot ${tried}: ${by} names the blob ${sha256}, which is not there`);
+    }
+    known.add(sha256);
+  }
+}
 
 /** Thrown if another turn has the number. The late turn is at `path`. */
 export class NumberTaken extends Error {
@@ -36,7 +67,7 @@ export function publishTurn(ports: Ports, paths: SessionPaths, { turn, bytes, ch
   const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });
   try {
     // Checked between the temporary file and its name: after a replacement the link finds no temporary file.
-    claimName(ports, temporary, { path, directory: paths.turns, check });
+    claimName(ports, temporary, path, check);
   } catch (error) {
     if (isTaken(error)) throw new NumberTaken(temporary);
     unlinkQuietly(ports.files, temporary);
@@ -57,14 +88,8 @@ export async function publishTurnWith(
   { turn, bytes, check }: NewTurn,
 ): Promise<void> {
   const path = pendingPath(paths, turn.turn);
-  openPending(ports, paths);
-  const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });
-  try {
-    claimName(ports, temporary, { path, directory: paths.pending, check });
-  } catch (error) {
-    unlinkQuietly(ports.files, temporary);
-    throw error;
-  }
+  ensureDurableDirectory(ports, paths.pending);
+  writeNew(ports, paths, { path, bytes, check });
   const blobs = namedBlobs(ports, paths, turn);
   if (await remote.store({ turn, bytes, blobs }) === "lost") throw new NumberTaken(path);
   try {

@@ -1,5 +1,9 @@
 /** The part of a remote that the writer needs: it decides about a turn's number before the number is taken locally. */
+import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
+import { blobsOf } from "../blobs.ts";
+import type { SessionPaths } from "../layout.ts";
+import { readBlobOrLost } from "../read/session.ts";
 
 /** A blob that a turn names, which may be on the remote already. */
 export interface NamedBlob {
@@ -34,4 +38,10 @@ export interface TurnRemote {
    * @throws {RepriseError} `session_removed`; `remote_unreachable`.
    */
   requireNotRemoved(): Promise<void>;
+}
+
+/** The blobs of a turn, each once. */
+export function namedBlobs(ports: Ports, paths: SessionPaths, turn: Turn): NamedBlob[] {
+  const names = new Set(blobsOf(turn).map(({ sha256 }) => sha256));
+  return [...names].map((sha256) => ({ sha256, read: () => readBlobOrLost(ports, paths, sha256) }));
 }

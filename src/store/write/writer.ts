@@ -21,7 +21,6 @@ import {
 import {
   displacedError,
   HeldSession,
-  makeMissingBlobs,
   makeSessionDirectory,
   prepareSession,
   requireUnused,
@@ -31,11 +30,17 @@ import type { Home } from "../home.ts";
 import { measureBytes, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import type { LockOptions } from "./file_lock.ts";
 import { lockSession } from "./lock.ts";
-import { orSyncFailed, replaceManifest, SyncFailed } from "./publish.ts";
+import { ensureDurableDirectory, orSyncFailed, replaceManifest, SyncFailed } from "./publish.ts";
 import { resolvePending } from "./pending.ts";
 import type { TurnRemote } from "./turn_remote.ts";
-import { requireBlobs } from "./turn_blobs.ts";
-import { divergence, type NewTurn, NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
+import {
+  divergence,
+  type NewTurn,
+  NumberTaken,
+  publishTurn,
+  publishTurnWith,
+  requireBlobs,
+} from "./turn_publisher.ts";
 
 /** The session to write to, and the wait for its lock. */
 export interface WriterOptions extends LockOptions {
@@ -121,7 +126,7 @@ export class SessionWriter {
     orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
     const writer = await SessionWriter.#underLock(ports, paths, options, {
       // A repair may have set aside every blob, or a user removed the directory.
-      prepare: () => makeMissingBlobs(ports, paths),
+      prepare: () => ensureDurableDirectory(ports, paths.blobs),
       read: () => {
         const history = readRecent(ports, paths);
         if (history.manifest === null) throw noTurnsError(paths);
