@@ -1,8 +1,11 @@
-/** Copies of turns on a remote: the turn itself and, if that is damaged, replacements that were put beside it. */
+/** Copies of turns: here, and on a remote the turn itself and, if that is damaged, replacements that were put beside it. */
 import type { SessionId } from "../domain/ids.ts";
 import { checkSeal } from "../domain/seal.ts";
+import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
-import { parseTurn, type TurnVerdict } from "../store/read/turn.ts";
+import { sessionDamaged, sessionTooNew } from "../store/fs_errors.ts";
+import { insideSession, type SessionPaths, turnPath } from "../store/layout.ts";
+import { parseTurn, readTurn, type TurnVerdict } from "../store/read/turn.ts";
 import { turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 
@@ -63,4 +66,18 @@ export async function* prefetched<T>(
 export async function remoteSum(store: ObjectStore, id: SessionId, number: number): Promise<string | null> {
   const { files } = await copiesOf(store, id, number);
   return files.map(({ bytes }) => checkSeal(bytes)).findLast((sum) => sum !== null) ?? null;
+}
+
+/**
+ * Reads a turn that must be here. Throws the runtime's errors.
+ *
+ * @throws {RepriseError} `session_damaged` if it is missing or damaged, `format_too_new`.
+ */
+export function localTurn(ports: Ports, paths: SessionPaths, number: number): Turn {
+  const path = turnPath(paths, number);
+  const read = readTurn(ports, path);
+  if (read.status === "ok") return read.turn;
+  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
+  const message = read.status === "missing" ? "is missing" : read.message;
+  throw sessionDamaged(paths, path, { code: "damaged_turn", message });
 }

@@ -5,9 +5,8 @@ import type { Ports } from "../domain/ports.ts";
 import { isBetweenRuns, type Turn } from "../domain/turn.ts";
 import type { SessionPaths } from "../store/layout.ts";
 import { isSavedHere } from "../store/write/pending.ts";
-import { copiesOf } from "./copies.ts";
+import { copiesOf, localTurn } from "./copies.ts";
 import { turnKey } from "./keys.ts";
-import { localTurn } from "./push.ts";
 import type { ObjectStore } from "./object_store.ts";
 
 /** Age from which an open run counts as killed, in milliseconds. */

@@ -11,8 +11,7 @@ import { filesInTurns } from "../store/repair/turn_files.ts";
 import { type Copies, copiesOf, MOST_COPIES, prefetched } from "./copies.ts";
 import { blobKey, removedKey, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
-import { diverged } from "./push.ts";
-import { remoteTurns } from "./standing.ts";
+import { diverged, remoteTurns } from "./attach.ts";
 
 interface Both {
   readonly paths: SessionPaths;

@@ -1,11 +1,16 @@
-/** The copy of one session on a remote, to which a writer adds turns. */
+/**
+ * The copy of one session on a remote: a writer adds turns to it, and a removal leaves a tombstone, so that a home that still
+ * has the session cannot put it again.
+ */
+import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { checkSeal } from "../domain/seal.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { NamedBlob, PendingTurn, TurnRemote } from "../store/write/turn_remote.ts";
-import { blobKey, removedKey, sessionPrefix, turnKey } from "./keys.ts";
+import { blobKey, parseKey, removedKey, sessionPrefix, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
+import { requireNoOpenRun } from "./open_run.ts";
 
 export class SessionRemote implements TurnRemote {
   readonly name: string;
@@ -27,23 +32,19 @@ export class SessionRemote implements TurnRemote {
   async store({ turn, bytes, blobs }: PendingTurn): Promise<"stored" | "lost"> {
     if (!this.#wasThere) await this.requireNotRemoved();
     await this.#requireBefore(turn);
-    const answer = await this.#storeTurn({ turn, bytes, blobs });
-    if (answer === "stored") this.#last = turn.turn;
-    return answer;
-  }
-
-  async #storeTurn({ turn, bytes, blobs }: PendingTurn): Promise<"stored" | "lost"> {
     for (const blob of blobs) await this.#storeBlob(blob);
     const key = turnKey(this.#id, turn.turn);
     const deadline = this.#store.deadline();
     for (let attempt = 1;; attempt++) {
-      const answer = await this.#store.putNew(key, bytes, deadline);
-      if (answer === "stored") return "stored";
+      if (await this.#store.putNew(key, bytes, deadline) === "stored") break;
       // The object may be ours, from an attempt whose answer was lost: its sum shows that. ETags are not compared.
       const there = await this.#store.get(key, deadline);
-      if (there !== null) return checkSeal(there.bytes) === turn.sum ? "stored" : "lost";
+      if (there !== null && checkSeal(there.bytes) !== turn.sum) return "lost";
+      if (there !== null) break;
       if (!await this.#store.waitAfter(attempt, deadline)) throw this.#unreachable(key);
     }
+    this.#last = turn.turn;
+    return "stored";
   }
 
   /** Leaves no gap: another writer of this home may have added turns after this one compared the session with the remote. */
@@ -128,7 +129,7 @@ const MOST_LISTS = 20;
  *
  * @throws {RepriseError} `session_open_elsewhere` if a writer keeps adding objects; as {@linkcode ObjectStore} does.
  */
-export async function removeObjects(store: ObjectStore, id: SessionId): Promise<number> {
+async function removeObjects(store: ObjectStore, id: SessionId): Promise<number> {
   let removed = 0;
   for (let list = 1; list <= MOST_LISTS; list++) {
     const keys: string[] = [];
@@ -146,6 +147,67 @@ export async function removeObjects(store: ObjectStore, id: SessionId): Promise<
     {
       hint: `End the writer, then remove the session again: reprise rm ${id} --remote`,
       details: { session: id, remote: store.name },
+    },
+  );
+}
+
+/**
+ * Puts the tombstone, then removes all other objects of the session. Interrupted, it leaves the tombstone; the next call
+ * removes the rest. `at` is in ISO 8601 UTC. Returns the number of removed objects.
+ *
+ * @throws {RepriseError} `no_such_session` if the remote never had it, `session_removed` if nothing of it is left,
+ * `session_open_elsewhere` while a run keeps it open, or a writer adds objects; as {@linkcode ObjectStore} does.
+ */
+export async function removeRemotely(
+  store: ObjectStore,
+  id: SessionId,
+  at: string,
+): Promise<number> {
+  let isRemoved = false;
+  let isEmpty = true;
+  let newest = 0;
+  for await (const { key, isReachable } of store.list(sessionPrefix(id))) {
+    if (!isReachable) continue;
+    const parts = parseKey(key);
+    if (parts?.kind === "removed") isRemoved = true;
+    else isEmpty = false;
+    if (parts?.kind === "turn") newest = Math.max(newest, parts.turn);
+  }
+  if (isEmpty) throw isRemoved ? removedError(id, store.name) : noRemoteSession(id, store.name);
+  if (!isRemoved) {
+    await requireNoOpenRun(store, id, newest);
+    await putTombstone(store, id, at);
+  }
+  return await removeObjects(store, id);
+}
+
+async function putTombstone(store: ObjectStore, id: SessionId, at: string): Promise<void> {
+  const bytes = encodeUtf8(`${JSON.stringify({ removed_at: at })}\n`);
+  const deadline = store.deadline();
+  for (let attempt = 1;; attempt++) {
+    const answer = await store.putNew(removedKey(id), bytes, deadline);
+    // Another call may have put it: any tombstone will do.
+    if (answer !== "unknown" || await store.get(removedKey(id), deadline) !== null) return;
+    if (!await store.waitAfter(attempt, deadline)) break;
+  }
+  throw new RepriseError(
+    "remote_unreachable",
+    `Cannot remove session "${id}" from ${store.name}: no put is kept`,
+    {
+      hint: "Try again; nothing was removed",
+      details: { session: id, remote: store.name },
+    },
+  );
+}
+
+/** Creates the error for a session that a remote does not have. */
+export function noRemoteSession(id: SessionId, remote: string): RepriseError {
+  return new RepriseError(
+    "no_such_session",
+    `Cannot find session "${id}" on ${remote}: it has no turn of it`,
+    {
+      hint: "List the sessions there: reprise ls --remote",
+      details: { session: id, remote },
     },
   );
 }

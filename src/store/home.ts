@@ -64,10 +64,11 @@ export function syncForeignDirectory(ports: Ports, path: string): void {
  * @throws {RepriseError} `storage_*` when the home cannot be listed.
  */
 export function sessionNames(ports: Ports, home: Home): SessionId[] {
-  return namesIn(ports, home).filter(isSessionId);
+  return namesInHome(ports, home).filter(isSessionId);
 }
 
-function namesIn(ports: Ports, home: Home): string[] {
+/** All names among the sessions of a home, in order. Throws as {@linkcode sessionNames} does. */
+export function namesInHome(ports: Ports, home: Home): string[] {
   return orStorageError("list the sessions", home.sessions, () => {
     return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions).sort();
   });
@@ -84,7 +85,7 @@ export function strayNames(ports: Ports, home: Home): {
   /** Finding, to be read after the name. */
   readonly message: string;
 }[] {
-  return namesIn(ports, home).filter((name) => !isSessionId(name) && !isHiddenName(name)).map((name) => {
+  return namesInHome(ports, home).filter((name) => !isSessionId(name) && !isHiddenName(name)).map((name) => {
     const hasTurns = orStorageError("look at", `${home.sessions}/${name}`, () => {
       return lookForDirectory(ports, `${home.sessions}/${name}`).status === "ok" &&
         ports.files.facts(`${home.sessions}/${name}/turns`) !== null;

@@ -145,8 +145,8 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/remote/session_remote.ts",
-    text: 'return checkSeal(there.bytes) === turn.sum ? "stored" : "lost";',
-    replacement: 'return checkSeal(there.bytes) === null ? "lost" : "stored";',
+    text: "there !== null && checkSeal(there.bytes) !== turn.sum",
+    replacement: "there !== null && checkSeal(there.bytes) === null",
     promise: "keep.md: another turn under the number means that this machine lost it",
     area: ["cli/remote_run_test.ts", "cli/sync_test.ts"],
   },

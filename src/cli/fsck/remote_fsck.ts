@@ -3,7 +3,7 @@ import { parseSessionId } from "../../domain/ids.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { FsckReport } from "../../store/check/fsck.ts";
 import { fetchTurns } from "../../remote/fetch.ts";
-import { noRemoteSession } from "../../remote/remove.ts";
+import { noRemoteSession } from "../../remote/session_remote.ts";
 import { openHome } from "../../store/home.ts";
 import type { Context } from "../context.ts";
 import type { FsckFlags } from "./command.ts";

@@ -2,7 +2,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { parseSessionId } from "../../domain/ids.ts";
 import { requireNoOpenRun } from "../../remote/open_run.ts";
-import { noRemoteSession, removeRemotely } from "../../remote/remove.ts";
+import { noRemoteSession, removeRemotely } from "../../remote/session_remote.ts";
 import { chooseByRules, type ChosenSession } from "../../store/lifecycle/remove.ts";
 import type { Context } from "../context.ts";
 import type { RmFlags } from "./command.ts";
@@ -48,7 +48,7 @@ export async function removalOnRemote(context: Context, flags: RmFlags): Promise
       return { free, skipped };
     },
     remove: async (id) => {
-      await removeRemotely(store, id, { at: new Date(clock.now()).toISOString() });
+      await removeRemotely(store, id, new Date(clock.now()).toISOString());
     },
   };
 }

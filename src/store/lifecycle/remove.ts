@@ -8,7 +8,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { sessionEntries } from "../check/entries.ts";
 import { checkTurns } from "../check/turns.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
-import type { Home } from "../home.ts";
+import { type Home, namesInHome } from "../home.ts";
 import { listSessions } from "../list.ts";
 import {
   isBlobName,
@@ -64,10 +64,7 @@ export async function collectGarbage(
 ): Promise<GarbageReport> {
   const removed: Garbage[] = [];
   const skipped: SkippedDirectory[] = [];
-  const names = orStorageError("list the sessions", home.sessions, () => {
-    return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions);
-  });
-  for (const name of names.sort()) {
+  for (const name of namesInHome(ports, home)) {
     if (!isSessionId(name) && !isHiddenName(name)) continue;
     try {
       removed.push(...await collectIn(ports, home, { name, dryRun }));
@@ -91,7 +88,7 @@ async function collectIn(
   if (looked.status === "refused") throw new RepriseError("session_damaged", `"${name}" ${looked.message}`);
   if (dryRun) {
     const { held } = await inspectLock(ports, paths);
-    if (held) throw inUse(name);
+    if (held) throw new RepriseError("session_locked", `"${name}" is in use`);
     return garbageIn(ports, paths, name);
   }
   const lock = await lockSession(ports, paths, { toFree: true });
@@ -123,10 +120,6 @@ function measureAgain(ports: Ports, paths: SessionPaths): void {
   } catch {
     return;
   }
-}
-
-function inUse(name: string): RepriseError {
-  return new RepriseError("session_locked", `"${name}" is in use`);
 }
 
 /** Removable files of one directory beside or among the sessions. No other process writes to it meanwhile. */

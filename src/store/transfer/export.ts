@@ -17,7 +17,7 @@ import {
 import { CHUNK_BYTES, chunksOf, readSafely } from "../read/safe_open.ts";
 import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
-import { isBlobName, type SessionPaths, sessionPaths, turnNumberOf } from "../layout.ts";
+import { isBlobName, pathsAt, type SessionPaths, sessionPaths, turnNumbers } from "../layout.ts";
 import { readSession } from "../read/session.ts";
 import { readTurnBytes } from "../read/turn_file.ts";
 import type { SessionWriter } from "../write/writer.ts";
@@ -141,7 +141,7 @@ function* linesOf(source: Source): Generator<Uint8Array> {
     const content = source.made.get(sha256);
     const stored = content === undefined ? chunksOf(source.ports, path) : [content];
     const chunks = changed ? redactedChunks(stored, source.known) : stored;
-    yield* contentLines(checked(source, { chunks, path, sha256 }), "base64");
+    yield* contentLines(checked(chunks, sha256, () => foreignContent(paths, path)), "base64");
   }
 }
 
@@ -179,17 +179,13 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
 
 /** Yields the chunks, and throws at their end if the content is wrong. */
 function* checked(
-  { paths }: Source,
-  { chunks, path, sha256 }: {
-    readonly chunks: Iterable<Uint8Array>;
-    readonly path: string;
-    readonly sha256: string;
-  },
+  chunks: Iterable<Uint8Array>,
+  sha256: string,
+  wrong: () => RepriseError,
 ): Generator<Uint8Array> {
   const hash = new GrowingSha256();
   yield* hash.appending(chunks);
-  if (hash.hex() === sha256) return;
-  throw foreignContent(paths, path);
+  if (hash.hex() !== sha256) throw wrong();
 }
 
 function* withEnd(lines: Iterable<Uint8Array>): Generator<Uint8Array> {
@@ -211,7 +207,7 @@ export interface StoredFile {
  * @throws {RepriseError} `session_damaged` for anything but files of ours; `storage_*`. Reading on throws the same.
  */
 export function snapshotSession(ports: Ports, { id, path }: SessionWriter): Iterable<StoredFile> {
-  const paths = sessionPaths(path.slice(0, path.lastIndexOf("/")), id);
+  const paths = pathsAt(path, id);
   const tried = `copy session "${id}"`;
   const read = (name: string): StoredFile[] => {
     const full = `${paths.root}/${name}`;
@@ -219,16 +215,13 @@ export function snapshotSession(ports: Ports, { id, path }: SessionWriter): Iter
     if (file.status === "refused") throw sessionDamaged(paths, full, file);
     return file.status === "missing" ? [] : [{ path: name, bytes: file.bytes }];
   };
-  const names = (directory: string, isOurs: (name: string) => boolean) =>
-    orStorageError(
-      tried,
-      directory,
-      () => ports.files.facts(directory) === null ? [] : ports.files.list(directory),
-    ).filter(isOurs).sort();
+  const { files } = ports;
+  const names = (directory: string) =>
+    orStorageError(tried, directory, () => files.facts(directory) === null ? [] : files.list(directory));
   const manifest = read("manifest.json");
   const rest = [
-    ...names(paths.turns, (name) => turnNumberOf(name) !== null).map((name) => `turns/${name}`),
-    ...names(paths.blobs, isBlobName).map((name) => `blobs/${name}`),
+    ...turnNumbers(names(paths.turns)).map((turn) => `turns/${turnFileName(turn)}`),
+    ...names(paths.blobs).filter(isBlobName).sort().map((name) => `blobs/${name}`),
   ];
   return {
     *[Symbol.iterator]() {

@@ -21,26 +21,25 @@ import {
   countOf,
   type ExportHeader,
   ExportReader,
+  type ExportSource,
   nextBlob,
   readContent,
   readExportHeader,
   readTurnFile,
 } from "./reader.ts";
 
-export interface SessionImport {
-  readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Name of the export, for messages. */
-  readonly name: string;
-  /** Check everything and write nothing. */
-  readonly dryRun: boolean;
-}
-
 /**
  * Restores a session from an export. It is durable when this returns; a failure leaves nothing.
  *
  * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
  */
-export async function importSession(ports: Ports, home: Home, options: SessionImport): Promise<{
+export async function importSession(ports: Ports, home: Home, { source, name, dryRun }: {
+  readonly source: ExportSource;
+  /** Name of the export, for messages. */
+  readonly name: string;
+  /** Check everything and write nothing. */
+  readonly dryRun: boolean;
+}): Promise<{
   readonly id: SessionId;
   readonly path: string;
   readonly turns: number;
@@ -48,33 +47,26 @@ export async function importSession(ports: Ports, home: Home, options: SessionIm
   /** The header's report of the redaction; absent without one. */
   readonly redacted?: JsonObject;
 }> {
-  const reader = new ExportReader(options.source);
+  const reader = new ExportReader(source);
   let staging: Staging | null = null;
   try {
     const header = await readExportHeader(reader, "import");
     const { root } = sessionPaths(home.sessions, header.id);
     if (ports.files.facts(root) !== null) throw exists(header.id, root);
-    if (!options.dryRun) {
+    if (!dryRun) {
       openHome(ports, home.path, { create: true });
       staging = await Staging.open(ports, home, header.id);
     }
-    const read = await readFiles(reader, { header, staging });
-    const path = await staging?.publish(read.manifest) ?? root;
-    const redacted = header.line.redacted as JsonObject | undefined;
-    return {
-      id: header.id,
-      path,
-      turns: header.turns,
-      blobs: read.blobs,
-      ...(redacted === undefined ? {} : { redacted }),
-    };
+    const { manifest, blobs } = await readFiles(reader, header, staging);
+    const path = await staging?.publish(manifest) ?? root;
+    const { id, turns, line } = header;
+    const redacted = line.redacted as JsonObject | undefined;
+    return { id, path, turns, blobs, ...(redacted === undefined ? {} : { redacted }) };
   } catch (error) {
     staging?.discard();
-    if (error instanceof BadExport) {
-      throw badExport("import", { name: options.name, line: reader.number, cause: error });
-    }
+    if (error instanceof BadExport) throw badExport("import", { name, line: reader.number, cause: error });
     if (error instanceof TypeError) throw error;
-    throw storageError(error, `import "${options.name}"`, home.sessions);
+    throw storageError(error, `import "${name}"`, home.sessions);
   } finally {
     await reader.close();
   }
@@ -88,33 +80,25 @@ function exists(id: SessionId, root: string): RepriseError {
   });
 }
 
-interface Place {
-  readonly header: ExportHeader;
-  readonly staging: Staging | null;
-}
-
 /** Reads all files up to the end line. They must be in order: turns by number, then blobs by name. */
 async function readFiles(
   reader: ExportReader,
-  { header, staging }: Place,
+  header: ExportHeader,
+  staging: Staging | null,
 ): Promise<{ readonly manifest: Manifest; readonly blobs: number }> {
   const turns = new ImportedTurns(header.id);
   let blobs = 0;
-  let lastBlob = "";
   for (let number = 1; number <= header.turns; number++) {
     const bytes = await readTurnFile(reader, number);
     turns.add(bytes);
     staging?.write(turnPath(staging.paths, number), bytes);
   }
-  for (;;) {
-    const next = await nextBlob(reader, lastBlob);
-    if (next === null) break;
-    const { line, name } = next;
+  for (let blob = await nextBlob(reader, ""); blob !== null; blob = await nextBlob(reader, blob.name)) {
+    const { line, name } = blob;
     turns.requireNamed(name, countOf(line, "bytes", { least: 0, most: MAX_BLOB_BYTES }));
     const file = staging?.newFile(blobPath(staging.paths, name)) ?? null;
     const take = (piece: Uint8Array) => file?.write(piece);
     await filling(file, () => readContent(reader, line, { most: MAX_BLOB_BYTES, take }));
-    lastBlob = name;
     blobs++;
   }
   const manifest = turns.finish();
@@ -161,7 +145,11 @@ class ImportedTurns {
   add(bytes: Uint8Array): void {
     const number = this.#validator.end.turn + 1;
     const parsed = parseTurn(bytes);
-    if (parsed.status === "newer") throw turnTooNew(number, parsed.message);
+    if (parsed.status === "newer") {
+      throw new RepriseError("format_too_new", `Cannot import: turn ${number} ${parsed.message}`, {
+        hint: "Use a newer version of reprise",
+      });
+    }
     if (parsed.status === "damaged") throw bad(number, parsed.message);
     const { turn } = parsed;
     const breach = this.#validator.check(turn).find(({ severity }) => severity === "error");
@@ -203,10 +191,4 @@ class ImportedTurns {
 
 function bad(number: number, message: string): BadExport {
   return new BadExport(`ends turn ${number}, which ${message}`);
-}
-
-function turnTooNew(number: number, found: string): RepriseError {
-  return new RepriseError("format_too_new", `Cannot import: turn ${number} ${found}`, {
-    hint: "Use a newer version of reprise",
-  });
 }
