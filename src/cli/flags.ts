@@ -22,9 +22,7 @@ export const COMMON_FLAGS = {
   json: toggle(
     "--json",
     "print JSON: one document, or JSON Lines while a verb works",
-    {
-      step: false,
-    },
+    { step: false },
   ),
   quiet: toggle("--quiet", "no notices on stderr", { step: false }),
   color: negated("--no-color", "no colour", { step: false }),
@@ -41,9 +39,7 @@ export type CommonFlags = FlagsOf<typeof COMMON_FLAGS>;
 export const BLOBS = negated(
   "--no-blobs",
   "with --json: print length and sha256 instead of encrypted content",
-  {
-    step: false,
-  },
+  { step: false },
 );
 
 /** The flags that select the endpoint of the next request and shape the request. */

@@ -1,5 +1,5 @@
 /** Commands in hints, fitted to the call that they answer. */
-import { RepriseError } from "../domain/errors.ts";
+import type { RepriseError } from "../domain/errors.ts";
 import { commandLine } from "../tools/permission/shell_words.ts";
 
 /** A hint whose commands have the home of the call. */
@@ -22,7 +22,6 @@ export function homeIn(args: readonly string[]): string | undefined {
 
 /** An error whose hint has the home of the call. */
 export function errorAtHome(error: RepriseError, home: string | undefined): RepriseError {
-  const { code, message, hint, details, cause } = error;
-  if (home === undefined || hint === undefined) return error;
-  return new RepriseError(code, message, { hint: hintAtHome(hint, home), details, cause });
+  const { hint } = error;
+  return home === undefined || hint === undefined ? error : error.withHint(hintAtHome(hint, home));
 }

@@ -67,15 +67,15 @@ export class Progress {
   }
 }
 
+/** Passes the chunks on, and reports the bytes so far with `verb` before them. */
 export async function* countedChunks(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   progress: Progress,
   verb: string,
 ): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
+  const count = byteCounter(progress, verb);
   for await (const chunk of chunks) {
-    bytes += chunk.length;
-    progress.step(() => `${verb} ${size(bytes)}`);
+    count(chunk);
     yield chunk;
   }
   progress.end();
@@ -87,13 +87,20 @@ export function* countedChunksSync(
   progress: Progress,
   verb: string,
 ): Generator<Uint8Array> {
-  let bytes = 0;
+  const count = byteCounter(progress, verb);
   for (const chunk of chunks) {
-    bytes += chunk.length;
-    progress.step(() => `${verb} ${size(bytes)}`);
+    count(chunk);
     yield chunk;
   }
   progress.end();
+}
+
+function byteCounter(progress: Progress, verb: string): (chunk: Uint8Array) => void {
+  let bytes = 0;
+  return ({ length }) => {
+    bytes += length;
+    progress.step(() => `${verb} ${(bytes / 1e6).toFixed(1)} MB`);
+  };
 }
 
 /** The same ports; each file that is looked at is a step of `progress`. */
@@ -110,8 +117,4 @@ export function reportingFiles<P extends Ports>(ports: P, progress: Progress, te
 export function duration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
-function size(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
 }

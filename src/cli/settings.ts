@@ -112,9 +112,7 @@ export function homeSetting(
     throw new RepriseError(
       "usage",
       "Cannot tell where sessions live: neither HOME nor XDG_DATA_HOME is set",
-      {
-        hint: "Set REPRISE_HOME or give --home DIR",
-      },
+      { hint: "Set REPRISE_HOME or give --home DIR" },
     );
   }
   return { value: `${data}/reprise`, source: "default" };

@@ -156,12 +156,7 @@ export function withHelp(error: RepriseError, args: readonly string[], verbs: Ve
   if (forgotten === null && /\breprise [a-z]/.test(hint)) return error;
   const next = OF_SURROUNDINGS.has(error.exitCode) ? 'See "reprise doctor"' : helpHint(args, named);
   const joint = hint === "" ? "" : hint.endsWith("?") ? " " : ". ";
-  const better = forgotten ?? `${hint}${joint}${next}`;
-  return new RepriseError(error.code, error.message, {
-    hint: better,
-    details: error.details,
-    cause: error.cause,
-  });
+  return error.withHint(forgotten ?? `${hint}${joint}${next}`);
 }
 
 /** Names the help that answers a wrong call. */

@@ -135,6 +135,12 @@ export class RepriseError extends Error {
     this.details = options.details ?? {};
   }
 
+  /** The same error with another hint. */
+  withHint(hint: string): RepriseError {
+    const { code, message, details, cause } = this;
+    return new RepriseError(code, message, { hint, details, cause });
+  }
+
   get exitCode(): ExitCode {
     return EXIT_CODE_OF[this.code];
   }

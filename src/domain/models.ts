@@ -4,9 +4,7 @@
  */
 
 /** Facts about the models of one family. */
-export interface ModelFacts {
-  /** Reasoning may be reusable within a family, never across (protocol §4.3). */
-  readonly family: string;
+interface ModelFacts {
   /** Input and output tokens together, where known. */
   readonly contextTokens?: number;
   /** The most output tokens that one request may ask for, if that is less than our default. */
@@ -19,54 +17,57 @@ export interface ModelFacts {
   readonly prefixBound?: true;
 }
 
-/** Facts by prefix of the model's name; the longest prefix that fits counts. */
+/** Facts by family, the beginning of a model's name; the longest one that fits counts. */
 const MODELS: Readonly<Record<string, ModelFacts>> = {
-  "gpt-5.6": { family: "gpt-5.6" },
-  "gpt-5.5": { family: "gpt-5.5" },
-  "gpt-5.4": { family: "gpt-5.4" },
-  "gpt-5.3": { family: "gpt-5.3" },
-  "gpt-5.2": { family: "gpt-5.2", contextTokens: 400_000 },
-  "gpt-5.1": { family: "gpt-5.1", contextTokens: 400_000 },
-  "gpt-5": { family: "gpt-5", contextTokens: 400_000 },
-  "gpt-6.1": { family: "gpt-6.1" },
-  "gpt-6": { family: "gpt-6" },
-  "o4": { family: "o4", contextTokens: 200_000 },
-  "o3": { family: "o3", contextTokens: 200_000 },
-  "o1": { family: "o1", contextTokens: 200_000 },
-  "codex-mini": { family: "codex-mini", contextTokens: 200_000 },
-  "gpt-oss": { family: "gpt-oss", contextTokens: 131_072 },
-  "claude-3": { family: "claude-3", contextTokens: 200_000, maxOutputTokens: 4096, thinking: "none" },
-  "claude-3-5": { family: "claude-3-5", contextTokens: 200_000, maxOutputTokens: 8192, thinking: "none" },
-  "claude-3-7": { family: "claude-3-7", contextTokens: 200_000, thinking: "budget" },
-  "claude-opus-4": { family: "claude-opus-4", contextTokens: 200_000, thinking: "budget" },
-  "claude-sonnet-4": { family: "claude-sonnet-4", contextTokens: 200_000, thinking: "budget" },
-  "claude-haiku-4": { family: "claude-haiku-4", contextTokens: 200_000, thinking: "budget" },
-  "claude-opus-4-6": { family: "claude-opus-4-6", thinking: "adaptive" },
-  "claude-opus-4-7": { family: "claude-opus-4-7", thinking: "adaptive" },
-  "claude-opus-4-8": { family: "claude-opus-4-8", thinking: "adaptive" },
-  "claude-sonnet-4-6": { family: "claude-sonnet-4-6", thinking: "adaptive" },
-  "claude-mythos": { family: "claude-mythos", thinking: "adaptive" },
-  "claude-sonnet-5": { family: "claude-sonnet-5", thinking: "adaptive" },
-  "claude-haiku-5": { family: "claude-haiku-5", thinking: "adaptive" },
-  "claude-opus-5": { family: "claude-opus-5", thinking: "adaptive" },
-  "claude-opus-5-5": { family: "claude-opus-5-5", thinking: "adaptive", prefixBound: true },
-  "claude-fable-5": { family: "claude-fable-5", thinking: "adaptive" },
-  "claude-fable-5-1": { family: "claude-fable-5-1", thinking: "adaptive", prefixBound: true },
+  "gpt-5.6": {},
+  "gpt-5.5": {},
+  "gpt-5.4": {},
+  "gpt-5.3": {},
+  "gpt-5.2": { contextTokens: 400_000 },
+  "gpt-5.1": { contextTokens: 400_000 },
+  "gpt-5": { contextTokens: 400_000 },
+  "gpt-6.1": {},
+  "gpt-6": {},
+  "o4": { contextTokens: 200_000 },
+  "o3": { contextTokens: 200_000 },
+  "o1": { contextTokens: 200_000 },
+  "codex-mini": { contextTokens: 200_000 },
+  "gpt-oss": { contextTokens: 131_072 },
+  "claude-3": { contextTokens: 200_000, maxOutputTokens: 4096, thinking: "none" },
+  "claude-3-5": { contextTokens: 200_000, maxOutputTokens: 8192, thinking: "none" },
+  "claude-3-7": { contextTokens: 200_000, thinking: "budget" },
+  "claude-opus-4": { contextTokens: 200_000, thinking: "budget" },
+  "claude-sonnet-4": { contextTokens: 200_000, thinking: "budget" },
+  "claude-haiku-4": { contextTokens: 200_000, thinking: "budget" },
+  "claude-opus-4-6": { thinking: "adaptive" },
+  "claude-opus-4-7": { thinking: "adaptive" },
+  "claude-opus-4-8": { thinking: "adaptive" },
+  "claude-sonnet-4-6": { thinking: "adaptive" },
+  "claude-mythos": { thinking: "adaptive" },
+  "claude-sonnet-5": { thinking: "adaptive" },
+  "claude-haiku-5": { thinking: "adaptive" },
+  "claude-opus-5": { thinking: "adaptive" },
+  "claude-opus-5-5": { thinking: "adaptive", prefixBound: true },
+  "claude-fable-5": { thinking: "adaptive" },
+  "claude-fable-5-1": { thinking: "adaptive", prefixBound: true },
 };
 
 /** Facts about a model, or `null` if it is not in the table. */
 export function modelFacts(model: string): ModelFacts | null {
+  return MODELS[familyOf(model) ?? ""] ?? null;
+}
+
+/**
+ * The family of a model, or `null` if it is not in the table: then only the same name fits. Reasoning may be reusable within
+ * a family, never across (protocol §4.3).
+ */
+export function familyOf(model: string): string | null {
   const name = model.toLowerCase();
-  let best = "";
+  let best: string | null = null;
   for (const prefix of Object.keys(MODELS)) {
     const next = name.charAt(prefix.length);
     if (!name.startsWith(prefix) || (next !== "" && next !== "-")) continue;
-    if (prefix.length > best.length) best = prefix;
+    if (prefix.length > (best?.length ?? 0)) best = prefix;
   }
-  return MODELS[best] ?? null;
-}
-
-/** The family of a model, or `null` if it is not in the table: then only the same name fits. */
-export function familyOf(model: string): string | null {
-  return modelFacts(model)?.family ?? null;
+  return best;
 }

@@ -135,9 +135,7 @@ function readProfile(ports: Ports): Section {
     throw new RepriseError(
       "bad_remote",
       `Cannot use the remote: there is no profile ${JSON.stringify(asked)}`,
-      {
-        hint: "Set AWS_PROFILE to a profile in the credentials or config file of AWS",
-      },
+      { hint: "Set AWS_PROFILE to a profile in the credentials or config file of AWS" },
     );
   }
   return { ...config, ...credentials };

@@ -224,7 +224,7 @@ export function withSessionHint(
   const session = { writer, resumeFlags: small === -1 ? resumeFlags : resumeFlags.toSpliced(small, 2) };
   if (error === null || error.details.item !== undefined) return error;
   if (error.code === "context_overflow") {
-    return withHint(error, `Shorten the history, then continue the run: reprise compact ${id}`);
+    return error.withHint(`Shorten the history, then continue the run: reprise compact ${id}`);
   }
   const command = state === "diverged"
     ? `reprise fsck ${id}`
@@ -232,9 +232,9 @@ export function withSessionHint(
     ? `${continueCommand(session)} "…"`
     : continueCommand(session);
   const hint = (error.hint ?? "").replaceAll("reprise run -c", command).replaceAll("@last", id);
-  if (/\breprise [a-z]/.test(hint)) return withHint(error, hint);
+  if (/\breprise [a-z]/.test(hint)) return error.withHint(hint);
   const next = state === "diverged" ? "Check the session" : "Continue with";
-  return withHint(error, `${hint === "" ? "" : `${hint}. `}${next}: ${command}`);
+  return error.withHint(`${hint === "" ? "" : `${hint}. `}${next}: ${command}`);
 }
 
 /** Adds the command that allows the denied calls to the error of `--fail-on-denied`; returns any other error unchanged. */
@@ -247,20 +247,15 @@ export function withAllowHint(
   const values = [...new Set(denied.flatMap(({ allow }) => allow ?? []))];
   if (values.length === 0) return error;
   const flags = values.flatMap((value) => ["--allow", value]);
-  return withHint(error, `Allow what is needed, and continue the run: ${continueCommand(session, ...flags)}`);
+  return error.withHint(`Allow what is needed, and continue the run: ${continueCommand(session, ...flags)}`);
 }
 
 /** Adds `explain` and `--replay none` to the error of a refusal that no retry resolved. */
 export function withReplayHint(error: RepriseError, session: ContinuedSession): RepriseError {
-  return withHint(
-    error,
+  return error.withHint(
     `See what was sent with "reprise explain ${session.writer.id}"; ` +
       `to send no earlier reasoning: ${continueCommand(session, "--replay", "none")}`,
   );
-}
-
-function withHint({ code, message, details, cause }: RepriseError, hint: string): RepriseError {
-  return new RepriseError(code, message, { hint, details, cause });
 }
 
 function overBudget(message: string, advice = "Each run has budgets of its own"): Outcome {

@@ -8,9 +8,7 @@ const REPAIR_FLAGS = {
   liftQuarantine: toggle(
     "--lift-quarantine",
     "do not repair files, but let later requests send refused reasoning items again",
-    {
-      conflicts: ["all"],
-    },
+    { conflicts: ["all"] },
   ),
   remote: again(REMOTE, "take intact copies from S3, and put them there too: s3://BUCKET/PREFIX"),
   wait: WAIT,

@@ -19,9 +19,7 @@ const RM_FLAGS = {
   unused: toggle(
     "--unused",
     "blobs that no turn names, and leftovers of killed processes, instead of sessions",
-    {
-      conflicts: ["remote"],
-    },
+    { conflicts: ["remote"] },
   ),
   remote: again(ON_REMOTE, `delete the sessions ${ON_REMOTE.about}`),
   timeout: REMOTE_TIMEOUT,

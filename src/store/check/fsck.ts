@@ -4,7 +4,7 @@ import type { Ports } from "../../domain/ports.ts";
 import type { ByteTotals } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
 import { countsBlobs, inspectBlob, MISSING_BLOB } from "../blobs.ts";
-import { noSuchSession, orStorageError, storageError } from "../fs_errors.ts";
+import { noSuchSession, orStorageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
@@ -75,9 +75,7 @@ async function checkAll(ports: Ports, paths: SessionPaths, tried: string): Promi
     () => checkEntry(check, { path: paths.root, role: "directory" }),
   );
   if (root.status !== "ok") return { id, findings, turns: 0, in_use: false };
-  const { held } = await inspectLock(ports, paths).catch((error) => {
-    throw storageError(error, tried, paths.lock);
-  });
+  const { held } = await inspectLock(ports, paths);
   const turns = orStorageError(tried, paths.root, () => checkSession(check, held));
   return { id, findings, turns, in_use: held };
 }

@@ -326,9 +326,7 @@ export function parseCandidate(validator: HistoryValidator, bytes: Uint8Array, t
     throw new RepriseError(
       "storage_failed",
       `Cannot ${tried}: it nests deeper than ${MAX_JSON_DEPTH} levels`,
-      {
-        hint: "Ask for an answer with a flatter structure",
-      },
+      { hint: "Ask for an answer with a flatter structure" },
     );
   }
   if (parsed.status !== "ok") throw new TypeError(`Cannot ${tried}: it ${parsed.message}`);

@@ -24,13 +24,8 @@ import {
 } from "../write/publish.ts";
 import { type IntactCopies, planRepair, type RepairPlan, type TurnPlacement } from "./plan.ts";
 
-export type { LostBlob } from "./plan.ts";
-export { planRepair, type RepairPlan } from "./plan.ts";
-
-export interface RepairOptions {
+interface RepairOptions {
   readonly id: SessionId;
-  /** Milliseconds to wait for the lock. */
-  readonly waitMs: number;
   readonly copies?: IntactCopies | undefined;
 }
 
@@ -43,7 +38,7 @@ export interface RepairOptions {
 export async function previewRepair(
   ports: Ports,
   home: Home,
-  { id, copies }: Pick<RepairOptions, "id" | "copies">,
+  { id, copies }: RepairOptions,
 ): Promise<RepairPlan> {
   const paths = sessionPaths(home.sessions, id);
   const tried = `repair session "${id}"`;
@@ -63,7 +58,7 @@ export async function previewRepair(
 export async function repairSession(
   ports: Ports,
   home: Home,
-  { id, waitMs, copies }: RepairOptions,
+  { id, copies, waitMs }: RepairOptions & { readonly waitMs: number },
 ): Promise<RepairPlan> {
   const paths = sessionPaths(home.sessions, id);
   const tried = `repair session "${id}"`;

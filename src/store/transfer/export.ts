@@ -152,9 +152,7 @@ function turnBytes({ ports, paths }: Source, turn: Turn): Uint8Array {
   throw new RepriseError(
     "session_diverged",
     `Cannot export session "${paths.id}": turn ${turn.turn} was replaced meanwhile`,
-    {
-      hint: "Export it again",
-    },
+    { hint: "Export it again" },
   );
 }
 

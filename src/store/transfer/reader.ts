@@ -67,9 +67,7 @@ export async function readExportHeader(
     throw new RepriseError(
       "format_too_new",
       `Cannot ${does} the export: its format is "reprise.export/${version}"`,
-      {
-        hint: "Use a newer version of reprise",
-      },
+      { hint: "Use a newer version of reprise" },
     );
   }
   const id = stringMember(line, "session") ?? "";
