@@ -6,7 +6,7 @@ import { type ContextValue, NAMED_RULES, type NamedRule } from "../../fixture/ma
 import { gitValue, NO_REPOSITORY } from "../../fixture/match/rules/git_forms.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { isAbsolutePath } from "../../fixture/match/rules/value_forms.ts";
-import { parentOf } from "../../store/home.ts";
+import { parentOf } from "../../store/layout.ts";
 
 /** Time zone of this process without a variable, which takes long to find. */
 let ownZone: string | null = null;
