@@ -46,7 +46,7 @@ export const FAULT_MUTANTS: readonly Mutant[] = [
     promise: "rules.md: in arguments of a document is no earlier text that is equal",
   },
   {
-    ...{ file: `${FAULTS}/place_check.ts`, area: places },
+    ...{ file: `${FAULTS}/test_faults.ts`, area: places },
     text: "exchanges === null && !isPlaceOfMeaning(fault)",
     replacement: "exchanges === null",
     promise: "rules.md: a part that no recorded answer has is exit code 2",
