@@ -1,4 +1,5 @@
 /** Text of a server inside a message of ours: one line, short, without escapes and without keys. */
+import type * as z from "zod";
 import {
   AFTER_ESCAPE,
   boundedRepeats,
@@ -31,6 +32,12 @@ export function excerptOf(body: string): string {
 /** A short word of a server in quotes. */
 export function quoted(word: string): string {
   return JSON.stringify(cut(clean(word.slice(0, LOOK_LENGTH)), EXCERPT_LENGTH));
+}
+
+/** The first mismatch of `value` with `schema`, as `path: problem`; `undefined` if it matches. */
+export function mismatchOf(schema: z.ZodType, value: unknown): string | undefined {
+  const issue = schema.safeParse(value).error?.issues[0];
+  return issue === undefined ? undefined : `${issue.path.join(".") || "value"}: ${issue.message}`;
 }
 
 function clean(text: string): string {

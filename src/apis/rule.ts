@@ -1,5 +1,6 @@
 /** Rules on requests with their sources, for the checkers of all APIs. */
 import { isJsonObject, type JsonObject, type JsonValue, namesOf } from "../domain/json.ts";
+import { words } from "../domain/text.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
 
 /** Sets of rules for requests, by provider. */
@@ -167,6 +168,26 @@ export function* validate<Request, Name extends string>(
   const request = parse(body);
   yield (yield* isWellFormedBody(body)) ? [] : [malformed];
   for (const validator of inOrder) yield [...validator(request)];
+}
+
+/** Members of one kind of object. */
+export interface Members {
+  readonly required: readonly string[];
+  readonly all: readonly string[];
+}
+
+/** Reads names with white space between them; a member that may be absent ends with `?`: `name input_schema type?`. */
+export function members(list: string): Members {
+  const names = list === "" ? [] : words(list);
+  return {
+    required: names.filter((name) => !name.endsWith("?")),
+    all: names.map((name) => name.replace(/\?$/, "")),
+  };
+}
+
+/** Tables of {@linkcode members} by type. */
+export function membersByType(table: Readonly<Record<string, string>>): ReadonlyMap<string, Members> {
+  return new Map(Object.entries(table).map(([type, list]) => [type, members(list)]));
 }
 
 /** True for a member that is there and not `null`. */

@@ -123,7 +123,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     area: ["doors/wire"],
   },
   {
-    file: "src/compaction/cut.ts",
+    file: "src/compaction/plan.ts",
     text: "groups.find(({ call, result }) => call <= last && last < result)",
     replacement: "groups.find(({ call, result }) => call < last && last < result)",
     promise: "keep.md: a cut is never between a call and its result",

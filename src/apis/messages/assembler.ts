@@ -14,10 +14,9 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import { brokenFailure, classifyErrorEvent, cutFailure, damagedFailure } from "../failure.ts";
-import { quoted } from "../message.ts";
+import { mismatchOf, quoted } from "../message.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
 import type { DeltaEvent, ItemEndEvent, ItemEvent, ResponseEvent, StreamEvent } from "../stream.ts";
-import { mismatchOf } from "../wire.ts";
 import { type DeltaEffect, isBlock, OpenBlock } from "./blocks.ts";
 import { readMessagesEvent } from "./stream.ts";
 
@@ -242,7 +241,7 @@ export class MessagesAssembler implements Assembler {
     return this.#finish({ status: "failed", failure });
   }
 
-  #judge(schema: Parameters<typeof mismatchOf>[0], value: JsonObject): void {
+  #judge(schema: z.ZodType, value: JsonObject): void {
     const mismatch = mismatchOf(schema, value);
     if (mismatch !== undefined) {
       this.#notices.add(`An event of the message has an unknown shape at ${quoted(mismatch)}`);

@@ -5,8 +5,7 @@
 import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { NamedEntry, RequestRefusal } from "../api.ts";
-import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
-import { refusedCalls } from "../refused_calls.ts";
+import { guessedRefusal, isBarred, itemRefusal, refusedCalls } from "../refusal.ts";
 import { entryAt, layoutOf, type SentBlock } from "./layout.ts";
 import { canOmitFromBlock } from "./render.ts";
 

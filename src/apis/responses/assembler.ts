@@ -17,12 +17,10 @@ import {
 } from "../../domain/json.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
 import { brokenFailure, classifyErrorEvent, cutFailure, damagedFailure, ownFailure } from "../failure.ts";
-import { quoted } from "../message.ts";
+import { mismatchOf, quoted } from "../message.ts";
 import type { EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
-import { errorSchema, mismatchOf } from "../wire.ts";
-import { DeltaReader, SPARE_EVENTS } from "./deltas.ts";
+import { DeltaReader, readPlainDelta, SPARE_EVENTS, TEXT_DELTA } from "./deltas.ts";
 import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
-import { readPlainDelta, TEXT_DELTA } from "./plain_delta.ts";
 import { readResponsesEvent, statusOf } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
@@ -369,6 +367,17 @@ function isUsual(response: JsonObject): boolean {
     output.every(isItem) && isJsonObject(usage) &&
     [error, details, transformations].every((member) => member === null || member === undefined);
 }
+
+/** An error in bodies, `error` events and failed responses (protocol §3.5, §6.1). */
+const errorSchema = z.lazy(() =>
+  z.looseObject({
+    message: z.string().nullish(),
+    type: z.string().nullish(),
+    /** OpenRouter puts the HTTP status here, as a number. */
+    code: z.union([z.string(), z.number()]).nullish(),
+    param: z.string().nullish(),
+  })
+);
 
 /** The response of `response.completed`, `.incomplete` and `.failed`: the members that a client reads (§5). */
 const finalResponseSchema = z.lazy(() =>

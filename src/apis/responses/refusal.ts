@@ -7,8 +7,7 @@ import { hasObjectArguments } from "../../domain/item.ts";
 import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { NamedEntry, RequestRefusal } from "../api.ts";
-import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
-import { refusedCalls } from "../refused_calls.ts";
+import { guessedRefusal, isBarred, itemRefusal, refusedCalls } from "../refusal.ts";
 import { canOmitFromItem } from "./items.ts";
 
 const INDEX_PARAM = /^input\[(\d{1,9})\]/;

@@ -6,8 +6,7 @@ import {
   objectsIn,
   stringMember,
 } from "../../../domain/json.ts";
-import type { Members } from "../../members.ts";
-import { isPresent } from "../../rule.ts";
+import { isPresent, type Members } from "../../rule.ts";
 import {
   BETA_FIELDS,
   BLOCKS,

@@ -1,6 +1,6 @@
 /** The blocks, tools and fields of the Messages API (protocol §9, §10). */
 import { words } from "../../../domain/text.ts";
-import { members, membersByType } from "../../members.ts";
+import { members, membersByType } from "../../rule.ts";
 
 /** The role that may send a block. */
 export type BlockRole = "user" | "assistant" | "both";

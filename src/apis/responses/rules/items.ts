@@ -1,8 +1,7 @@
 /** The input items of the Responses API, and the fields of each (protocol §2.1, §2.3). */
 import { words } from "../../../domain/text.ts";
-import { membersByType } from "../../members.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import type { RuleSet } from "../../rule.ts";
+import { membersByType, type RuleSet } from "../../rule.ts";
 import type { KnownBlobs } from "./known_items.ts";
 
 /** An input item with its place and its type; a message may leave `type` out. */
