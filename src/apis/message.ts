@@ -7,7 +7,7 @@ import {
   SECRET_PATTERNS,
   type SecretPattern,
 } from "../domain/secret_patterns.ts";
-import { headOf } from "../domain/text.ts";
+import { cutText } from "../domain/text.ts";
 
 const MESSAGE_LENGTH = 600;
 const EXCERPT_LENGTH = 160;
@@ -20,18 +20,18 @@ const OTHER_KEY = anyOf(`(?:\\b|${AFTER_ESCAPE})`, patternsOf("api_key", "jwt"))
 
 /** A server's sentence without line ends, control characters, keys and final full stop, cut to 600 characters. */
 export function oneLine(text: string): string {
-  return cut(clean(text.slice(0, LOOK_LENGTH)), MESSAGE_LENGTH).replace(/\.$/, "");
+  return cutText(clean(text.slice(0, LOOK_LENGTH)), MESSAGE_LENGTH).replace(/\.$/, "");
 }
 
 /** Quotes the start of a body of an unexpected type: HTML without its tags, at most 160 characters. */
 export function excerptOf(body: string): string {
   const text = clean(body.slice(0, LOOK_LENGTH).replace(/<[^<>]*>/g, " "));
-  return text === "" ? "an empty body" : JSON.stringify(cut(text, EXCERPT_LENGTH));
+  return text === "" ? "an empty body" : JSON.stringify(cutText(text, EXCERPT_LENGTH));
 }
 
 /** A short word of a server in quotes. */
 export function quoted(word: string): string {
-  return JSON.stringify(cut(clean(word.slice(0, LOOK_LENGTH)), EXCERPT_LENGTH));
+  return JSON.stringify(cutText(clean(word.slice(0, LOOK_LENGTH)), EXCERPT_LENGTH));
 }
 
 /** The first mismatch of `value` with `schema`, as `path: problem`; `undefined` if it matches. */
@@ -47,10 +47,6 @@ function clean(text: string): string {
     .replace(REPEATED_KEY, shortKey)
     .replace(/\bBearer \S+/gi, "Bearer …")
     .replace(OTHER_KEY, shortKey);
-}
-
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${headOf(text, length)}…`;
 }
 
 function anyOf(start: string, rows: readonly SecretPattern[]): RegExp {

@@ -44,6 +44,12 @@ export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+/** All strings in a value, at any depth. */
+export function stringsIn(value: JsonValue | undefined): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
+
 /** Parses a JSON object; `null` if the text is another JSON value, or not JSON. */
 export function parsedObject(text: string): JsonObject | null {
   try {

@@ -5,6 +5,11 @@ export function headOf(text: string, length: number): string {
   return text.slice(0, Math.max(0, cut));
 }
 
+/** The text; if it has more than `length` UTF-16 units, only its head of that length, and an ellipsis. */
+export function cutText(text: string, length: number): string {
+  return text.length <= length ? text : `${headOf(text, length).toWellFormed()}…`;
+}
+
 /** The longest suffix of `text` of at most `length` UTF-16 units that does not split a character. */
 export function tailOf(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -2,7 +2,7 @@
 import type { Schema, SchemaDraft } from "@cfworker/json-schema";
 import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
-import { headOf } from "../domain/text.ts";
+import { cutText } from "../domain/text.ts";
 
 /** Returns the errors of an answer, one line each; none if it fits. */
 export type AnswerCheck = (answer: string) => readonly string[];
@@ -77,7 +77,7 @@ function linesOf(
   const exact = found.filter(({ keyword }) => !ENCLOSING.has(keyword));
   const lines = (exact.length === 0 ? found : exact).map(({ instanceLocation, error }) => {
     const line = `${instanceLocation}: ${error}`.replace(/\s+/g, " ").replace(/\.$/, "").toWellFormed();
-    return line.length <= MAX_ERROR_LENGTH ? line : `${headOf(line, MAX_ERROR_LENGTH)}…`;
+    return cutText(line, MAX_ERROR_LENGTH);
   });
   const more = lines.length - MAX_ERRORS;
   return more <= 0 ? lines : [...lines.slice(0, MAX_ERRORS), `and ${more} more`];

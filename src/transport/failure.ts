@@ -1,7 +1,7 @@
 /** Failures of an exchange as errors: refusals of the API, connection errors, silence. No message quotes a header. */
 import { type ApiFailure, type ErrorCode, RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
-import { headOf } from "../domain/text.ts";
+import { cutText } from "../domain/text.ts";
 import { AUTHORITY_VARIABLES } from "./authorities.ts";
 import { proxyFor } from "./proxy.ts";
 
@@ -199,7 +199,7 @@ function textOf(error: unknown): string {
 
 function shortened(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Z}]+/gu, " ").trim();
-  return JSON.stringify(line.length > 200 ? `${headOf(line, 200)}…` : line);
+  return JSON.stringify(cutText(line, 200));
 }
 
 /** Error for a server that ended the connection before its answer. */

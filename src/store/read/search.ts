@@ -13,6 +13,7 @@ import {
   objectMember,
   plainText,
   stringMember,
+  stringsIn,
 } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
@@ -183,12 +184,6 @@ function textsIn(value: JsonValue | undefined, name: string): string[] {
   if (Array.isArray(value)) return (value as readonly JsonValue[]).flatMap((each) => textsIn(each, name));
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([member, each]) => NO_TEXT.has(member) ? [] : textsIn(each, member));
-}
-
-/** All strings in a value, whatever their names. */
-function stringsIn(value: JsonValue | undefined): string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
 }
 
 function parsed(text: string): JsonValue {
