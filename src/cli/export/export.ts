@@ -86,10 +86,10 @@ export async function exportVerb(
 
 /** The scrubber for secrets of the environment, as in recordings. */
 async function environmentSecrets(): Promise<ValueRedactor | null> {
-  const { createScrubber } = await import("../../fixture/secrets/scrubber.ts");
+  const { Scrubber } = await import("../../fixture/secrets/scrubber.ts");
   const { values } = secretEnvironment();
   // Marks of texts that only look like secrets say so.
-  return values.length === 0 ? null : createScrubber({ values, shapes: false });
+  return values.length === 0 ? null : new Scrubber({ values, shapes: false });
 }
 
 function sizeOf({ chunks }: SessionExport): number {

@@ -1,7 +1,7 @@
 /** Requests of a call compared with those of its fixture. Only calls with `--fixture` load this module. */
 import type { MatchMode } from "../../fixture/match/modes.ts";
 import type { Fixture } from "../../fixture/read.ts";
-import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplaySend, type ReportingSend } from "../../fixture/serve/replay_send.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -28,6 +28,6 @@ export function comparedSend(
     match,
     candidates: () => machineValues({ ...ports, workingDirectory: () => root }, { began: fixture.created }),
     clock: ports.clock,
-    scrubber: createScrubber({ values }),
+    scrubber: new Scrubber({ values }),
   });
 }

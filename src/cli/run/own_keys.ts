@@ -5,7 +5,7 @@
 import type { ApiKey } from "../../apis/api.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { ValueScan } from "../../fixture/secrets/scan.ts";
-import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KeyFinder } from "../../run/tool_keys.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 
@@ -20,7 +20,7 @@ export interface KeyHolders {
 
 export async function ownKeys({ ports, key, hasRemote, notSecret = [] }: KeyHolders): Promise<KeyFinder> {
   const { values } = secretEnvironment(notSecret);
-  const scrubber = createScrubber({ values, shapes: false });
+  const scrubber = new Scrubber({ values, shapes: false });
   if (key !== null) scrubber.learn("the API key", key.value);
   if (hasRemote) {
     const { readS3Settings } = await import("../../remote/credentials.ts");

@@ -14,7 +14,7 @@ import { secretLeft, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
 import type { ExchangeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
 import { scanForValues } from "../../fixture/secrets/scan.ts";
-import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
+import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { createRecordingSend, recordedSocket } from "../../fixture/session/recorded_clients.ts";
 import {
@@ -232,7 +232,7 @@ function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {
 /** Removes the secrets of the environment and the run's key from a recording. */
 export function recordingScrubber(key: ApiKey | null, notSecret: readonly string[] | undefined): Scrubber {
   const { values } = secretEnvironment(notSecret);
-  const scrubber = createScrubber({ values });
+  const scrubber = new Scrubber({ values });
   if (key !== null) scrubber.learn("the API key", key.value);
   return scrubber;
 }

@@ -26,7 +26,7 @@ import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
 import { openPatiently } from "../../fixture/record/exchange_files.ts";
 import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
-import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { CreateReplayer } from "../../fixture/serve/suite.ts";
 import { cleanUpFolder } from "../../fixture/clean_up.ts";
 import { secretEnvironment } from "../secret_environment.ts";
@@ -276,7 +276,7 @@ async function begun(
     created: clock.now(),
     producer: `reprise ${VERSION}`,
     provider: flags.provider,
-    scrubber: createScrubber({
+    scrubber: new Scrubber({
       values: flags.token === undefined ? values : [...values, { name: "--token", value: flags.token }],
     }),
     notSecret: flags.notSecret,

@@ -4,7 +4,7 @@ import { requireUnambiguous } from "../../fixture/match/ambiguous_rules.ts";
 import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules.ts";
 import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
 import { createCures } from "../../fixture/match/cure.ts";
-import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
+import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import { Replayer } from "../../fixture/serve/replayer.ts";
 import { inSlices } from "../../fixture/steps.ts";
 import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
@@ -91,7 +91,7 @@ function scrubbers(): (notSecret: readonly string[]) => Scrubber {
   const known = new Map<string, Scrubber>();
   return (notSecret) => {
     const key = JSON.stringify(notSecret);
-    const scrubber = known.get(key) ?? createScrubber({ values: withOpen(values, notSecret) });
+    const scrubber = known.get(key) ?? new Scrubber({ values: withOpen(values, notSecret) });
     known.set(key, scrubber);
     return scrubber;
   };

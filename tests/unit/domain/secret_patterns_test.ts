@@ -5,13 +5,13 @@ import { redactText } from "../../../src/domain/redact.ts";
 import { SECRET_PATTERNS, type SecretPattern } from "../../../src/domain/secret_patterns.ts";
 import { EXAMPLES } from "./secret_examples.ts";
 import { secretValues } from "../../../src/fixture/secrets/secret_values.ts";
-import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
+import { Scrubber } from "../../../src/fixture/secrets/scrubber.ts";
 import { test } from "../../support/test.ts";
 import { textSize } from "../../support/scale.ts";
 
 const ROWS = SECRET_PATTERNS.map((row) => ({ kept: [], found: [], ...row, ...EXAMPLES[row.name] }));
 
-const scrubbed = (text: string) => createScrubber({ values: [] }).text(text);
+const scrubbed = (text: string) => new Scrubber({ values: [] }).text(text);
 
 /** The searches for shapes: each with its redacted text, and the rows that it looks for. */
 const SEARCHES: Readonly<
