@@ -29,8 +29,8 @@ export const MERGE_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/merge/conflict.ts",
-    text: 'if (readParts(reader, ["="], width) === null) return null;',
-    replacement: "",
+    text: 'conflict.section = "base"',
+    replacement: 'conflict.section = "ours"',
     promise: "fixtures.md: the markers may have a base",
     area: GIT,
   },
