@@ -82,19 +82,19 @@ export const FAULT_MUTANTS: readonly Mutant[] = [
     promise: "rules.md: hung_up before an answer",
   },
   {
-    ...{ file: `${SERVE}/faulty_answers.ts`, area: after },
+    ...{ file: `${SERVE}/after_fault.ts`, area: after },
     text: "stringsIn(members).every(",
     replacement: "stringsIn(members).some(",
     promise: "rules.md: only whole items of the broken answer resume it",
   },
   {
-    ...{ file: `${SERVE}/faulty_answers.ts`, area: after },
+    ...{ file: `${SERVE}/after_fault.ts`, area: after },
     text: "return event.whole || ended.has(event.place);",
     replacement: "return true;",
     promise: "rules.md: an item that did not arrive whole resumes nothing",
   },
   {
-    ...{ file: `${SERVE}/faulty_answers.ts`, area: after },
+    ...{ file: `${SERVE}/after_fault.ts`, area: after },
     text: 'role === undefined || role === "assistant"',
     replacement: "true",
     promise: "rules.md: what the user says resumes nothing",

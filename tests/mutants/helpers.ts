@@ -8,7 +8,7 @@ const MODES = ["doors/recordings/record_modes_test.ts"];
 /** See the module. */
 export const HELPER_MUTANTS: readonly Mutant[] = [
   {
-    file: "src/fixture/serve/faulty_answers.ts",
+    file: "src/fixture/serve/server.ts",
     text: "    replayer.markUsed(incoming);\n",
     replacement: "",
     promise: "rules.md: an exchange whose answer a fault replaced counts as used",
