@@ -89,7 +89,6 @@ export type RequestRefusal =
   /** An unknown part of the request: the error names none. */
   | { readonly kind: "unknown" };
 
-/** The end of a response. */
 export interface FinishedResponse {
   readonly id: string | null;
   /** The model that answered, possibly a dated snapshot of the requested model. */
@@ -112,7 +111,6 @@ export interface FinishedResponse {
   readonly notices: readonly string[];
 }
 
-/** Updates of a stream, in its order. */
 export type StreamUpdate =
   /** Visible text; only for the screen. `phase` is `commentary` or `final_answer` where the server says so. */
   | {
@@ -183,11 +181,9 @@ export interface Api {
   readonly faults: FaultWriter;
   /** Arguments of the client's calls in its answers. */
   readonly calls: CallArguments;
-  /** Canonical form of its requests, for matching. */
   readonly canonical: CanonicalForm;
   readonly rules: ApiRules;
   readonly errors: ErrorShape;
-  /** Headers of its own that a recording keeps. */
   readonly recordedHeaders: RecordedHeaders;
   /** The header for keys of the scheme `api_key`. */
   readonly keyHeader: string;

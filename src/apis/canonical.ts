@@ -21,7 +21,6 @@ export interface CanonicalForm {
   readonly unordered: ReadonlySet<string>;
   /** Any other member of the body. */
   member(name: string, value: JsonValue): JsonValue;
-  /** One item of the history. */
   item(item: JsonObject, names: CanonicalNames): JsonObject;
   /** Removes the contents of what the client's own tools returned from an item. */
   withoutOutputs(item: JsonObject): JsonObject;
@@ -49,7 +48,6 @@ export function withoutMember(list: JsonValue, member: string): JsonValue {
   return mapObjects(list, (entry) => without(entry, member));
 }
 
-/** The object without one member. */
 export function without(object: JsonObject, member: string): JsonObject {
   if (!Object.hasOwn(object, member)) return object;
   return mapMembers(object, (name, value) => name === member ? undefined : value);

@@ -12,7 +12,6 @@ export type KeyHeader = (typeof KEY_HEADERS)[number];
 /** Key of clients that need no real one. */
 export const DUMMY_KEY = "reprise-plays-this";
 
-/** Variable that holds a key, and the header that carries it. */
 export interface UpstreamKey {
   readonly variable: string;
   readonly header: KeyHeader;
@@ -193,12 +192,10 @@ export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
   }),
 ];
 
-/** Variables that may be read for known upstreams. */
 export const UPSTREAM_VARIABLES: readonly string[] = [
   ...new Set(KNOWN_UPSTREAMS.flatMap(({ variable, keys }) => [variable, ...keys.map((key) => key.variable)])),
 ];
 
-/** Returns the row of a variable; `null` for an unknown variable. */
 export function knownUpstream(variable: string): KnownUpstream | null {
   return KNOWN_UPSTREAMS.find((row) => row.variable === variable) ?? null;
 }

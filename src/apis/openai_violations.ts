@@ -2,7 +2,6 @@
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import type { Validators } from "./rule.ts";
 
-/** Violations of the body as a whole. */
 export const BODY_VIOLATIONS = {
   notAnObject: {
     rule: "field_type",

@@ -12,7 +12,6 @@ export const OWN_URL_VARIABLE = "REPRISE_BASE_URL";
 /** The provider of requests and recordings that name no provider. */
 export const DEFAULT_PROVIDER: ProviderKind = "openai";
 
-/** A variable that may hold a key, and the scheme that sends it. */
 export interface KeyVariable {
   readonly name: string;
   readonly scheme: ApiKey["scheme"];
@@ -40,7 +39,6 @@ export interface Provider {
   readonly keylessOnLoopback?: true;
   /** True if it accepts visible reasoning as input (protocol §2.2, §12). */
   readonly takesVisibleReasoning?: true;
-  /** The rules that requests to it are checked by. */
   readonly rules: RuleSet;
   /**
    * Its name in the price list, and whether models are named by deployments, whose names say nothing about the model;
@@ -210,7 +208,6 @@ export function clientPath(provider: ProviderKind, path: string): string {
   return PROVIDERS[provider].urlForm === "unversioned" ? path.replace(/\/v1$/, "") : path;
 }
 
-/** A path without its query. */
 export function pathOnly(path: string): string {
   return path.split("?", 1)[0] ?? "";
 }

@@ -75,9 +75,7 @@ export interface EndEvent extends EventBase {
   /** The whole response, if the API repeats it. */
   readonly response: JsonObject | undefined;
   readonly items: readonly JsonValue[];
-  /** True if the last event says that the response failed. */
   readonly failed: boolean;
-  /** The error of a failed response. */
   readonly error?: JsonObject | undefined;
 }
 
@@ -92,7 +90,6 @@ export interface OtherEvent extends EventBase {
   readonly kind: "done" | "keepalive" | "other";
 }
 
-/** The meaning of one event. */
 export type StreamEvent =
   | ResponseEvent
   | ItemEvent
@@ -108,7 +105,6 @@ export type ItemCopies = readonly JsonObject[];
 
 /** Parts of an answer that a client sends back. */
 export interface IssuedItems {
-  /** True if the answer says that the request failed. */
   readonly failed: boolean;
   /** Items with their ids and blobs, in order of output. */
   readonly items: readonly ItemCopies[];
@@ -121,7 +117,6 @@ export interface IssuedItems {
 /** A part that an answer should have and a recording may lack. */
 export type MissingPart = "events" | "usage" | "encrypted_content";
 
-/** Watches the events of a stream for its end. */
 export interface EndWatch {
   take(event: StreamEvent): void;
   /** True if no event is missing at the end of the stream. */
@@ -172,7 +167,6 @@ export type StreamEnding =
 export interface EndingContext {
   /** Events before the ending. */
   readonly kept: readonly StreamEvent[];
-  /** Every recorded event. */
   readonly all: readonly StreamEvent[];
   readonly requestId: string;
 }
@@ -212,7 +206,6 @@ export interface FaultWriter {
   errorOf(status: number, about?: RefusedContent | null): ApiError;
 }
 
-/** A refusal on purpose. */
 export interface FaultRefusal {
   readonly status: number;
   readonly error: ApiError;

@@ -120,13 +120,11 @@ function list<T>(
   return `${heading}${count}:\n${shown.map((entry) => `- ${line(entry)}`).join("\n")}`;
 }
 
-/** A message of either side. */
 interface DigestMessage {
   readonly seq: number;
   readonly role: "user" | "assistant";
   readonly text: string;
 }
-/** An open question. */
 interface DigestQuestion {
   readonly seq: number;
   readonly what: string;

@@ -38,7 +38,6 @@ export interface CheckpointText {
   readonly request?: JsonObject;
 }
 
-/** A place for a checkpoint, and its surroundings. */
 export interface CompactionScope {
   readonly cut: Cut;
   /** The `seq` of the checkpoint in force, or `null`. */
@@ -273,7 +272,6 @@ function nothingToCompact(why: string, details: JsonObject): RepriseError {
   });
 }
 
-/** Explains the token figures. */
 export const TOKEN_ESTIMATE =
   "text bytes / 4, rounded up, and 1600 for an image or a PDF: an estimate, not a count";
 const IMAGE_TOKENS = 1600;
@@ -315,7 +313,6 @@ export interface LatestCompaction {
   readonly checkpoint: CheckpointRef | null;
   /** The checkpoint that is in force after its withdrawal. */
   readonly restored: CheckpointRef | null;
-  /** Its shortened results. */
   readonly elided: readonly ResultElidedEvent[];
 }
 

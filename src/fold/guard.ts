@@ -13,7 +13,6 @@ export type ReplayMode = "exact" | "family" | "none";
 export interface FoldTarget {
   /** The account is `null` until a response named it: an unknown account is no mismatch. */
   readonly fingerprint: Fingerprint;
-  /** Rules of the target's API. */
   readonly needs: FoldNeeds;
   readonly model: string;
   readonly replay: ReplayMode;

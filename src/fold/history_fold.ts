@@ -2,7 +2,6 @@
 import type { FOLD_REPAIRS, FoldedEntry } from "../domain/folded.ts";
 import { userContent } from "../domain/attachment.ts";
 import type {
-  BranchSummaryEvent,
   HistoryCompactionEvent,
   Item,
   ProviderItemEvent,
@@ -55,7 +54,6 @@ const GO_ON = "Continue from where you stopped.";
 /** In UTF-16 units; the API refuses more (protocol §2.1). */
 const MAX_CALL_ID_LENGTH = 64;
 
-/** Collects entries turn by turn. */
 export class HistoryFold {
   readonly #target: FoldTarget;
   readonly #overrides: FoldOverrides;
@@ -116,8 +114,10 @@ export class HistoryFold {
     }
     for (const event of turn.events) {
       if (event.type === "tool_result") this.#addResult(event);
-      else if (event.type === "branch_summary") this.#addBranch(event);
-      else if (event.type === "user_message") {
+      else if (event.type === "branch_summary") {
+        this.#endBatch();
+        this.#pushText(`<branch_summary>\n${event.summary}\n</branch_summary>`, event.seq);
+      } else if (event.type === "user_message") {
         this.#endBatch();
         this.#push({ kind: "user_message", content: userContent(event, turn.events) }, event.seq);
       }
@@ -219,7 +219,12 @@ export class HistoryFold {
     if (!this.#target.needs.needsUserLast || this.#paused) return;
     const last = this.#entries.at(-1);
     if (last === undefined || last.kind === "user_message" || last.kind === "tool_result") return;
-    this.#push({ kind: "user_message", content: [{ type: "input_text", text: GO_ON }] }, 0);
+    this.#pushText(GO_ON, 0);
+  }
+
+  /** Adds a text of ours as a message of the user. */
+  #pushText(text: string, seq: number): void {
+    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, seq);
   }
 
   #push(entry: FoldedEntry, seq: number): void {
@@ -253,8 +258,7 @@ export class HistoryFold {
    * message stays verbatim, so that the task is still in the user's own text.
    */
   #openAtCheckpoint(turns: readonly Turn[], checkpoint: HistoryCompactionEvent): void {
-    const text = `<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`;
-    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, checkpoint.seq);
+    this.#pushText(`<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`, checkpoint.seq);
     const next = turns.find(({ seq, kind, events }) =>
       seq[0] > checkpoint.to_seq &&
       (kind === "model" || kind === "tools" || kind === "user" ||
@@ -270,13 +274,6 @@ export class HistoryFold {
         this.#push({ kind: "user_message", content }, event.seq);
       }
     }
-  }
-
-  /** Adds the summary of another branch as one delimited user message. */
-  #addBranch({ summary, seq }: BranchSummaryEvent): void {
-    this.#endBatch();
-    const text = `<branch_summary>\n${summary}\n</branch_summary>`;
-    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, seq);
   }
 
   /** Drops the reasoning of a response from before the checkpoint. */
@@ -359,7 +356,7 @@ export class HistoryFold {
     const text = callText(item, { output, status: result?.status ?? "orphaned" });
     this.#version = Math.max(5, this.#version);
     this.#repairs.push({ seq, kind: "call_as_text", callId });
-    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, result?.seq ?? 0);
+    this.#pushText(text, result?.seq ?? 0);
   }
 
   /**

@@ -9,7 +9,6 @@ import { sha256Hex } from "../domain/hash.ts";
 import type { Turn } from "../domain/turn.ts";
 import { isOmittedPart, messageAfter, omittedCount, type OmittedItems, omittedItems } from "./omissions.ts";
 
-/** Text in place of a content. */
 const OMITTED = "[omitted]";
 /** The blob in place of omitted files. */
 const BYTES = encodeUtf8(OMITTED);

@@ -13,7 +13,6 @@ import type { DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import { groupOf, omissionsAfter } from "./omissions.ts";
 import type { FoldTarget } from "./guard.ts";
 
-/** The standing decisions of a history. */
 export interface FoldOverrides {
   /** Events that are left out, by `seq`: items, and calls with their results. */
   readonly excluded: ReadonlyMap<number, DropReason>;
@@ -21,13 +20,11 @@ export interface FoldOverrides {
   readonly stripped: ReadonlyMap<number, readonly string[]>;
   /** Members that the target's endpoint refuses on all items of a type, by that type. */
   readonly refusedMembers: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The checkpoint in force, or `null`. */
   readonly checkpoint: HistoryCompactionEvent | null;
   /** Texts that replace the outputs of results, by the result's `seq`. */
   readonly elided: ReadonlyMap<number, string>;
   /** Calls that are sent as text with their results, by `seq`. */
   readonly asText: ReadonlySet<number>;
-  /** Items that are taken out. */
   readonly omissions: readonly StandingOmission[];
   /** Numbers of the model turns whose request had another checkpoint, or other items or outputs before the response. */
   readonly otherPrefix: ReadonlySet<number>;

@@ -15,7 +15,6 @@ import {
   originMismatch,
 } from "./guard.ts";
 
-/** Decisions about a response's events. */
 export interface ResponsePlan {
   /** `seq` of every event that is left out, with the reason. */
   readonly dropped: ReadonlyMap<number, DropReason>;

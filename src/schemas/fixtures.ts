@@ -118,7 +118,6 @@ const lintReport = z.object({
   steps: countType.nullable().describe("steps of its session.json"),
   findings: z.array(lintFinding),
 });
-/** Findings in one fixture or session test. */
 export type LintReport = Printed<typeof lintReport>;
 
 export const fixtureLint = z.object({ ok: z.boolean(), exit_code: exitCode, fixtures: z.array(lintReport) });
@@ -142,7 +141,6 @@ const mergeReport = z.object({
   left_out: z.array(textType).describe("folders of exchanges that a side lists, and the merge removed"),
   notes: z.array(textType).describe("facts about the result, in words"),
 });
-/** Result of a merge. */
 export type MergeReport = Printed<typeof mergeReport>;
 
 export const fixtureSealDocument = doneOrDry({
@@ -187,7 +185,6 @@ export const fixtureImport = doneOrDry({
 });
 
 const numbers = z.object({ a: z.array(ordinalType), b: z.array(ordinalType) });
-/** Numbers of exchanges in both recordings. */
 export type Numbers = Printed<typeof numbers>;
 
 const verdict = z.enum(["identical", "benign", "breaking", "different_conversation"]);

@@ -68,7 +68,6 @@ const foundSession = z.object({
 export type FoundSession = Printed<typeof foundSession>;
 
 const unsearched = z.object({ path: textType, why: textType });
-/** A file that was not searched. */
 export type Unsearched = Printed<typeof unsearched>;
 
 export const search = z.object({
@@ -193,7 +192,6 @@ const check = z.object({
   code: known<ErrorCode>().describe("of a failed check: that of the error").exactOptional(),
   exit_code: exitCode.describe("of a failed check").exactOptional(),
 });
-/** One check of `doctor`. */
 export type Check = Printed<typeof check>;
 
 export const doctor = z.object({

@@ -33,7 +33,6 @@ const size = z.object({
   bytes: countType.describe("UTF-8 of the entries as JSON: nearly what the history takes in the body"),
   tokens: countType,
 });
-/** The size of the history in a request. */
 export type HistorySize = Printed<typeof size>;
 
 const place = z.object({ turn: ordinalType, seq: ordinalType, why: textType });
@@ -161,7 +160,6 @@ const verified = z.object({
   recorded: sha256Type,
   refolded: sha256Type.nullable(),
 });
-/** A model turn and the verdict on its request. */
 export type VerifiedRequest = Printed<typeof verified>;
 
 export const fsck = z.object({
@@ -300,7 +298,6 @@ const removed = z.object({
   bytes: countType.exactOptional(),
 });
 const skippedSession = z.object({ id: textType, why: textType });
-/** A session that `rm` leaves. */
 export type SkippedSession = Printed<typeof skippedSession>;
 
 export const rm = doneOrDry({
@@ -313,11 +310,9 @@ const garbage = z.object({
   kind: z.enum(["blob", "temporary", "begun_session", "half_made", "half_removed", "scratch"]),
   path: textType.describe("below the sessions; absolute for a scratch directory of test"),
 });
-/** A file or directory that `rm --unused` removes. */
 export type Garbage = Printed<typeof garbage>;
 
 const skippedDirectory = z.object({ path: textType, code: known<ErrorCode>(), why: textType });
-/** A directory that was not cleaned. */
 export type SkippedDirectory = Printed<typeof skippedDirectory>;
 
 export const rmUnused = doneOrDry({

@@ -85,7 +85,6 @@ export const spending = tokenCounts.extend({
 });
 export type Spending = Printed<typeof spending>;
 
-/** Any error, in every verb. */
 export const error = z.object({
   type: z.literal("error"),
   code: textType.describe("stable name of the error, such as session_locked"),

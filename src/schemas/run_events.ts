@@ -101,7 +101,6 @@ const deniedCall = z.object({
   rule: textType.nullable().describe("the rule that denied the call"),
   allow: textType.nullable().describe("value of --allow that would allow the call"),
 });
-/** A denied call, and the permission that would allow it. */
 export type DeniedCall = Printed<typeof deniedCall>;
 
 const runEnded = z.object({
@@ -128,7 +127,6 @@ const pinChange = z.object({
   now: anyJson,
   effect: textType.describe("on the replay of reasoning and on the prompt cache"),
 });
-/** A pin that differs from the previous run, and the effect of the change. */
 export type PinChange = Printed<typeof pinChange>;
 type Pin =
   | "provider"

@@ -9,7 +9,6 @@ import { copied, objectType, ordinalType, range, textType, time, usageType } fro
 /** An item of the provider; with `--no-blobs`, encrypted content is an object with `bytes` and `sha256`. */
 export const item = copied({ type: textType });
 
-/** An event of a turn. */
 export const event = copied({ seq: ordinalType, type: textType });
 
 const TURN = {

@@ -19,7 +19,6 @@ const UNKNOWN =
 /** Only this option needs the header: an error about either is fixed by a request without both. */
 const DROP_BLOCK = /\bblock_binding\b|\banthropic-beta\b|\bthinking-binding-controls\b/i;
 
-/** The cause of a refusal, or `null` if leaving something out of the request cannot help. */
 export function messagesRefusalOf(
   failure: ApiFailure,
   entries: readonly FoldedEntry[],

@@ -34,7 +34,6 @@ export const messagesStream: StreamReader = {
   mayRestart: true,
 };
 
-/** Reads the data of one event; `name` is its `event:` line. */
 export function readMessagesEvent(data: JsonObject, name?: string): StreamEvent {
   const type = typeof data.type === "string" ? data.type : name;
   switch (type) {

@@ -36,7 +36,6 @@ const UNKNOWN_TEXT = /unknown parameter|extra inputs are not permitted/i;
 /** The refusal of `include` by a model without encrypted content (§6.2). */
 const INCLUDE_TEXT = /encrypted content is not supported with this model/i;
 
-/** The cause of a refusal, or `null` if leaving something out of the request cannot help. */
 export function responsesRefusalOf(
   failure: ApiFailure,
   entries: readonly FoldedEntry[],

@@ -62,7 +62,6 @@ function fieldsOf(spec: RequestSpec): JsonObject {
   };
 }
 
-/** Returns the effort and the summary that a body asks for. */
 export function responsesReasoningOf({ reasoning }: JsonObject): { effort?: string; summary?: string } {
   if (!isJsonObject(reasoning)) return {};
   const [effort, summary] = [stringMember(reasoning, "effort"), stringMember(reasoning, "summary")];

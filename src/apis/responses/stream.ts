@@ -39,7 +39,6 @@ export const responsesStream: StreamReader = {
   mayRestart: false,
 };
 
-/** Reads the data of one event; `name` is its `event:` line. */
 export function readResponsesEvent(data: JsonObject, name?: string): StreamEvent {
   const type = typeof data.type === "string" ? data.type : name;
   switch (type) {

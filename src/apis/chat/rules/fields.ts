@@ -110,7 +110,6 @@ export function* calls({ messages }: ChatRequest): ChatViolations {
   }
 }
 
-/** Messages of the assistant without any content. */
 export function* nullContent({ messages }: ChatRequest): ChatViolations {
   for (const { index, message } of messages) {
     const says = ["content", "tool_calls", "function_call", "refusal", "audio"].some((name) =>

@@ -9,7 +9,6 @@ import type { ChatRequest, ChatViolations } from "./rule.ts";
 /** OpenAI's reasoning models, by the start of their names; a chat model of the same generation is none. */
 const REASONING_MODEL = /^(?:o\d|gpt-5(?!.*-chat)|gpt-6(?!.*-chat))/;
 
-/** Violations of the rules of the requested model. */
 export function* modelRules({ body, messages }: ChatRequest): ChatViolations {
   const shape = stringMember(body, "model") ?? "";
   const { temperature, reasoning_effort: effort } = body;

@@ -34,7 +34,6 @@ export function* versionChanges({ version, body, blocks }: MessagesRequest): Mes
   }
 }
 
-/** A limit that is not a number of tokens. */
 export function* maxTokens({ body: { max_tokens: limit } }: MessagesRequest): MessagesViolations {
   const isInteger = Number.isInteger(limit);
   if (limit === undefined || isInteger && Number(limit) >= 0) return;
@@ -42,7 +41,6 @@ export function* maxTokens({ body: { max_tokens: limit } }: MessagesRequest): Me
   yield { rule: "max_tokens", message: `max_tokens: Input should be ${wanted}`, shape: shapeOf(limit) };
 }
 
-/** An unknown `thinking`, or one with a wrong budget. */
 export function* thinkingConfig({ body }: MessagesRequest): MessagesViolations {
   const { thinking: config, max_tokens: limit } = body;
   if (!isJsonObject(config)) return;
@@ -74,7 +72,6 @@ export function* thinkingConfig({ body }: MessagesRequest): MessagesViolations {
   }
 }
 
-/** An unknown effort or format. */
 export function* outputConfig({ body: { output_config: config } }: MessagesRequest): MessagesViolations {
   if (!isJsonObject(config)) return;
   const { effort, format } = config;
@@ -95,13 +92,11 @@ export function* outputConfig({ body: { output_config: config } }: MessagesReque
   }
 }
 
-/** An unknown `tool_choice`. */
 export function* toolChoice({ body: { tool_choice: choice } }: MessagesRequest): MessagesViolations {
   if (!isJsonObject(choice) || typeof choice.type === "string" && TOOL_CHOICES.has(choice.type)) return;
   yield { rule: "tool_choice", message: `tool_choice: ${unknownTag(choice.type, [...TOOL_CHOICES.keys()])}` };
 }
 
-/** Invalid or duplicate names of tools. */
 export function* toolNames({ body }: MessagesRequest): MessagesViolations {
   const tools = objectsIn(body.tools);
   for (const [index, tool] of tools.entries()) {
@@ -119,7 +114,6 @@ export function* toolNames({ body }: MessagesRequest): MessagesViolations {
   yield { rule: "duplicate_tool", message: "tools: Tool names must be unique." };
 }
 
-/** Too many cache breakpoints. */
 export function* cacheBreakpoints({ body, blocks }: MessagesRequest): MessagesViolations {
   const marked = [
     body,
@@ -135,7 +129,6 @@ export function* cacheBreakpoints({ body, blocks }: MessagesRequest): MessagesVi
   };
 }
 
-/** A last message of the assistant. */
 export function* prefill({ messages }: MessagesRequest): MessagesViolations {
   if (messages.at(-1)?.role !== "assistant") return;
   yield {
@@ -145,7 +138,6 @@ export function* prefill({ messages }: MessagesRequest): MessagesViolations {
   };
 }
 
-/** The message about an unknown tag of a union. */
 function unknownTag(tag: JsonValue | undefined, known: readonly string[]): string {
   if (tag === undefined) return "Unable to extract tag using discriminator 'type'";
   return `Input tag '${plainText(tag)}' found using 'type' does not match any of the expected tags: ${

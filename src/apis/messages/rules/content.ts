@@ -8,7 +8,6 @@ import { roleOfBlock } from "./shapes.ts";
 
 const ROLES = ["user", "assistant", "system"];
 
-/** Messages with an unknown role. */
 export function* roles({ messages }: MessagesRequest): MessagesViolations {
   for (const { index, role } of messages) {
     if (ROLES.includes(role)) continue;
@@ -17,7 +16,6 @@ export function* roles({ messages }: MessagesRequest): MessagesViolations {
   }
 }
 
-/** Blocks of unknown types. */
 export function* blockTypes({ blocks }: MessagesRequest): MessagesViolations {
   for (const { path, type } of blocks) {
     if (roleOfBlock(type) !== undefined) continue;
@@ -28,7 +26,6 @@ export function* blockTypes({ blocks }: MessagesRequest): MessagesViolations {
   }
 }
 
-/** Blocks in messages of the wrong role. */
 export function* blockRoles({ blocks }: MessagesRequest): MessagesViolations {
   for (const { path, type, role } of blocks) {
     const may = roleOfBlock(type);

@@ -5,7 +5,6 @@ import type { MessagesRequest, PlacedBlock, PlacedMessage } from "./request.ts";
 import type { MessagesViolations } from "./rule.ts";
 import { isServerResult, isServerUse } from "./shapes.ts";
 
-/** Invalid or duplicate ids of `tool_use` blocks. */
 export function* toolUseIds({ blocks }: MessagesRequest): MessagesViolations {
   const ids = new Set<string>();
   let isRepeated = false;

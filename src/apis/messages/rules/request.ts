@@ -42,7 +42,6 @@ export interface PlacedMessage {
   readonly blocks: readonly PlacedBlock[];
 }
 
-/** An object with the members that it may have. */
 export interface ShapedObject {
   /** As errors name it: `messages.1.content.0.thinking`, with the type that decides; empty for the request. */
   readonly path: string;
@@ -57,7 +56,6 @@ export interface MessagesRequest {
   readonly messages: readonly PlacedMessage[];
   /** The messages; neighbours of the same role are joined, as the API does (protocol §9). */
   readonly turns: readonly PlacedMessage[];
-  /** The blocks of all messages. */
   readonly blocks: readonly PlacedBlock[];
   /** The objects whose members are known, in the order of the request. */
   readonly objects: readonly ShapedObject[];

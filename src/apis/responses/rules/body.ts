@@ -14,7 +14,6 @@ const INCLUDE_VALUES = words(`
 /** Fields that reasoning models refuse while they reason. */
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_logprobs"];
 
-/** Unknown values of `include`. */
 export function* includeValues({ body: { include } }: ResponsesRequest): ResponsesViolations {
   for (const [index, value] of Array.isArray(include) ? include.entries() : []) {
     if (isOneOf(value, INCLUDE_VALUES)) continue;
@@ -27,7 +26,6 @@ export function* includeValues({ body: { include } }: ResponsesRequest): Respons
   }
 }
 
-/** Sampling fields in a request that asks for reasoning. */
 export function* samplingFields({ body }: ResponsesRequest): ResponsesViolations {
   const effort = isJsonObject(body.reasoning) ? body.reasoning.effort : undefined;
   if (typeof effort !== "string" || effort === "none") return;
@@ -42,7 +40,6 @@ export function* samplingFields({ body }: ResponsesRequest): ResponsesViolations
   }
 }
 
-/** `stream_options` without a stream. */
 export function* streamOptions({ body }: ResponsesRequest): ResponsesViolations {
   if (!isPresent(body.stream_options) || body.stream === true) return;
   yield {
@@ -65,7 +62,6 @@ export function* unstoredPrevious({ body }: ResponsesRequest): ResponsesViolatio
   };
 }
 
-/** A `compaction_trigger` that is not the last item. */
 export function* misplacedTrigger({ items }: ResponsesRequest): ResponsesViolations {
   for (const { index, type } of items.slice(0, -1)) {
     if (type !== "compaction_trigger") continue;

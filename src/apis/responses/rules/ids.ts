@@ -7,7 +7,6 @@ import type { ResponsesViolations } from "./rule.ts";
 /** The longest id and call id, in characters. */
 const MAX_ID_CHARS = 64;
 
-/** Call ids that are empty or too long. */
 export function* callIdLengths({ items }: ResponsesRequest): ResponsesViolations {
   for (const { index, item: { call_id: id } } of items) {
     const param = `input[${index}].call_id`;

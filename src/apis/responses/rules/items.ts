@@ -11,7 +11,6 @@ export interface PlacedItem {
   readonly item: JsonObject;
 }
 
-/** A parsed request. */
 export interface ResponsesRequest {
   readonly body: JsonObject;
   readonly set: RuleSet;

@@ -13,9 +13,7 @@ export class KnownBlobs implements KnownItems {
   readonly #nameOf: (blob: string) => string;
   /** The ids with which a blob was issued or accepted, by the blob's name. */
   readonly #blobs = new Map<string, Set<string>>();
-  /** The reasoning before an item in its response. */
   readonly #reasoning = new Links();
-  /** The item right after a reasoning item in its response. */
   readonly #following = new Links();
 
   constructor(nameOf: (blob: string) => string) {

@@ -20,7 +20,6 @@ export interface CreateMessage {
   readonly type: string;
   /** Its `stream_id`; `null` on the default lane. An id that is no string becomes "", which no lane may have. */
   readonly lane: string | null;
-  /** Its `previous_response_id`. */
   readonly previous: string | null;
   /** True with `generate: false`: the response has no output, and later messages may continue it. */
   readonly warmUp: boolean;
@@ -50,7 +49,6 @@ export interface ServerMessage {
 
 export interface HttpError {
   readonly status: number;
-  /** The JSON body. */
   readonly body: string;
 }
 
