@@ -16,17 +16,11 @@ const LIMITATIONS = [
   "What tools returned is not repeated here: read a file or run a command again where its content matters.",
 ] as const;
 
-/** Detail of a summary: the most entries of each list, and the length of an excerpt in UTF-16 units. */
-interface Detail {
-  readonly messages: number;
-  readonly excerpt: number;
-  readonly calls: number;
-  readonly files: number;
-  readonly questions: number;
-}
-
-/** From the most detail to the least. */
-const DETAILS: readonly Detail[] = [
+/**
+ * Details of a summary, from the most to the least: the most entries of each list, and the length of an excerpt in UTF-16
+ * units.
+ */
+const DETAILS = [
   { messages: 12, excerpt: 320, calls: 40, files: 40, questions: 10 },
   { messages: 8, excerpt: 200, calls: 20, files: 24, questions: 6 },
   { messages: 4, excerpt: 120, calls: 10, files: 12, questions: 4 },
@@ -74,7 +68,11 @@ function carriedSummary({ seq, summary }: HistoryCompactionEvent): string {
   return `Earlier summary, written by a model (seq ${seq}):\n- ${quotedText(summary, CARRIED_LENGTH)}`;
 }
 
-function render(digest: ReturnType<typeof digestOf>, { cut }: CompactionScope, detail: Detail): string {
+function render(
+  digest: ReturnType<typeof digestOf>,
+  { cut }: CompactionScope,
+  detail: (typeof DETAILS)[number],
+): string {
   const { excerpt } = detail;
   const sections = [
     `This checkpoint stands for turns 1 to ${cut.turn} (seq 1 to ${cut.seq}) of this session. It was made by rule ` +

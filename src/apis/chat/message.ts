@@ -51,16 +51,13 @@ export function piecesIn(delta: JsonObject): readonly TextPiece[] {
   return found;
 }
 
-interface CallPiece {
+/** A call, or a piece of one. */
+export interface PlacedCall {
   /** Empty in all pieces of a call but the first. */
   readonly id: string;
   readonly name: string;
   /** Its arguments, or the input of a custom tool. */
   readonly text: string;
-}
-
-export interface PlacedCall {
-  readonly call: CallPiece;
   /** Number of the call in its message, from 0; its place in the delta if the server sends none (Mistral). */
   readonly index: number;
   readonly member: "tool_calls" | "function_call";
@@ -69,16 +66,15 @@ export interface PlacedCall {
 /** The calls of a delta, and the call in the deprecated `function_call`. */
 export function callsIn(delta: JsonObject): readonly PlacedCall[] {
   const calls = objectsIn(delta.tool_calls).map((call, place): PlacedCall => ({
-    call: pieceOf(objectMember(call, "function") ?? objectMember(call, "custom") ?? {}, call),
+    ...pieceOf(objectMember(call, "function") ?? objectMember(call, "custom") ?? {}, call),
     index: indexMember(call, "index") ?? place,
     member: "tool_calls",
   }));
   const old = objectMember(delta, "function_call");
-  if (old !== undefined) calls.push({ call: pieceOf(old, {}), index: 0, member: "function_call" });
-  return calls;
+  return old === undefined ? calls : [...calls, { ...pieceOf(old, {}), index: 0, member: "function_call" }];
 }
 
-function pieceOf(said: JsonObject, call: JsonObject): CallPiece {
+function pieceOf(said: JsonObject, call: JsonObject) {
   return {
     id: stringMember(call, "id") ?? "",
     name: stringMember(said, "name") ?? "",

@@ -91,8 +91,7 @@ function deltasOf(choice: JsonObject, base: Base): DeltaEvent[] {
     channel,
     text,
   }));
-  const calls = callsIn(delta).map(({ call, index, member }): DeltaEvent => {
-    const { id, name, text } = call;
+  const calls = callsIn(delta).map(({ id, name, text, index, member }): DeltaEvent => {
     const form = [name, id].filter((part) => part !== "").join(" ");
     return {
       ...base,

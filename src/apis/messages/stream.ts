@@ -111,12 +111,9 @@ function itemsIn({ content }: JsonObject): readonly JsonValue[] {
 
 /** The thinking of the last message: a start with another id voids earlier messages. */
 function issuedItems(events: Iterable<StreamEvent>): IssuedItems {
-  let [blocks, id, failed, newest] = [
-    new Map<number, OpenBlock>(),
-    undefined as string | undefined,
-    false,
-    -1,
-  ];
+  let [blocks, newest] = [new Map<number, OpenBlock>(), -1];
+  let id: string | undefined;
+  let failed = false;
   const open = (block: JsonValue | undefined, place = newest + 1) => {
     if (!isBlock(block)) return;
     blocks.set(place, new OpenBlock(block));

@@ -74,37 +74,22 @@ function renderMessage(item: Item, keepId: boolean): JsonObject {
     const text = { type: "output_text", text: messageTextOf(item), annotations: [] };
     return { type: "message", role: "assistant", content: [text] };
   }
-  return pick(item, (name, value) => {
-    switch (name) {
-      case "type":
-      case "role":
-      case "content":
-        return true;
-      case "id":
-        return keepId && typeof value === "string";
-      case "phase":
-        return typeof value === "string";
-      default:
-        return false;
-    }
+  return pick(item, {
+    type: always,
+    role: always,
+    content: always,
+    id: (value) => keepId && isText(value),
+    phase: isText,
   });
 }
 
 function renderReasoning(item: Item): JsonObject {
-  const kept = pick(item, (name, value) => {
-    switch (name) {
-      case "type":
-        return true;
-      case "id":
-      case "encrypted_content":
-        return typeof value === "string";
-      case "summary":
-        return Array.isArray(value);
-      case "content":
-        return Array.isArray(value) && value.length > 0;
-      default:
-        return false;
-    }
+  const kept = pick(item, {
+    type: always,
+    id: isText,
+    encrypted_content: isText,
+    summary: Array.isArray,
+    content: (value) => Array.isArray(value) && value.length > 0,
   });
   return Object.hasOwn(kept, "summary") ? kept : { ...kept, summary: [] };
 }
@@ -120,19 +105,7 @@ function renderCall(
   }
   const payload = item.type === "custom_tool_call" ? "input" : "arguments";
   const whole = { ...item, call_id: callId, name, [payload]: sent ?? payloadOf(item[payload], payload) };
-  return pick(whole, (name, value) => {
-    switch (name) {
-      case "type":
-      case "call_id":
-      case "name":
-      case payload:
-        return true;
-      case "namespace":
-        return typeof value === "string";
-      default:
-        return false;
-    }
-  });
+  return pick(whole, { type: always, call_id: always, name: always, [payload]: always, namespace: isText });
 }
 
 /** Arguments as one JSON object, in which the model sees its own text. */
@@ -158,10 +131,20 @@ const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set(words(`
  * `id` (§2.2); other members are verbatim.
  */
 export function renderProviderItem(item: Item): JsonObject {
-  const dropStatus = STATUS_IS_OUTPUT_ONLY.has(item.type);
-  return pick(item, (name) => name !== "created_by" && !(dropStatus && name === "status"));
+  return withoutMembers(
+    item,
+    STATUS_IS_OUTPUT_ONLY.has(item.type) ? ["created_by", "status"] : ["created_by"],
+  );
 }
 
-function pick(item: JsonObject, keep: (name: string, value: JsonValue | undefined) => boolean): JsonObject {
-  return objectOf(Object.entries(item).filter(([name, value]) => keep(name, value)));
+type Keeps = (value: JsonValue | undefined) => boolean;
+
+const always: Keeps = () => true;
+const isText: Keeps = (value) => typeof value === "string";
+
+/** The members of an item that a table names, if their values are kept. */
+function pick(item: JsonObject, table: Readonly<Record<string, Keeps>>): JsonObject {
+  const kept = ([name, value]: [string, JsonValue | undefined]) =>
+    Object.hasOwn(table, name) && table[name]?.(value) === true;
+  return objectOf(Object.entries(item).filter(kept));
 }

@@ -87,15 +87,10 @@ export function responsesEntryNamed(
   return { index: Number(place[1]), part: place[2] === undefined ? null : Number(place[2]) };
 }
 
+const OMITTABLE: readonly Omission[] = ["include", "stream_options", "prompt_cache_key"];
+
 /** The request field that the error is about, if the request can be sent without it. */
 function omissionOf(param: string | null, message: string): Omission | null {
   const name = param?.split(/[.[]/)[0] ?? /unknown parameter: '(\w{1,64})/i.exec(message)?.[1];
-  switch (name) {
-    case "include":
-    case "stream_options":
-    case "prompt_cache_key":
-      return name;
-    default:
-      return null;
-  }
+  return OMITTABLE.find((field) => field === name) ?? null;
 }
