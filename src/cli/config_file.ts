@@ -77,8 +77,8 @@ export function readConfigObject(ports: Ports, path: string): JsonObject | null 
   } catch (cause) {
     throw badConfig(path, "it cannot be read", cause);
   }
-  const other = otherKind(path);
-  if (other !== null) throw badConfig(path, `it is ${other}, not a regular file`);
+  const kind = otherKind(path);
+  if (kind !== null) throw badConfig(path, `it is ${kind}, not a regular file`);
   let value: JsonValue;
   try {
     value = JSON.parse(decodeUtf8(ports.files.read(path)));
@@ -110,8 +110,8 @@ export function parseConfig(object: JsonObject, path: string): ConfigFile {
     known: readonly string[],
   ): JsonObject => {
     if (!isJsonObject(value)) throw badConfig(path, `"${name}" is not an object`);
-    const other = Object.keys(value).find((each) => !known.includes(each));
-    if (other !== undefined) throw badConfig(path, `"${name}.${other}" is not a setting`);
+    const unknown = Object.keys(value).find((each) => !known.includes(each));
+    if (unknown !== undefined) throw badConfig(path, `"${name}.${unknown}" is not a setting`);
     return value;
   };
   const texts = (prefix: string, value: JsonObject) =>
@@ -173,9 +173,9 @@ export function withProfile<Flags extends ProfileFlags>(
   file: ConfigFile,
 ): { readonly flags: Flags; readonly config: Config } {
   const { values, models } = file;
-  const given = flags.profile;
+  const named = flags.profile;
   const variable = ports.env("REPRISE_PROFILE") ?? "";
-  const name = given ?? (variable === "" ? values.profile : variable);
+  const name = named ?? (variable === "" ? values.profile : variable);
   const profile: Profile = name === undefined ? {} : profileOf(ports, file, name);
   const rules = {
     allow: [...file.allow ?? [], ...profile.allow ?? []],
@@ -184,7 +184,7 @@ export function withProfile<Flags extends ProfileFlags>(
   const usual = values.provider ?? DEFAULT_PROVIDER;
   const provider = profile.provider ?? usual;
   const { allow: _, deny: __, ...texts } = profile;
-  if (given === undefined) {
+  if (named === undefined) {
     const { base_url, model, ...others } = values;
     const kept = provider === usual ? definedOf({ base_url, model }) : {};
     return {

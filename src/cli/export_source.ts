@@ -24,12 +24,10 @@ export function exportSource(ports: ProgramPorts, path: string, does: "import" |
   }
   // A link to a file is fine: the user chose it.
   if (isFile(path)) return chunksOf(ports, path);
-  const other = otherKind(path);
+  const kind = otherKind(path);
   throw new RepriseError(
     "usage",
-    `Cannot ${does} ${JSON.stringify(path)}: ${
-      other === null ? "no such file" : `it is ${other}, not a file`
-    }`,
+    `Cannot ${does} ${JSON.stringify(path)}: ${kind === null ? "no such file" : `it is ${kind}, not a file`}`,
     { hint: HINTS[does] },
   );
 }

@@ -14,25 +14,25 @@ import { parseCall, splitCommand, withCommand } from "./program.ts";
  * go through `ports`.
  */
 export async function main(
-  given: readonly string[],
+  argv: readonly string[],
   ports: ProgramPorts,
   verbs: Verbs,
 ): Promise<number> {
-  let args = given;
+  let args = argv;
   try {
-    const topic = given[0] === "help" ? await topicHelp(given[1]) : null;
+    const topic = argv[0] === "help" ? await topicHelp(argv[1]) : null;
     if (topic !== null) {
       makeOutput(ports, NO_FLAGS).text(topic);
       return 0;
     }
-    args = withVerbFirst(given, verbs);
+    args = withVerbFirst(argv, verbs);
     const { own, command } = splitCommand(verbs, args);
     const called = parseCall(ports, verbs, own.length === 0 ? ["--help"] : own);
     return await (await called.verb.load())(ports, ...withCommand(called, command) as never);
   } catch (error) {
     const known = await shownError(error, args, verbs);
-    if (known === "shown") return given.length === 0 ? 2 : 0;
-    report(known, given, ports);
+    if (known === "shown") return argv.length === 0 ? 2 : 0;
+    report(known, argv, ports);
     return known.exitCode;
   }
 }

@@ -143,7 +143,7 @@ function optionOf(table: FlagTable, name: string): Option {
   if (option.attributeName() !== name) {
     throw new TypeError(`The flag "${spec}" is declared as ${name}, not as ${option.attributeName()}`);
   }
-  const missing = conflicts.find((other) => table[other] === undefined);
+  const missing = conflicts.find((name) => table[name] === undefined);
   if (missing !== undefined) throw new TypeError(`The flag "${spec}" conflicts with no flag ${missing}`);
   if (Object.values<Flag>(COMMON_FLAGS).includes(flag)) option.hideHelp();
   if (choices !== undefined) option.choices(choices);

@@ -31,6 +31,6 @@ export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvi
 /** A text without the secrets of the environment and without what looks like a secret, for names that are shown everywhere. */
 export function withoutEnvironmentSecrets(text: string): string {
   const { values } = secretEnvironment();
-  const unknown = values.reduce((left, { value }) => left.replaceAll(value, " "), text);
+  const unknown = values.reduce((masked, { value }) => masked.replaceAll(value, " "), text);
   return redactText(unknown).text.replaceAll(/\[redacted \w+\]/g, " ");
 }

@@ -38,9 +38,9 @@ export function inStates(
     .filter(({ state }) => states === null || states.has(state)).slice(0, limit);
 }
 
-function wantedStates(given: readonly string[] | undefined): ReadonlySet<string> | null {
-  if (given === undefined) return null;
-  const names = given.flatMap((each) => each.split(",")).map((name) => name.trim());
+function wantedStates(lists: readonly string[] | undefined): ReadonlySet<string> | null {
+  if (lists === undefined) return null;
+  const names = lists.flatMap((each) => each.split(",")).map((name) => name.trim());
   const unknown = names.find((name) => !(SESSION_STATES as readonly string[]).includes(name));
   if (unknown === undefined) return new Set(names);
   throw new RepriseError(

@@ -97,8 +97,8 @@ export function homeSetting(
   flag: string | undefined,
   readConfig: () => ConfigValues,
 ): Setting<string> {
-  const given = firstSetting(ports, { flag, env: variablesOf(COMMON_FLAGS.home), config: undefined });
-  const set = given ?? firstSetting(ports, declaredSources(COMMON_FLAGS.home, readConfig()));
+  const direct = firstSetting(ports, { flag, env: variablesOf(COMMON_FLAGS.home), config: undefined });
+  const set = direct ?? firstSetting(ports, declaredSources(COMMON_FLAGS.home, readConfig()));
   if (set !== null) {
     if (set.value === "") {
       throw new RepriseError("usage", "Cannot use an empty path as the home of the sessions", {
@@ -212,8 +212,8 @@ function readTextFile(ports: Ports, path: string, flag: string): string {
       ...(cause === undefined ? {} : { cause }),
     });
   const full = absolute(ports, path);
-  const other = otherKind(full);
-  if (other !== null) throw refuse(`it is ${other}, not a regular file`);
+  const kind = otherKind(full);
+  if (kind !== null) throw refuse(`it is ${kind}, not a regular file`);
   try {
     return decodeUtf8(ports.files.read(full));
   } catch (cause) {

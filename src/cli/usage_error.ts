@@ -120,17 +120,17 @@ function slipOf(args: readonly string[], { fixture }: Verbs): string | null {
 function isNear(suggestion: string, args: readonly string[]): boolean {
   const word = (/ (?:one of )?(\S+?)[,?]/.exec(suggestion)?.[1] ?? "").replace(/^-+/, "");
   return args.some((arg) => {
-    const own = arg.replace(/^-+/, "");
-    return own !== "" && (own[0] === word[0] || word.endsWith(own) || own.endsWith(word));
+    const typed = arg.replace(/^-+/, "");
+    return typed !== "" && (typed[0] === word[0] || word.endsWith(typed) || typed.endsWith(word));
   });
 }
 
 /** The hint for a folder of recordings that a verb for sessions got; `null` for other arguments. */
 function recordingsHint(args: readonly string[], { verb, words }: NamedVerb): string | null {
   const folder = args.slice(words).find(holdsRecordings);
-  const own = words === 1 ? FOR_RECORDINGS[verb.name] : undefined;
-  if (own === undefined || folder === undefined) return null;
-  return `It holds recordings: ${commandLine(["reprise", "fixture", own, folder])}`;
+  const sameForRecordings = words === 1 ? FOR_RECORDINGS[verb.name] : undefined;
+  if (sameForRecordings === undefined || folder === undefined) return null;
+  return `It holds recordings: ${commandLine(["reprise", "fixture", sameForRecordings, folder])}`;
 }
 
 /** The error of `reprise fixture` alone, and of `reprise help` for something that is no verb. */
@@ -183,8 +183,8 @@ function withDashes(args: readonly string[], { verb, words }: NamedVerb): string
     } else if (arg.startsWith("-") || takesFolders && !isCommand(arg)) {
       return null;
     } else {
-      const own = args.slice(0, at);
-      return `Put -- before the command: ${commandLine(["reprise", ...own, "--", ...args.slice(at)])}`;
+      const before = args.slice(0, at);
+      return `Put -- before the command: ${commandLine(["reprise", ...before, "--", ...args.slice(at)])}`;
     }
   }
   return null;
@@ -217,19 +217,19 @@ function isCommand(arg: string): boolean {
 /** The hint for a prompt of several arguments, or one that begins with a dash; `null` for other verbs and arguments. */
 function withQuotes(args: readonly string[], { verb, words }: NamedVerb): string | null {
   if (verb.arguments.length !== 1 || verb.arguments[0]?.spec !== "[prompt]") return null;
-  const own: string[] = [];
+  const flagWords: string[] = [];
   const prompt: string[] = [];
   for (let at = words; at < args.length; at++) {
     const arg = args[at] ?? "";
     const takes = takesValue(arg, verb.flags);
     if (takes === null && arg.startsWith("-") && !arg.includes(" ")) return null;
     if (takes === null) prompt.push(arg);
-    else own.push(...args.slice(at, takes ? ++at + 1 : at + 1));
+    else flagWords.push(...args.slice(at, takes ? ++at + 1 : at + 1));
   }
   if (prompt.length === 0) return null;
   const text = prompt.join(" ");
   const dashes = text.startsWith("-") ? ["--"] : [];
   return `Give the prompt as one argument: ${
-    commandLine(["reprise", ...args.slice(0, words), ...own, ...dashes, text])
+    commandLine(["reprise", ...args.slice(0, words), ...flagWords, ...dashes, text])
   }`;
 }

@@ -38,8 +38,8 @@ const LONG_SLUG = 48;
  * A start that no session in `taken` has: that of {@linkcode slugOf}, with further words of the prompt if other sessions
  * have the same start, or with a number if all words are used up.
  */
-export function freeSlugOf(prompt: string, taken: Iterable<string>): string {
-  const used = new Set(Array.from(taken, (id) => id.replace(SUFFIX, "")));
+export function freeSlugOf(prompt: string, ids: Iterable<string>): string {
+  const used = new Set(Array.from(ids, (id) => id.replace(SUFFIX, "")));
   const words = wordsOf(prompt);
   const usual = slugOf(prompt);
   const longer = words.map((_, index) => slugFrom(words.slice(0, index + 1), LONG_SLUG))

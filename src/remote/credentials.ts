@@ -122,9 +122,9 @@ function parseEndpoint(text: string): URL {
 function readProfile(ports: Ports): Section {
   const home = nonEmpty(ports.env("HOME"));
   const file = (name: string, fallback: string): Map<string, Section> => {
-    const given = nonEmpty(ports.env(name));
-    const path = given ?? (home === undefined ? undefined : `${home}/.aws/${fallback}`);
-    return path === undefined ? new Map() : parseSections(readText(ports, path, given !== undefined));
+    const named = nonEmpty(ports.env(name));
+    const path = named ?? (home === undefined ? undefined : `${home}/.aws/${fallback}`);
+    return path === undefined ? new Map() : parseSections(readText(ports, path, named !== undefined));
   };
   const asked = nonEmpty(ports.env("AWS_PROFILE"));
   const name = asked ?? "default";

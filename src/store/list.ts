@@ -34,8 +34,8 @@ export interface SessionSummary {
 export function listSessions(ports: Ports, home: Home): SessionSummary[] {
   const summaries = sessionNames(ports, home).map((id) => sessionSummary(ports, home, id));
   return summaries.sort((a, b) => {
-    const [left, right] = [a.manifest?.updated_at ?? "", b.manifest?.updated_at ?? ""];
-    return left === right ? compare(a.id, b.id) : compare(right, left);
+    const [usedA, usedB] = [a.manifest?.updated_at ?? "", b.manifest?.updated_at ?? ""];
+    return usedA === usedB ? compare(a.id, b.id) : compare(usedB, usedA);
   });
 }
 

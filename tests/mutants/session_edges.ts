@@ -112,7 +112,7 @@ export const SESSION_EDGES: readonly Mutant[] = [
   },
   {
     file: "src/store/lifecycle/fork.ts",
-    text: "return [...lostBlobsIn(left)].filter((sha256) => named.has(sha256));",
+    text: "return [...lostBlobsIn(later)].filter((sha256) => named.has(sha256));",
     replacement: "return [];",
     promise: "format.md: a fork records the lost blobs of its turns",
     area: ["doors/sessions/forks_test.ts"],

@@ -90,8 +90,8 @@ function complete(ports: ProgramPorts, words: readonly string[]): readonly strin
   }
   if (open === undefined && verb === undefined) return verbsAfter(names[0]);
   const positional = verb?.arguments.filter((each) => each !== WRAPPED_COMMAND) ?? [];
-  const given = names.length - (names[0] === "fixture" ? 2 : 1);
-  const place = open ?? positional[given] ?? positional.findLast(({ spec }) => spec.includes("..."));
+  const index = names.length - (names[0] === "fixture" ? 2 : 1);
+  const place = open ?? positional[index] ?? positional.findLast(({ spec }) => spec.includes("..."));
   const fixed = place?.choices ?? open?.suggests;
   return fixed ?? (/[<[]ids?\b/.test(place?.spec ?? "") ? sessionsAt(ports, home) : []);
 }
@@ -116,8 +116,8 @@ function verbsAfter(group: string | undefined): string[] {
 }
 
 /** The ids below a home; those of no home if it cannot be read. */
-function sessionsAt(ports: ProgramPorts, given: string | undefined): string[] {
-  const home = given?.replace(/^~(?=\/)/, ports.env("HOME") ?? "~");
+function sessionsAt(ports: ProgramPorts, path: string | undefined): string[] {
+  const home = path?.replace(/^~(?=\/)/, ports.env("HOME") ?? "~");
   try {
     const context = makeContext(ports, { json: undefined, quiet: undefined, color: false, home });
     return [...sessionNames(ports, homeOf(context)), "@last"];

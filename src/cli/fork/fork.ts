@@ -58,8 +58,8 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
 }
 
 /** The later turns of the parent without its omitted items. */
-function remainingOf({ kept, left }: ForkPlan): readonly Turn[] {
-  return withoutOmitted([...kept, ...left]).slice(kept.length);
+function remainingOf({ kept, later }: ForkPlan): readonly Turn[] {
+  return withoutOmitted([...kept, ...later]).slice(kept.length);
 }
 
 /** Room for the longest suffix of a new id. */

@@ -15,11 +15,11 @@ import { remoteSessions } from "../remote/remote_sessions.ts";
 /** The sessions of a remote; each is checked in a temporary home, so nothing of it comes into this home. */
 export async function checkedOnRemote(
   context: Context,
-  given: string | undefined,
+  selector: string | undefined,
   flags: Pick<FsckFlags, "remote" | "timeout">,
 ): Promise<CheckedPlace> {
   const { ports } = context;
-  const id = given === undefined ? null : parseSessionId(given);
+  const id = selector === undefined ? null : parseSessionId(selector);
   const store = await givenRemote(context, flags, null);
   const there = await remoteSessions(context, store);
   const sessions = new Map(there.map((session) => [session.id, session.turns]));

@@ -13,10 +13,10 @@ import { sessionArgument } from "../sessions.ts";
 export async function renameVerb(
   ports: ProgramPorts,
   selector: string,
-  given: string,
+  text: string,
   flags: RenameFlags,
 ): Promise<ExitCode> {
-  const title = usableTitle(given);
+  const title = usableTitle(text);
   const context = makeContext(ports, flags);
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
@@ -50,8 +50,8 @@ export async function renameVerb(
  *
  * @throws {RepriseError} `usage` if it is empty or too long.
  */
-function usableTitle(given: string): string {
-  const title = given.toWellFormed().replace(/\s+/g, " ").trim();
+function usableTitle(text: string): string {
+  const title = text.toWellFormed().replace(/\s+/g, " ").trim();
   const hint = 'reprise rename @last "Fix the CI build"';
   if (title === "") throw new RepriseError("usage", "Cannot give a session an empty title", { hint });
   if (title.length > MAX_TITLE_LENGTH) {

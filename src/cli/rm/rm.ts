@@ -68,7 +68,7 @@ export async function rmVerb(
     : { free: (await place.named(selectors)).map((id) => ({ id, why: "named" as const })), skipped: [] };
   if (!dryRun && free.length > 0 && flags.yes !== true) confirm(context, free, place.from);
   const removed: RemovedSession[] = [];
-  const left: SkippedSession[] = [...skipped];
+  const unremoved: SkippedSession[] = [...skipped];
   for (const doomed of dryRun ? [] : free) {
     try {
       await place.remove(doomed.id);
@@ -76,18 +76,18 @@ export async function rmVerb(
       if (!output.options.json) output.text(`${lineOf(doomed)}: removed${place.from}\n`);
     } catch (error) {
       if (!(isChosen && error instanceof RepriseError && MEANWHILE.has(error.code))) throw error;
-      left.push({ id: doomed.id, why: error.message });
+      unremoved.push({ id: doomed.id, why: error.message });
     }
   }
   if (output.options.json) {
     const changes = plannedChanges("remove", "session", free.map(({ id }) => id));
-    const facts = { removed, would_remove: dryRun ? free : [], skipped: left };
+    const facts = { removed, would_remove: dryRun ? free : [], skipped: unremoved };
     output.json<"rm">(changeDocument({ verb: "rm", dryRun, changes }, facts));
     return 0;
   }
   for (const doomed of dryRun ? free : []) output.text(`${lineOf(doomed)}: would be removed${place.from}\n`);
-  for (const { id, why } of left) output.note(`skipped ${id}: ${why}`);
-  if (free.length + left.length === 0) {
+  for (const { id, why } of unremoved) output.note(`skipped ${id}: ${why}`);
+  if (free.length + unremoved.length === 0) {
     output.note(`No session${place.from} is to be removed by these rules.`);
   }
   if (dryRun) output.note("Nothing was done.");

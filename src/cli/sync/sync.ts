@@ -31,12 +31,12 @@ type Synced = JsonDocument<"sync">["sessions"][number];
 /** Performs `sync`. Without an id, a session that fails does not keep back the others. */
 export async function syncVerb(
   ports: ProgramPorts,
-  given: string | undefined,
+  selector: string | undefined,
   flags: SyncFlags,
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  if (given === undefined && flags.keepMineAs !== undefined) {
+  if (selector === undefined && flags.keepMineAs !== undefined) {
     throw new RepriseError("usage", "Cannot keep turns without a session: --keep-mine-as names one fork", {
       hint: "reprise sync ID --keep-mine-as NEW-ID",
     });
@@ -45,10 +45,10 @@ export async function syncVerb(
   const dryRun = flags.dryRun === true;
   const home = openHome(ports, context.home.value, { create: !dryRun });
   const store = await givenRemote(context, flags, dryRun ? null : home);
-  const ids = given === undefined ? await allSessions(context, home, store) : [
+  const ids = selector === undefined ? await allSessions(context, home, store) : [
     await sessionOnEither(ports, home, store, {
-      selector: given,
-      here: () => sessionArgument(context, given).id,
+      selector,
+      here: () => sessionArgument(context, selector).id,
     }),
   ];
   const sessions: Synced[] = [];
@@ -66,7 +66,7 @@ export async function syncVerb(
       }
     } catch (error) {
       const failure = asRepriseError(error);
-      if (given !== undefined || !isOfOneSession(failure)) throw failure;
+      if (selector !== undefined || !isOfOneSession(failure)) throw failure;
       failures.push(failure);
       const cure = failure.hint === undefined ? "" : ` (${failure.hint})`;
       output.note(`skipped ${id}: ${failure.message}${cure}`);

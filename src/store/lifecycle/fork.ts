@@ -25,7 +25,7 @@ export interface ForkPlan {
   readonly parent: SessionId;
   /** The turns that the fork keeps, and the parent's later turns. */
   readonly kept: readonly Turn[];
-  readonly left: readonly Turn[];
+  readonly later: readonly Turn[];
   /** Every session whose turns the fork may hold, the parent last. */
   readonly lineage: readonly string[];
   /** Refusals of kept items that the API made after the cut, and omissions of kept items. */
@@ -48,15 +48,15 @@ export function planFork(
 ): ForkPlan {
   const { turns } = readSession(ports, home, parent);
   const cut = forkPointAt(turns, toSeq, parent);
-  const [kept, left] = [turns.slice(0, cut.turn), turns.slice(cut.turn)];
+  const [kept, later] = [turns.slice(0, cut.turn), turns.slice(cut.turn)];
   const last = kept.at(-1) as Turn;
   return {
     parent,
     kept,
-    left,
+    later,
     lineage: lineageOf(parent, turns),
-    notices: [...noticesFor(cut.seq, left), ...omissionsFor(kept, left)],
-    lostBlobs: lostLater(kept, left),
+    notices: [...noticesFor(cut.seq, later), ...omissionsFor(kept, later)],
+    lostBlobs: lostLater(kept, later),
     closes: runEnded(kept) ? null : last.run,
   };
 }
@@ -71,8 +71,8 @@ function lineageOf(parent: SessionId, turns: readonly Turn[]): string[] {
 }
 
 /** Lasting notices about kept items. `left_out` is not lasting: it holds in its own run only. */
-function noticesFor(toSeq: number, left: readonly Turn[]): EventDraft[] {
-  return left.flatMap(({ events }) => events).flatMap((event): EventDraft[] => {
+function noticesFor(toSeq: number, later: readonly Turn[]): EventDraft[] {
+  return later.flatMap(({ events }) => events).flatMap((event): EventDraft[] => {
     if (event.type === "calls_as_text") {
       const { seq: _seq, ...notice } = event;
       const call_seqs = event.call_seqs.filter((seq) => seq <= toSeq);
@@ -86,10 +86,10 @@ function noticesFor(toSeq: number, left: readonly Turn[]): EventDraft[] {
 }
 
 /** Omissions in force that were made after the cut; a checkpoint of the fork replaces what it covers. */
-function omissionsFor(kept: readonly Turn[], left: readonly Turn[]): EventDraft[] {
+function omissionsFor(kept: readonly Turn[], later: readonly Turn[]): EventDraft[] {
   const last = kept.at(-1)?.seq[1] ?? 0;
   const from = kept.reduce(checkpointAfter, null as CheckpointRef | null)?.to_seq ?? 0;
-  const events = left.flatMap((turn) => turn.events);
+  const events = later.flatMap((turn) => turn.events);
   const withdrawn = new Set(
     events.flatMap((event) => event.type === "omission_withdrawn" ? [event.omission] : []),
   );
@@ -101,9 +101,9 @@ function omissionsFor(kept: readonly Turn[], left: readonly Turn[]): EventDraft[
   });
 }
 
-function lostLater(kept: readonly Turn[], left: readonly Turn[]): string[] {
+function lostLater(kept: readonly Turn[], later: readonly Turn[]): string[] {
   const named = new Set(kept.flatMap(blobsOf).map(({ sha256 }) => sha256));
-  return [...lostBlobsIn(left)].filter((sha256) => named.has(sha256));
+  return [...lostBlobsIn(later)].filter((sha256) => named.has(sha256));
 }
 
 function runEnded(turns: readonly Turn[]): boolean {
@@ -222,7 +222,7 @@ function forkEvents(
   }, ...plan.notices];
   for (const sha256 of plan.lostBlobs) events.push({ type: "blob_lost", sha256 });
   if (summary !== null) {
-    const to = plan.left.at(-1)?.seq[1] ?? last.seq[1];
+    const to = plan.later.at(-1)?.seq[1] ?? last.seq[1];
     const stretch = { from_seq: Math.min(last.seq[1] + 1, to), to_seq: to };
     events.push({ type: "branch_summary", session: plan.parent, ...stretch, summary });
   }

@@ -3,7 +3,8 @@
  * planted link, FIFO or device is refused instead of followed. Hard links are allowed.
  */
 import type { FileFacts, Ports } from "../../domain/ports.ts";
-import { isTemporaryName } from "../layout.ts";
+import { sessionDamaged } from "../fs_errors.ts";
+import { isTemporaryName, type SessionPaths } from "../layout.ts";
 
 /** Reason why a path is not used. */
 export interface Refused {
@@ -28,6 +29,17 @@ export function lookForFile(ports: Ports, path: string): Looked {
 /** Inspects a path that should be a real directory of ours. Throws the runtime's errors. */
 export function lookForDirectory(ports: Ports, path: string): Looked {
   return look(ports, path, "directory");
+}
+
+/**
+ * True if there is a directory at `path`, which is in a session. Throws the runtime's errors.
+ *
+ * @throws {RepriseError} `session_damaged` if it is not ours.
+ */
+export function hasDirectory(ports: Ports, paths: SessionPaths, path: string): boolean {
+  const looked = lookForDirectory(ports, path);
+  if (looked.status === "refused") throw sessionDamaged(paths, path, looked);
+  return looked.status === "ok";
 }
 
 /** Names in a directory; none if there is none, or if it is not ours. Throws the runtime's errors. */

@@ -18,7 +18,7 @@ import {
 } from "../layout.ts";
 import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
-import { lookForDirectory, namesIn } from "./safe_open.ts";
+import { hasDirectory, namesIn } from "./safe_open.ts";
 import { type ReadTurn, readTurn, type TurnRead } from "./turn.ts";
 import { HistoryValidator } from "./validate.ts";
 
@@ -262,16 +262,11 @@ export function lastTurnOf(ports: Ports, paths: SessionPaths): number {
  * @throws {RepriseError} `no_such_session`, `session_damaged`; the runtime's errors.
  */
 export function requireSession(ports: Ports, paths: SessionPaths): void {
-  const root = lookForDirectory(ports, paths.root);
-  if (root.status === "missing") {
-    const found = `nothing at "${paths.root}"`;
-    throw noSuchSession(paths.id, { tried: `open session "${paths.id}"`, found });
+  const { id, root, turns, blobs, quarantine } = paths;
+  if (!hasDirectory(ports, paths, root)) {
+    throw noSuchSession(id, { tried: `open session "${id}"`, found: `nothing at "${root}"` });
   }
-  if (root.status === "refused") throw sessionDamaged(paths, paths.root, root);
-  for (const path of [paths.turns, paths.blobs, paths.quarantine]) {
-    const looked = lookForDirectory(ports, path);
-    if (looked.status === "refused") throw sessionDamaged(paths, path, looked);
-  }
+  for (const path of [turns, blobs, quarantine]) hasDirectory(ports, paths, path);
 }
 
 /** Requires that a read file is the next turn of a history, and advances its validator; `null` if there is none. */

@@ -8,11 +8,11 @@ import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.t
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
-import { noSuchSession, orStorageError, sessionDamaged } from "../fs_errors.ts";
+import { noSuchSession, orStorageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnNumbers, turnPath } from "../layout.ts";
 import { readManifest, rebuildLoosely } from "./manifest.ts";
-import { lookForDirectory } from "./safe_open.ts";
+import { hasDirectory } from "./safe_open.ts";
 import { readEnvelope } from "./turn_file.ts";
 
 /** A turn as read from its file, verbatim and unchecked. */
@@ -47,14 +47,13 @@ export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSessi
   const paths = sessionPaths(home.sessions, id);
   return orStorageError(`read session "${id}"`, paths.root, () => {
     for (const directory of [paths.root, paths.turns]) {
-      const looked = lookForDirectory(ports, directory);
-      if (looked.status === "missing") {
-        throw noSuchSession(id, { tried: `show session "${id}"`, found: `nothing at "${directory}"` });
-      }
-      if (looked.status === "refused") throw sessionDamaged(paths, directory, looked);
+      if (hasDirectory(ports, paths, directory)) continue;
+      throw noSuchSession(id, { tried: `show session "${id}"`, found: `nothing at "${directory}"` });
     }
     const { turns, problems } = readTurns(ports, paths);
-    return { id, path: paths.root, manifest: manifestOf(ports, paths), turns, problems };
+    const file = readManifest(ports, paths);
+    const manifest = file.status === "ok" ? file.manifest : rebuildLoosely(ports, paths);
+    return { id, path: paths.root, manifest, turns, problems };
   });
 }
 
@@ -85,9 +84,4 @@ export function shownTurn(number: number, value: JsonObject, newer: boolean): Sh
 
 function isEvent(value: unknown): value is JsonObject & { readonly type: string } {
   return isJsonObject(value) && typeof value.type === "string";
-}
-
-function manifestOf(ports: Ports, paths: SessionPaths): Manifest | null {
-  const file = readManifest(ports, paths);
-  return file.status === "ok" ? file.manifest : rebuildLoosely(ports, paths);
 }

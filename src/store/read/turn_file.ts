@@ -92,9 +92,11 @@ function withExactItems(turn: JsonObject, text: string): JsonObject {
   if (exact === turn || !Array.isArray(turn.events)) return turn;
   const exactEvents = exact.events as readonly JsonValue[];
   const events = (turn.events as readonly JsonValue[]).map((event, index) => {
-    const own = exactEvents[index];
-    if (!isJsonObject(event) || !isJsonObject(own)) return event;
-    const said = PROVIDERS_OWN.filter((name) => Object.hasOwn(event, name)).map((name) => [name, own[name]]);
+    const exactEvent = exactEvents[index];
+    if (!isJsonObject(event) || !isJsonObject(exactEvent)) return event;
+    const said = PROVIDERS_OWN.filter((name) => Object.hasOwn(event, name)).map((
+      name,
+    ) => [name, exactEvent[name]]);
     return { ...event, ...Object.fromEntries(said) };
   });
   const response = objectMember(turn, "response");

@@ -87,11 +87,13 @@ export function rebuildHistory(input: RepairInput): RebuiltHistory {
 /** Turns that may be of this session: its own, and those of the sessions that it was forked from. */
 function admitted(files: readonly TurnFile[], { session, manifest }: RepairInput): Candidate[] {
   const all = files.flatMap((file): Candidate[] => file.turn === null ? [] : [{ file, turn: file.turn }]);
-  const own = all.filter(({ turn }) => turn.session === session);
-  const forks = own.flatMap(({ turn }) => turn.events[0]?.type === "session_fork" ? [turn.events[0]] : []);
+  const written = all.filter(({ turn }) => turn.session === session);
+  const forks = written.flatMap(({ turn }) =>
+    turn.events[0]?.type === "session_fork" ? [turn.events[0]] : []
+  );
   const lineage = new Set(forks.flatMap(({ lineage }) => lineage));
   // If the fork turn is lost, the manifest still names the parent, or a replacement has the fork turn's number.
-  const first = own.reduce<Turn | null>((least, { turn }) => {
+  const first = written.reduce<Turn | null>((least, { turn }) => {
     return least === null || turn.turn < least.turn ? turn : least;
   }, null);
   const lost = forks.length === 0 &&
@@ -258,8 +260,8 @@ class Attempt {
 }
 
 /** Returns the writer of a replacement: a parent in the part of a fork that is shared with its parents. */
-function writerOf(before: Turn | null, next: Turn | null, own: SessionId): string {
-  if (next === null || next.session === own) return own;
+function writerOf(before: Turn | null, next: Turn | null, session: SessionId): string {
+  if (next === null || next.session === session) return session;
   return before?.session ?? next.session;
 }
 

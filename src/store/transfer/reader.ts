@@ -124,14 +124,14 @@ export async function readContent(
 ): Promise<void> {
   const size = countOf(line, "bytes", { least: 0, most });
   const hash = new GrowingSha256();
-  for (let left = size; left > 0;) {
+  for (let rest = size; rest > 0;) {
     const piece = lineContent((await reader.next()).line);
-    if (piece.length === 0 || piece.length > left) {
+    if (piece.length === 0 || piece.length > rest) {
       throw new BadExport("has no content, or more than its file has left");
     }
     hash.append(piece);
     take(piece);
-    left -= piece.length;
+    rest -= piece.length;
   }
   if (hash.hex() !== line.sha256) throw new BadExport("ends a file that does not fit its sha256");
 }

@@ -6,9 +6,8 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
-import { sessionDamaged } from "../fs_errors.ts";
 import { type SessionPaths, turnNumbers, turnPath } from "../layout.ts";
-import { lookForDirectory } from "../read/safe_open.ts";
+import { hasDirectory } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn.ts";
 import type { HistoryEnd } from "../read/validate.ts";
 import { claimName, orSyncFailed, quarantineTurn, unlinkQuietly } from "./publish.ts";
@@ -40,10 +39,8 @@ export function isSavedHere(ports: Ports, paths: SessionPaths, { sum }: Pick<Tur
  * @throws {RepriseError} `session_damaged` if `pending/` is not ours.
  */
 export function pendingNumbers(ports: Ports, paths: SessionPaths): number[] {
-  const looked = lookForDirectory(ports, paths.pending);
-  if (looked.status === "missing") return [];
-  if (looked.status === "refused") throw sessionDamaged(paths, paths.pending, looked);
-  return turnNumbers(ports.files.list(paths.pending));
+  const { pending } = paths;
+  return hasDirectory(ports, paths, pending) ? turnNumbers(ports.files.list(pending)) : [];
 }
 
 /**

@@ -5,10 +5,9 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
-import { sessionDamaged } from "../fs_errors.ts";
 import { type Home, syncForeignDirectory } from "../home.ts";
 import { parentOf, type SessionPaths, turnNumbers } from "../layout.ts";
-import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
+import { hasDirectory, isLeftover, lookForDirectory } from "../read/safe_open.ts";
 import type { FileLock } from "./file_lock.ts";
 import { ensureDirectory, orSyncFailed } from "./publish.ts";
 
@@ -18,12 +17,7 @@ import { ensureDirectory, orSyncFailed } from "./publish.ts";
  * @throws {RepriseError} `session_exists`, `session_damaged` if its directories are not ours; the runtime's errors.
  */
 export function requireUnused(ports: Ports, paths: SessionPaths): void {
-  const root = lookForDirectory(ports, paths.root);
-  if (root.status === "missing") return;
-  if (root.status === "refused") throw sessionDamaged(paths, paths.root, root);
-  const turns = lookForDirectory(ports, paths.turns);
-  if (turns.status === "missing") return;
-  if (turns.status === "refused") throw sessionDamaged(paths, paths.turns, turns);
+  if (!hasDirectory(ports, paths, paths.root) || !hasDirectory(ports, paths, paths.turns)) return;
   const count = turnNumbers(ports.files.list(paths.turns)).length;
   if (count === 0) return;
   throw new RepriseError(
