@@ -1,3 +1,4 @@
+import { CommanderError } from "commander";
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { collectOrphans } from "../tools/shell/children.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
@@ -74,17 +75,14 @@ async function shownError(
   args: readonly string[],
   verbs: Verbs,
 ): Promise<RepriseError | "shown"> {
-  const isParsers = error instanceof Error && "code" in error && typeof error.code === "string" &&
-    error.code.startsWith("commander.");
-  if (!isParsers) {
+  if (!(error instanceof CommanderError)) {
     const known = asRepriseError(error);
     const isWrongCall = known.exitCode === 2 || known.code === "bad_fixture";
     if (/\breprise [a-z]/.test(known.hint ?? "") && !isWrongCall) return known;
     return (await import("./usage_error.ts")).withHelp(known, args, verbs);
   }
-  if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
-  const failed = "exitCode" in error && error.exitCode !== 0;
-  if (error.code === "commander.help" && !failed) return "shown";
+  // Help, also for a call without a verb, and the version.
+  if (error.exitCode === 0) return "shown";
   return (await import("./usage_error.ts")).usageError(error, args, verbs);
 }
 

@@ -1,4 +1,5 @@
 /** Explains arguments that the parser refuses: names the help of the verb, and recognises what was forgotten. */
+import type { CommanderError } from "commander";
 import { RepriseError } from "../domain/errors.ts";
 import { commandLine } from "../tools/permission/shell_words.ts";
 import { WRAPPED_COMMAND } from "./declare.ts";
@@ -81,13 +82,12 @@ const FOR_RECORDINGS: Readonly<Record<string, string>> = {
 };
 
 /** The error of the parser, as it is shown. */
-export function usageError(error: Error, args: readonly string[], verbs: Verbs): RepriseError {
+export function usageError(error: CommanderError, args: readonly string[], verbs: Verbs): RepriseError {
   const named = namedVerb(args, verbs);
-  if ("code" in error && error.code === "commander.help") return withoutVerb(args);
+  if (error.code === "commander.help") return withoutVerb(args);
   const [said = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
   const message = `${said.charAt(0).toUpperCase()}${said.slice(1)}`.replace(/\.$/, "");
-  const isAboutArguments = "code" in error && ARGUMENT_ERRORS.has(String(error.code));
-  const forgotten = named === null || !isAboutArguments
+  const forgotten = named === null || !ARGUMENT_ERRORS.has(error.code)
     ? null
     : withDashes(args, named) ?? withQuotes(args, named);
   if (forgotten !== null) return new RepriseError("usage", message, { hint: forgotten });

@@ -42,10 +42,9 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
     const { sessionPage } = await import("../html/session_page.ts");
     const html = sessionPage(context, shown, await transcript());
     const facts = { session: id, turns: turns.length, ...page.write(html) };
+    const sizes = `${counted(facts.turns, "turn")}, ${counted(facts.bytes, "byte")}`;
     if (output.options.json) output.json<"show-html">(facts);
-    else {output.note(
-        `wrote the page of ${id}: ${counted(facts.turns, "turn")}, ${counted(facts.bytes, "byte")}`,
-      );}
+    else output.note(`wrote the page of ${id}: ${sizes}`);
   } else if (output.options.json) await printJson(context, shown.session, turns, flags);
   else if (flags.markdown) {
     const { transcriptMarkdown } = await import("../transcript/markdown.ts");
@@ -56,7 +55,7 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
     const { wholeOutput } = shown;
     output.text(transcriptMarkdown(await transcript(), { full: flags.full === true, facts, wholeOutput }));
   } else {
-    await printLines(ports, context, await linesOf(context, shown, turns, flags), flags);
+    await printLines(context, await linesOf(context, shown, turns, flags), flags);
   }
   if (!output.options.json || page !== null) {
     for (const { path, message } of problems) output.note(`damaged: ${path} ${message}`);
@@ -89,7 +88,8 @@ async function printJson(
     ? (value: JsonObject) => value
     : (await import("../../domain/without_blobs.ts")).withoutBlobs;
   if (heads) {
-    output.json<"show-turns">({ session: id, turns: turns.map(turnHeader), ...found });
+    const headers = turns.map(({ value, events }) => ({ ...value, events: events.length }));
+    output.json<"show-turns">({ session: id, turns: headers, ...found });
   } else if (events) {
     const all = turns.flatMap((turn) => turn.events);
     output.json<"show-events">({ session: id, events: all.map(printed), ...found });
@@ -123,11 +123,6 @@ async function spendingLines({ shared, runs }: SessionSpending): Promise<Line[]>
   return texts.map((text) => [text]);
 }
 
-/** A turn with the number of its events instead of the events. */
-function turnHeader({ value, events }: ShownTurn) {
-  return { ...value, events: events.length };
-}
-
 async function linesOf(
   { ports, output }: Context,
   { session, wholeOutput }: Shown,
@@ -152,13 +147,12 @@ async function linesOf(
 
 /** Prints lines; through the pager if they are more than the terminal has. */
 async function printLines(
-  ports: ProgramPorts,
-  { output }: Context,
+  { ports, output }: Context,
   lines: readonly Line[],
-  flags: ShowFlags,
+  { pager }: ShowFlags,
 ): Promise<void> {
   const text = output.rendered(joinedLines(lines));
-  const rows = output.stdoutIsTerminal && flags.pager ? terminalSize()?.rows ?? 0 : 0;
+  const rows = output.stdoutIsTerminal && pager ? terminalSize()?.rows ?? 0 : 0;
   if (rows > 0 && lines.length >= rows) {
     const { pagerCommand, showInPager } = await import("./pager.ts");
     const command = pagerCommand(ports);
