@@ -49,6 +49,22 @@ export function decodeLatin1(bytes: Uint8Array): string {
   return latin1.decode(bytes);
 }
 
+/** True for a byte of UTF-8 that continues a character. */
+export function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
+}
+
+/** `bytes` without a character of UTF-8 that is cut off at its end: a cut of ours must not look like a foreign one. */
+export function withoutCutEnd(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (isContinuation(byte)) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? bytes.subarray(0, bytes.length - back) : bytes;
+  }
+  return bytes;
+}
+
 /** Joins byte arrays into a new one. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));

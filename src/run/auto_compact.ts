@@ -73,7 +73,6 @@ interface AutoCompaction {
   readonly target: FoldTarget;
 }
 
-/** A session in which a run may compact its history. */
 export interface CompactedSession extends OpenSession {
   /** Reads all turns, also those before the checkpoint. */
   allTurns(): readonly Turn[];

@@ -35,7 +35,6 @@ export interface Accepted {
   readonly answer: WholeResponse;
   readonly draft: TurnDraft;
 }
-/** The result of a request. */
 type Tried = Accepted | { readonly sent: number; readonly error: RepriseError };
 
 export interface LiveCheck {

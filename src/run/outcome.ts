@@ -32,7 +32,6 @@ export interface RunLimits {
   readonly failOnDenied?: boolean | undefined;
 }
 
-/** Counts of a run so far. */
 export interface RunProgress {
   /** Requests that were sent; retries of a request do not count. */
   readonly steps: number;
@@ -62,7 +61,6 @@ export interface Outcome {
 
 /** One budget of a run: the output tokens that it still allows. */
 interface Budget {
-  /** The flag that sets it. */
   readonly flag: string;
   /** The most output tokens of the next response; may be negative. */
   readonly left: number;

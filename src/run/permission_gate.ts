@@ -14,7 +14,6 @@ import type { CallSubject, FileChange } from "../tools/tool.ts";
  */
 export type Consent = "yes" | "no" | "always" | "always_tool" | "quit";
 
-/** A call that the gate decides. */
 export interface GatedCall {
   readonly subject: CallSubject;
   /** The call's arguments as the model wrote them. */
@@ -40,7 +39,6 @@ export interface Decision {
   readonly rule: string | null;
 }
 
-/** Decides calls by the permissions of the run, and by the answers of a person during it. */
 export class PermissionGate {
   readonly policy: Policy;
   readonly #ask: Ask | null;

@@ -7,7 +7,6 @@ import type { Pins } from "../domain/turn.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { fingerprintOf, type RequestSettings } from "./next_request.ts";
 
-/** Settings of a run that its first turn pins. */
 export interface PinnedSettings extends RequestSettings {
   /** Permissions in canonical order. */
   readonly permissions: readonly string[];

@@ -25,7 +25,6 @@ export interface PreviewedSession extends RecordedHistory {
   readonly id: string;
   /** `null` for a session that does not exist. */
   readonly manifest: Manifest | null;
-  /** Reads all turns. */
   readonly allTurns: () => readonly Turn[];
 }
 

@@ -13,7 +13,6 @@ import { type Emit, savedEvent } from "./setup.ts";
 import { isAnswer } from "./outcome.ts";
 import { requestUsageOf } from "../apis/usage.ts";
 
-/** A file that is attached to a prompt. */
 export interface AttachedFile {
   /** Its name without directories. */
   readonly name: string;
@@ -22,7 +21,6 @@ export interface AttachedFile {
   readonly sha256: string;
 }
 
-/** The start of a run. */
 export interface RunStart {
   /** `null` continues an unfinished run with the unchanged history. */
   readonly prompt: string | null;
@@ -48,7 +46,6 @@ export function isUnfinished(manifest: Manifest | null): boolean {
   return manifest !== null && manifest.state !== "completed" && manifest.state !== "refused";
 }
 
-/** The turn that opens run `run`. */
 export function openingDraft({ prompt, attached }: RunStart, run: number, pins: Pins): TurnDraft {
   if (prompt === null) return { kind: "harness", run, pins, events: [{ type: "run_continued", run }] };
   const files = attached.map(({ name, mediaType, bytes, sha256 }): EventDraft => ({

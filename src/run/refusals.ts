@@ -50,9 +50,7 @@ export function failureOfError(error: RepriseError): ApiFailure | null {
   };
 }
 
-/** A retry of a refused request. */
 export interface RetryPlan {
-  /** Items or field that the retry omits. */
   readonly event: RetryEvent;
   /**
    * `stated`: the API names the refused part, in a known message. `likely`: it names an item or mentions reasoning.
@@ -271,7 +269,6 @@ function byIndex(index: number | null, { folded }: Refusal): number[] {
   return seq === undefined ? [] : [seq];
 }
 
-/** The reason and the items of a retry. */
 export function reportOf(event: RetryEvent): ReportedRetry {
   switch (event.type) {
     case "replay_notice":

@@ -22,7 +22,6 @@ import { forkPoints } from "../store/lifecycle/fork.ts";
 import { unseenEvents } from "./auto_compact.ts";
 import { continueCommand, type ContinuedSession } from "./outcome.ts";
 
-/** A refused request and the session that it belongs to. */
 export interface RefusedHistory {
   readonly failure: ApiFailure;
   readonly folded: Folded;
@@ -247,7 +246,6 @@ function nameOf(entry: FoldedEntry, event: SessionEvent): string {
 /** A history that becomes this much smaller is worth a checkpoint. */
 const MUCH = 4 / 5;
 
-/** True if `compact` would make a history much smaller. */
 export function shrinksMuch(turns: readonly Turn[], target: FoldTarget): boolean {
   try {
     const { before, after } = shrink(turns, {

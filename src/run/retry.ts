@@ -135,7 +135,6 @@ export class Retries {
     });
   }
 
-  /** The retry after a refusal, or `null`; the options as in {@linkcode Refusal}. */
   #plan(
     outcome: RequestOutcome,
     { widest, everyCall }: { readonly widest: boolean; readonly everyCall: boolean },

@@ -8,7 +8,6 @@ import type { Ports } from "../domain/ports.ts";
 
 export type CloseEvent = Extract<SocketEvent, { kind: "close" }>;
 
-/** One request on a connection, with the limits of its waits. */
 export class OpenExchange {
   readonly socket: ClientSocket;
   readonly #url: URL;

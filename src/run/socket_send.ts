@@ -44,7 +44,6 @@ export interface SocketSendOptions extends LiveOptions {
 /** A {@linkcode Send}, and the end of its connection. */
 export interface SocketSend {
   readonly send: Send;
-  /** Closes the connection. */
   close(): void;
 }
 

@@ -257,7 +257,6 @@ const MAX_LIVE_CHARS = 16_384;
 
 /** The output of one call on its way to the screen. */
 interface LiveOutput {
-  /** Reports output of a command that runs. */
   readonly onOutput: (text: string) => void;
   /** Reports the result of a call that had no output while it ran. */
   readonly end: (result: string) => void;

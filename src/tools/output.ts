@@ -1,5 +1,6 @@
 /** From a tool's whole text to what the model sees: well-formed, and head and tail where it is too long. */
-import { decodeUtf8Exactly, decodeUtf8WithMark, encodeUtf8 } from "../domain/bytes.ts";
+import { decodeUtf8Exactly, decodeUtf8WithMark, encodeUtf8, isContinuation } from "../domain/bytes.ts";
+import { defined } from "../domain/json.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 
 /** Default for the longest output that a model is shown, in UTF-16 units. */
@@ -34,13 +35,14 @@ export interface ToolText {
 
 /** Cuts `result` to `maxChars` UTF-16 units; nothing is lost, the whole goes to `full`. */
 export function finishText(result: ToolText, maxChars: number = DEFAULT_OUTPUT_CHARS): ToolOutput {
-  const { status } = result;
+  const { status, full } = result;
   const text = result.text.toWellFormed();
-  if (text.length <= maxChars) {
-    return result.full === undefined ? { status, output: text } : { status, output: text, full: result.full };
-  }
-  const full = result.full ?? { bytes: encodeUtf8(text), lossy: false };
-  return { status, output: headAndTail(text, maxChars), full };
+  if (text.length <= maxChars) return { status, output: text, ...defined({ full }) };
+  return {
+    status,
+    output: headAndTail(text, maxChars),
+    full: full ?? { bytes: encodeUtf8(text), lossy: false },
+  };
 }
 
 /** The most bytes that JSON needs for one UTF-16 unit: `\u0000`. */
@@ -54,7 +56,7 @@ export function fitBytes(output: ToolOutput, maxBytes: number): ToolOutput {
   if (text.length * JSON_BYTES <= room || encodeUtf8(JSON.stringify(text)).length <= maxBytes) {
     return output;
   }
-  return finishText({ status, text, ...(full === undefined ? {} : { full }) }, Math.floor(room / JSON_BYTES));
+  return finishText({ status, text, ...defined({ full }) }, Math.floor(room / JSON_BYTES));
 }
 
 /**
@@ -112,24 +114,9 @@ export function decodeContent(bytes: Uint8Array): Decoded {
   }
 }
 
-/** `bytes` without a UTF-8 sequence that is cut off at its end: a cut of ours must not look like a foreign one. */
-export function withoutCutEnd(bytes: Uint8Array): Uint8Array {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] as number;
-    if (isContinuation(byte)) continue;
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return needed > back ? bytes.subarray(0, bytes.length - back) : bytes;
-  }
-  return bytes;
-}
-
 /** `bytes` without the rest of a UTF-8 sequence at its start. */
 export function withoutCutStart(bytes: Uint8Array): Uint8Array {
   let start = 0;
   while (start < Math.min(3, bytes.length) && isContinuation(bytes[start] as number)) start++;
   return bytes.subarray(start);
-}
-
-function isContinuation(byte: number): boolean {
-  return (byte & 0xc0) === 0x80;
 }

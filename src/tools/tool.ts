@@ -40,11 +40,7 @@ export interface ToolContext {
   /** The workspace: absolute and canonical, from `canonicalRoot`, fixed when the run starts. */
   readonly root: string;
   readonly signal: AbortSignal;
-  /**
-   * The longest output that the model is shown, in UTF-16 units.
-   *
-   * @default {DEFAULT_OUTPUT_CHARS}
-   */
+  /** The longest output that the model is shown, in UTF-16 units. @default {DEFAULT_OUTPUT_CHARS} */
   readonly maxOutputChars?: number;
   /** Absolute paths that no tool writes to or below, wherever they lie: our own home and configuration. */
   readonly protectedPaths: readonly string[];
@@ -52,23 +48,11 @@ export interface ToolContext {
   readonly env: (name: string) => string | undefined;
   /** Says which paths a call that lists or searches must leave out, from `hiddenPaths` of the policy. */
   readonly isHidden: (path: string) => boolean;
-  /**
-   * The target that the policy judged. A call whose path leads elsewhere by the time it runs is refused.
-   *
-   * @default {undefined}
-   */
+  /** The target that the policy judged. A call whose path leads elsewhere by the time it runs is refused. */
   readonly judged?: Target;
-  /**
-   * Cleans output before any of it is cut.
-   *
-   * @default {undefined}
-   */
+  /** Cleans output before any of it is cut. */
   readonly cleaner?: OutputCleaner;
-  /**
-   * Receives output of a command while it runs.
-   *
-   * @default {undefined}
-   */
+  /** Receives output of a command while it runs. */
   readonly onOutput?: (text: string) => void;
 }
 
@@ -220,11 +204,8 @@ export function defineTool<Table extends Tool["arguments"]>(definition: ToolDefi
 function cleaned(result: ToolText, cleaner: OutputCleaner | undefined): ToolText {
   if (cleaner === undefined) return result;
   const { text, full } = result;
-  return {
-    ...result,
-    text: cleaner.text(text),
-    ...(full === undefined ? {} : { full: { ...full, bytes: cleaner.bytes(full.bytes) } }),
-  };
+  const clean = full === undefined ? undefined : { ...full, bytes: cleaner.bytes(full.bytes) };
+  return { ...result, text: cleaner.text(text), ...defined({ full: clean }) };
 }
 
 /** Only messages of our own are shown: the runtime's name absolute paths. */

@@ -128,14 +128,19 @@ async function* decodeOne(body: Chunks, coding: Coding, limits: DecodedLimits): 
     for await (const chunk of coding.stream(source, start[0] as number)) {
       decoded += chunk.length;
       if (decoded > Math.min(limits.maxBytes, Math.max(limits.freeBytes, received * MAX_RATIO))) {
-        throw grown(decoded);
+        throw new RepriseError(
+          "bad_stream",
+          `The compressed answer of the server has grown to ${decoded} bytes`,
+          { hint: "No model answers like this: check the upstream URL" },
+        );
       }
       yield withoutBuffer(chunk);
     }
   } catch (error) {
     if (error instanceof RepriseError) throw error;
     // Z_BUF_ERROR: the bytes ended before the data.
-    throw broke || (error as { code?: unknown }).code === "Z_BUF_ERROR" ? cut(error) : damagedAnswer(error);
+    if (broke || (error as { code?: unknown }).code === "Z_BUF_ERROR") throw cut(error);
+    throw new RepriseError("bad_stream", "The compressed answer of the server is damaged", { cause: error });
   }
 }
 
@@ -225,16 +230,6 @@ async function* zstdStream(source: Chunks): AsyncGenerator<Uint8Array> {
 
 function cut(cause?: unknown): RepriseError {
   return new RepriseError("stream_cut", "The compressed answer of the server broke off", { cause });
-}
-
-function grown(bytes: number): RepriseError {
-  return new RepriseError("bad_stream", `The compressed answer of the server has grown to ${bytes} bytes`, {
-    hint: "No model answers like this: check the upstream URL",
-  });
-}
-
-function damagedAnswer(cause: unknown): RepriseError {
-  return new RepriseError("bad_stream", "The compressed answer of the server is damaged", { cause });
 }
 
 /**

@@ -41,10 +41,8 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
       deadline.stop();
     };
     try {
-      deadline.expect(
-        options.responseTimeoutMs,
-        () => answerTimeoutError(url, options.responseTimeoutMs),
-      );
+      const { responseTimeoutMs, idleTimeoutMs } = options;
+      deadline.expect(responseTimeoutMs, () => answerTimeoutError(url, responseTimeoutMs));
       const response = await ports.fetch(request.url, {
         method: "POST",
         headers,
@@ -53,7 +51,7 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
         signal: life.signal,
       });
       deadline.met();
-      const raw = readRaw(response.body, { url, signal: life.signal, deadline, release, options });
+      const raw = readRaw(response.body, { url, signal: life.signal, deadline, release, idleTimeoutMs });
       return {
         status: response.status,
         headers: response.headers,
@@ -99,19 +97,17 @@ function headersOf(plain: Readonly<Record<string, string>>): Headers {
   return headers;
 }
 
-interface BodyContext {
-  readonly url: URL;
-  readonly signal: AbortSignal;
-  readonly deadline: Deadline;
-  readonly release: () => void;
-  readonly options: LiveOptions;
-}
-
 /** A manual iterator: an async generator adds a hop for each chunk, and cannot be left while it waits. */
-function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext): AsyncIterable<Uint8Array> {
-  const { url, signal, deadline, release } = context;
+function readRaw(
+  body: ReadableStream<Uint8Array> | null,
+  { url, signal, deadline, release, idleTimeoutMs: idle }: Pick<LiveOptions, "idleTimeoutMs"> & {
+    readonly url: URL;
+    readonly signal: AbortSignal;
+    readonly deadline: Deadline;
+    readonly release: () => void;
+  },
+): AsyncIterable<Uint8Array> {
   const reader = body?.getReader();
-  const idle = context.options.idleTimeoutMs;
   const done: IteratorReturnResult<undefined> = { done: true, value: undefined };
   let over = false;
   const finish = () => {
@@ -192,7 +188,6 @@ export function cappedBody(body: AsyncIterable<Uint8Array>, maxBytes: number): A
 export interface Deadline {
   /** Starts to wait, for at most `milliseconds`; `error` creates the error of a missed deadline. */
   expect(milliseconds: number, error: () => RepriseError): void;
-  /** Ends the wait. */
   met(): void;
   /** Ends the watchdog; no timer remains. */
   stop(): void;

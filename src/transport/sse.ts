@@ -2,7 +2,7 @@
  * Parses bytes into server-sent events, independent of the cuts between chunks; and finds the positions of events in a
  * whole body.
  */
-import { concatBytes, decodeUtf8Leniently, decodeUtf8WithMark } from "../domain/bytes.ts";
+import { concatBytes, decodeUtf8Leniently, decodeUtf8WithMark, withoutCutEnd } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 
 /** One event: the `event:` line, if present, and the joined `data:` lines. */
@@ -11,7 +11,6 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** Caps of {@linkcode readSse}. */
 export interface SseLimits {
   /** Longest line and longest event, in UTF-16 units. @default {64 Mi} */
   readonly maxEventBytes?: number;
@@ -37,7 +36,7 @@ export function readSse(
   limits: SseLimits = {},
 ): AsyncIterableIterator<readonly SseEvent[], undefined> {
   const chunks = body[Symbol.asyncIterator]();
-  const framer = createFramer(limits.maxEventBytes ?? DEFAULT_MAX_EVENT);
+  const framer = new Framer(limits.maxEventBytes ?? DEFAULT_MAX_EVENT);
   let over = false;
 
   // A manual iterator: on small chunks an async generator costs a fifth more.
@@ -75,43 +74,18 @@ export function readSse(
  * has received by then.
  */
 export function sseEventsIn(body: Uint8Array): readonly SseEvent[] {
-  const framer = createFramer(DEFAULT_MAX_EVENT);
+  const framer = new Framer(DEFAULT_MAX_EVENT);
   framer.feed(body);
   framer.end();
   return framer.take();
 }
 
-interface Framer {
-  feed(chunk: Uint8Array): void;
-  /** Delivers an event that lacks its blank line. */
-  end(): void;
-  /** The events since the last call. */
-  take(): readonly SseEvent[];
+/** Finds the lines of a stream that comes in chunks, and joins them to events. */
+class Framer {
   /** Set once; events that were taken before stay valid. */
-  readonly failure: RepriseError | undefined;
-}
-
-function createFramer(maxEvent: number): Framer {
-  const decode = createDecoder();
-  const lines = new LineReader(maxEvent);
-  return {
-    feed(chunk) {
-      const { text, invalid } = decode(chunk);
-      lines.feed(text);
-      lines.failure ??= invalid;
-    },
-    end: () => lines.end(),
-    take: () => lines.take(),
-    get failure() {
-      return lines.failure;
-    },
-  };
-}
-
-/** Finds the lines of a text that comes in pieces, and joins them to events. */
-class LineReader {
   failure: RepriseError | undefined;
   readonly #maxEvent: number;
+  readonly #decode = createDecoder();
   #batch: SseEvent[] = [];
   /** A line without its end. */
   #pending = "";
@@ -128,8 +102,13 @@ class LineReader {
     this.#maxEvent = maxEvent;
   }
 
-  feed(piece: string): void {
-    if (piece === "") return;
+  feed(chunk: Uint8Array): void {
+    const { text, invalid } = this.#decode(chunk);
+    if (text !== "") this.#read(text);
+    this.failure ??= invalid;
+  }
+
+  #read(piece: string): void {
     const before = this.#pending.length;
     // The search for a line end is in this piece alone: a long line costs linear time.
     const from = this.#skipped(piece);
@@ -154,6 +133,7 @@ class LineReader {
     }
   }
 
+  /** Delivers an event that lacks its blank line. */
   end(): void {
     if (this.failure !== undefined) return;
     const last = this.#pending;
@@ -161,6 +141,7 @@ class LineReader {
     this.#dispatch();
   }
 
+  /** The events since the last call. */
   take(): readonly SseEvent[] {
     if (this.#batch.length === 0) return NO_EVENTS;
     const taken = this.#batch;
@@ -265,8 +246,7 @@ function tooLong(limit: number): RepriseError {
  * character at the end of `tail` is completed and included.
  */
 function decodeValidPrefix(tail: Uint8Array, chunk: Uint8Array): string {
-  const start = unfinished(tail);
-  const bytes = concatBytes([start, chunk]);
+  const bytes = concatBytes([tail.subarray(withoutCutEnd(tail).length), chunk]);
   // Validity of a prefix is monotonic: search for the longest valid prefix.
   let valid = 0;
   let invalid = bytes.length + 1;
@@ -281,17 +261,6 @@ function decodeValidPrefix(tail: Uint8Array, chunk: Uint8Array): string {
 /** Returns bytes that end with the last three of `tail` and `chunk` together: an unfinished character has no more. */
 function lastBytes(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
   return chunk.length >= 3 ? chunk : concatBytes([tail.subarray(-3), chunk]).subarray(-3);
-}
-
-/** The lead byte of an unfinished character at the end of `tail`, and the bytes after it. */
-function unfinished(tail: Uint8Array): Uint8Array {
-  for (let length = 1; length <= Math.min(3, tail.length); length++) {
-    const byte = tail[tail.length - length] as number;
-    if ((byte & 0b1100_0000) === 0b1000_0000) continue;
-    const expected = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return expected > length ? tail.subarray(tail.length - length) : new Uint8Array(0);
-  }
-  return new Uint8Array(0);
 }
 
 function decodePrefix(bytes: Uint8Array): string | undefined {

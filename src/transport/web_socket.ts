@@ -14,7 +14,6 @@ export interface WebSocketOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Aborting ends the connection at once. */
   readonly signal: AbortSignal;
-  /** Time limit of the upgrade, in milliseconds. */
   readonly openTimeoutMs: number;
   /** Largest message that is received, in bytes; a larger one ends the connection with 1009. */
   readonly maxMessageBytes: number;
@@ -24,7 +23,6 @@ export interface WebSocketOptions {
   readonly monotonic: () => number;
 }
 
-/** The server's answer to an upgrade. */
 export type Upgrade = { readonly socket: ClientSocket } | {
   /** An answer with another status than 101. Its body must be read or discarded. */
   readonly refusal: HttpResponse;
@@ -63,7 +61,6 @@ export interface MessageSocket {
   terminate(): void;
 }
 
-/** The client's side of a connection. */
 export interface ClientSocket extends MessageSocket {
   /** Headers of the answer with status 101. */
   readonly headers: Headers;

@@ -45,7 +45,6 @@ export class WebSocket {
   terminate(): void;
 }
 
-/** Options of {@linkcode WebSocketServer}. */
 export interface ServerOptions {
   readonly noServer: true;
   readonly perMessageDeflate?: boolean;

@@ -42,13 +42,11 @@ const TIMEOUT_MS = 1_800_000;
 
 type CompactSettings = ResolvedTarget<CompactFlags>;
 
-/** A history to compact. */
 interface CompactSource extends RecordedHistory {
   readonly id: string;
   readonly manifest: Manifest;
 }
 
-/** Performs `compact`. */
 export async function compactVerb(
   live: ProgramPorts,
   selector: string,

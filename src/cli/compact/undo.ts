@@ -12,7 +12,6 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
 import { dryRunOf, plannedChanges } from "../dry_run.ts";
 
-/** Performs `compact --undo`. */
 export async function undoCompact(
   ports: ProgramPorts,
   selector: string,

@@ -26,7 +26,6 @@ export interface HomeSpending extends Pick<SessionSpending, "total" | "models" |
   readonly sessions: readonly GroupSpending<"session", string>[];
 }
 
-/** Adds costs to requests. */
 export async function spentRequests(
   ports: ProgramPorts,
   requests: readonly LedgerRequest[],

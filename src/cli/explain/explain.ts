@@ -27,7 +27,6 @@ const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
   duplicate_result: "answers a call a second time: it is not sent",
 };
 
-/** Performs `explain`. */
 export async function explainVerb(
   ports: ProgramPorts,
   selector: string,

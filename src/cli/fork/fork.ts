@@ -21,7 +21,6 @@ import { randomSuffix, sessionArgument } from "../sessions.ts";
 import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import { pushNew } from "../remote/open_writer.ts";
 
-/** Performs `fork`. */
 export async function forkVerb(ports: ProgramPorts, selector: string, flags: ForkFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;

@@ -69,7 +69,6 @@ function isClosed(ports: Ports, home: Home, id: SessionId): boolean {
   return manifest.state !== "open" && unansweredCalls(turns).length === 0;
 }
 
-/** Creates the error for a run of another machine. */
 function elsewhere(id: SessionId, { code, details }: RepriseError): RepriseError {
   return new RepriseError(
     code,

@@ -19,7 +19,6 @@ import { changeSession } from "../remote/open_writer.ts";
 import type { OmitFlags } from "./command.ts";
 import { sessionArgument } from "../sessions.ts";
 
-/** Performs `omit`. */
 export async function omitVerb(ports: ProgramPorts, selector: string, flags: OmitFlags): Promise<ExitCode> {
   const named = namedItems(flags);
   const context = makeContext(ports, flags);

@@ -32,7 +32,6 @@ export interface SettingSources {
   readonly ports: Ports;
   readonly flags: RequestFlags & { readonly transport?: Transport | undefined };
   readonly config: Config;
-  /** The played fixture; `null` without a fixture. */
   readonly fixture: Fixture | null;
   /** `null` for a session without a run. */
   readonly manifest: Manifest | null;

@@ -104,7 +104,6 @@ export async function previewRun(
   return 0;
 }
 
-/** A session of a call, with its home. */
 export interface CalledSession extends PreviewedSession {
   readonly home: Home;
 }
@@ -133,7 +132,6 @@ export function calledSession(call: SettingCall): CalledSession {
 }
 
 export interface PrefixVerdict {
-  /** Comparison of the request with the last one of its session. */
   readonly report: PrefixReport;
   /** Flags of the last run that the call lacks and that make the request extend the last one; `null` for none. */
   readonly with: readonly string[] | null;

@@ -93,7 +93,6 @@ export interface SettingCall<Flags extends SettingFlags = SettingFlags>
   /** The workspaces of `@last`: only the given one with `-w`. */
   readonly choice: Required<WorkspaceChoice>;
   readonly replay: ReplaySetting;
-  /** Permissions from flags. */
   readonly policy: Policy;
   /** The text of `--instructions`; `null` without the flag. */
   readonly instructions: string | null;
@@ -209,7 +208,6 @@ export function resolveRun(
   return { ...target, transport, permissions, ...instructionsOf(call, manifest) };
 }
 
-/** The settings of requests of `session`. */
 export function requestSettings(resolved: ResolvedRun, session: SettingSession): PreviewedRun {
   const { permissions, instructions, call, outputPrice } = resolved;
   return {

@@ -56,7 +56,6 @@ export class RunProgressLine {
     }
   }
 
-  /** Ends the wait. */
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

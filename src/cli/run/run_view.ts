@@ -29,7 +29,6 @@ export class RunView {
   /** Match rules of the requests that were reported. */
   readonly #matched = new Set<string>();
   readonly #streams: boolean;
-  /** Output of the call that runs. */
   #shown = new ShownOutput();
   /** The stream with an unfinished line. */
   #open: "stdout" | "stderr" | null = null;
@@ -125,7 +124,6 @@ export class RunView {
     this.#output.progress("\n");
   }
 
-  /** Prints text of a message as it comes. */
   #stream(text: string): void {
     if (this.#open === "stderr") this.#endLine();
     this.#output.text(text);

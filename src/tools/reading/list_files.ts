@@ -6,7 +6,6 @@ import { confirmJudged, defineTool, nullableArgument, type Tool, ToolFailure } f
 
 const MAX_LISTED = 5000;
 
-/** Lists entries of a directory, one path a line. */
 export const listFiles: Tool = defineTool({
   name: "list_files",
   description:

@@ -24,7 +24,6 @@ const DEFAULT_LINES = 2000;
 /** The longest line that is shown whole, in UTF-16 units. */
 const MAX_LINE_CHARS = 2000;
 
-/** Reads a window of lines, each with its number. */
 export const readFile: Tool = defineTool({
   name: "read_file",
   description:

@@ -1,8 +1,8 @@
 /** Runs one command in a process group of its own, within its caps, and ends all that is left of the group. */
 import { spawn } from "./children.ts";
 import { endGroup, isGroupAlive, rememberGroup } from "./process_group.ts";
-import { concatBytes, encodeUtf8 } from "../../domain/bytes.ts";
-import { withoutCutEnd, withoutCutStart } from "../output.ts";
+import { concatBytes, encodeUtf8, withoutCutEnd } from "../../domain/bytes.ts";
+import { withoutCutStart } from "../output.ts";
 
 /** Output beyond this ends the command, in bytes. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
@@ -24,11 +24,7 @@ interface CommandOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /**
-   * Receives each chunk of the streams 0 (standard output) and 1 (standard error); the chunk is used again afterwards.
-   *
-   * @default {undefined}
-   */
+  /** Receives each chunk of the streams 0 (standard output) and 1 (standard error); the chunk is used again afterwards. */
   readonly onOutput?: (stream: number, chunk: Uint8Array) => void;
 }
 

@@ -1,13 +1,7 @@
 /** `shell`: one command in the workspace. */
-import { decodeUtf8WithMark } from "../../domain/bytes.ts";
+import { decodeUtf8WithMark, withoutCutEnd } from "../../domain/bytes.ts";
 import { isUtf8 } from "node:buffer";
-import {
-  DEFAULT_OUTPUT_CHARS,
-  HEAD_SHARE,
-  type ToolText,
-  withoutCutEnd,
-  withoutCutStart,
-} from "../output.ts";
+import { DEFAULT_OUTPUT_CHARS, HEAD_SHARE, type ToolText, withoutCutStart } from "../output.ts";
 import { commandLine, shellWords } from "../permission/shell_words.ts";
 import { type CommandResult, runCommand } from "./run_command.ts";
 import { defineTool, nullableArgument, type Target, type Tool, ToolFailure } from "../tool.ts";

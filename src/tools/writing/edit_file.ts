@@ -11,7 +11,6 @@ import { type WriteTarget, writeTarget } from "./write_target.ts";
 const MAX_EDITED_BYTES = 16 * 1024 * 1024;
 const MAX_NAMED_PLACES = 10;
 
-/** Replaces a text that occurs once. */
 export const editFile: Tool = defineTool({
   name: "edit_file",
   description:
@@ -132,7 +131,6 @@ function occurrencesOf(text: string, wanted: string, limit: number): Occurrences
   return { count, places };
 }
 
-/** A line that resembles what was looked for. */
 interface NearLine {
   /** Counted from 1. */
   readonly line: number;

@@ -6,7 +6,6 @@ import { confirmJudged, defineTool, requiredArgument, type Tool } from "../tool.
 import { currentText } from "./current_text.ts";
 import { refusal, writeTarget } from "./write_target.ts";
 
-/** Creates a file or replaces the whole of one. */
 export const writeFile: Tool = defineTool({
   name: "write_file",
   description:
