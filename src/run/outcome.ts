@@ -324,7 +324,8 @@ export class Stop {
   readonly #controller = new AbortController();
   /** The monotonic time at which the run reaches its time limit. */
   readonly endsAt: number;
-  #cause: StopCause | null = null;
+  /** The outcome of the run, or `null` while no stop was requested. */
+  outcome: Outcome | null = null;
 
   constructor(endsAt: number) {
     this.endsAt = endsAt;
@@ -337,25 +338,20 @@ export class Stop {
 
   /** Asks the run to end; only the first cause counts. */
   request(cause: StopCause): void {
-    if (this.#cause !== null) return;
-    this.#cause = cause;
-    this.#controller.abort(this.error);
+    if (this.outcome !== null) return;
+    const { state, code, message } = STOPS[cause];
+    const error = new RepriseError(code, message);
+    this.outcome = { state, error };
+    this.#controller.abort(error);
   }
 
   /** The state that the run ends in, or `null` while no stop was requested. */
   get state(): RunState | null {
-    return this.#cause === null ? null : STOPS[this.#cause].state;
+    return this.outcome?.state ?? null;
   }
 
   /** The error to report, or `null` while no stop was requested. */
   get error(): RepriseError | null {
-    if (this.#cause === null) return null;
-    const { code, message } = STOPS[this.#cause];
-    return new RepriseError(code, message);
-  }
-
-  /** The outcome of the run, or `null` while no stop was requested. */
-  get outcome(): Outcome | null {
-    return this.state === null ? null : { state: this.state, error: this.error };
+    return this.outcome?.error ?? null;
   }
 }

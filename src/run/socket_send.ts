@@ -41,12 +41,6 @@ export interface SocketSendOptions extends LiveOptions {
   ) => ClientSocket;
 }
 
-/** A {@linkcode Send}, and the end of its connection. */
-export interface SocketSend {
-  readonly send: Send;
-  close(): void;
-}
-
 /** Time limit of an upgrade, in milliseconds: HTTP is tried after it. */
 const OPEN_TIMEOUT = 15_000;
 /** Largest message, in bytes: an event has at most 64 Mi characters. */
@@ -61,18 +55,6 @@ const UPGRADE_HEADERS: ReadonlySet<string> = new Set([
 ]);
 /** Close codes after which the same server may accept a new connection. */
 const MAY_RECONNECT: ReadonlySet<number> = new Set([1001, 1005, 1006, 1011, 1012, 1013, 1015]);
-
-/**
- * Creates a {@linkcode Send} over one connection, which is opened for the first request and again after a loss. A request
- * over a new connection holds its whole input. A request that gets no WebSocket is sent over HTTP.
- */
-export function createSocketSend(options: SocketSendOptions): SocketSend {
-  const sender = new SocketSender(options);
-  return {
-    send: (request, signal) => sender.send(request, signal),
-    close: () => sender.close(),
-  };
-}
 
 interface Connection {
   readonly socket: ClientSocket;
@@ -92,7 +74,11 @@ type Opening =
   }
   | { readonly kind: "closed"; readonly code: number; readonly error: RepriseError };
 
-class SocketSender {
+/**
+ * Sends over one connection, which is opened for the first request and again after a loss. A request over a new
+ * connection holds its whole input. A request that gets no WebSocket is sent over HTTP.
+ */
+export class SocketSender {
   readonly #options: SocketSendOptions;
   readonly #conversation: SocketConversation;
   #connection: Connection | null = null;
@@ -104,7 +90,7 @@ class SocketSender {
     this.#conversation = options.api.newConversation();
   }
 
-  async send(request: OutgoingRequest, signal: AbortSignal): Promise<HttpResponse> {
+  readonly send: Send = async (request, signal) => {
     const { api, http, origin, ports, onFallback } = this.#options;
     const url = new URL(request.url);
     if (this.#httpOnly || !api.ownsPath(url.pathname)) return await http(request, signal);
@@ -161,7 +147,7 @@ class SocketSender {
         }
         : this.#refused(exchange, step.refusal, step.headers);
     }
-  }
+  };
 
   close(): void {
     this.#connection?.socket.close(1000);

@@ -68,7 +68,7 @@ export const RUN_EDGES: readonly Mutant[] = [
   },
   {
     file: "src/run/outcome.ts",
-    text: "if (this.#cause !== null) return;\n",
+    text: "if (this.outcome !== null) return;\n",
     replacement: "",
     promise: "run.md: of two causes of a stop the first counts",
     area: ["cli/binary/stop_test.ts"],

@@ -253,17 +253,14 @@ async function makeSmaller(
   if (shrunk.checkpoint === null || built === null) return shrunk;
   const { scope } = shrunk.checkpoint;
   const { turns } = source;
-  const { call: { context: { output }, ports, fixture, flags }, endpoint, key } = settings;
+  const { call: { context: { output }, ports }, endpoint, key } = settings;
+  const played = (await fixtureSend(settings.call))?.((report) =>
+    output.note(report.kind === "matched" ? matchNote(report) : report.message)
+  );
   const { items, response } = await requestOnce({
     ports,
     api: apiOf(endpoint.provider),
-    send: ports.wrapSend(
-      fixture === null
-        ? liveSend(ports, endpoint)
-        : (await fixtureSend(settings.call, fixture, flags))((report) =>
-          output.note(report.kind === "matched" ? matchNote(report) : report.message)
-        ),
-    ),
+    send: ports.wrapSend(played ?? liveSend(ports, endpoint)),
     urlOf: (path) => endpoint.urlOf(path),
     key,
     signal,

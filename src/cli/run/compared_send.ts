@@ -7,26 +7,21 @@ import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { machineValues } from "../serve/machine_values.ts";
 
-export interface ComparedCall {
-  readonly ports: ProgramPorts;
-  /** The workspace directory, in which the tools run. */
-  readonly root: string;
-}
-
 /**
- * Answers requests with the exchanges that mean the same, under the rules of the fixture.
+ * Answers requests with the exchanges that mean the same, under the rules of the fixture. The working directory of
+ * `ports` is the one of the tools.
  *
  * @throws {RepriseError} `bad_fixture` for match rules that cannot be used.
  */
 export function comparedSend(
-  { ports, root }: ComparedCall,
+  ports: ProgramPorts,
   fixture: Fixture,
   match: Exclude<MatchMode, "sequence">,
 ): Promise<ReportingSend> {
   const { values } = secretEnvironment(fixture.header.not_secret);
   return createReplaySend(fixture, {
     match,
-    candidates: () => machineValues({ ...ports, workingDirectory: () => root }, { began: fixture.created }),
+    candidates: () => machineValues(ports, { began: fixture.created }),
     clock: ports.clock,
     scrubber: new Scrubber({ values }),
   });

@@ -12,7 +12,7 @@ import {
   PROVIDER_KINDS,
   type ProviderKind,
 } from "../../domain/fingerprint.ts";
-import { isJsonObject, type JsonValue } from "../../domain/json.ts";
+import { parsedObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { REQUEST_FLAGS, type RequestFlags, type Transport } from "../flags.ts";
@@ -321,21 +321,15 @@ function representedUrl(ports: Pick<Ports, "env">, baseUrl: URL): string | null 
 const REPRESENTS_HINT = `Unset ${REPRESENTS}: serve and record set it for the commands that they start`;
 
 function representedEntries(text: string): [string, string][] {
-  let value: JsonValue | undefined;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw unusableVariable();
+  const entries = Object.entries(parsedObject(text) ?? { "": null });
+  if (
+    entries.every((entry): entry is [string, string] =>
+      URL.canParse(entry[0]) && typeof entry[1] === "string"
+    )
+  ) {
+    return entries;
   }
-  if (!isJsonObject(value)) throw unusableVariable();
-  return Object.entries(value).map(([ours, represented]) => {
-    if (!URL.canParse(ours) || typeof represented !== "string") throw unusableVariable();
-    return [ours, represented];
-  });
-}
-
-function unusableVariable(): RepriseError {
-  return new RepriseError(
+  throw new RepriseError(
     "bad_configuration",
     `Cannot use ${REPRESENTS}: it is not a JSON object of base URLs`,
     { hint: REPRESENTS_HINT },

@@ -85,7 +85,7 @@ export async function runVerb(
       complete: (resolved) => withOutputPrice(resolved, flags),
     });
   }
-  const played = call.fixture === null ? null : await fixtureSend(call, call.fixture, flags);
+  const played = await fixtureSend(call);
 
   const stop = new Stop(deadline);
   // A screen that fails in another way costs no answer: it is saved, and the exit code says what failed.

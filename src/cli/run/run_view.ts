@@ -204,6 +204,7 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
     case "stream":
     case "transport":
     case "instructions_lost":
+    case "turn_set_aside":
       return event.message;
     case "recorded":
       return `recorded into ${event.path}: ${counted(event.exchanges, "exchange")}, ` +
@@ -216,8 +217,6 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return `${counted(event.keys.length, "key")} of this process replaced in the output of ${event.name}: ${
         event.keys.join(", ")
       }`;
-    case "turn_set_aside":
-      return event.message;
   }
 }
 

@@ -1,17 +1,16 @@
 /** Ways to send the requests of a call: over the network with its timeouts, or to a played fixture. */
 import { apiOf } from "../../apis/apis.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import { defined } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { playable } from "../../fixture/exchange.ts";
-import type { Fixture } from "../../fixture/read.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { playInOrder } from "../../transport/player.ts";
 import type { FixtureFlags } from "../flags.ts";
 import type { MatchReport, ReportingSend } from "../../fixture/serve/replay_send.ts";
-import type { ComparedCall } from "./compared_send.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { ResolvedRun } from "./resolve_run.ts";
+import type { ResolvedRun, SettingCall, SettingFlags } from "./resolve_run.ts";
 import type { RunRecording } from "./run_recording.ts";
 import { liveTimeouts } from "./run_settings.ts";
 
@@ -41,35 +40,31 @@ export async function transportSend(
   const http = recording?.over(plain) ?? plain;
   const { socket } = apiOf(endpoint.provider);
   if (transport.value === "sse" || socket === null) return { send: http, close: () => {} };
-  const { createSocketSend } = await import("../../run/socket_send.ts");
-  const { origin } = endpoint.baseUrl;
-  return createSocketSend({
+  const { SocketSender } = await import("../../run/socket_send.ts");
+  return new SocketSender({
     ...liveTimeouts(ports),
-    origin,
+    origin: endpoint.baseUrl.origin,
     ports,
     api: socket,
     http,
     onFallback,
-    ...(recording === null ? {} : { wrapSocket: recording.overSocket(socket) }),
+    ...defined({ wrapSocket: recording?.overSocket(socket) }),
   });
 }
 
 /**
- * Answers requests from a fixture: with the exchanges that mean the same, or with all of them in sequence.
+ * Answers requests from the fixture of a call: with the exchanges that mean the same, or with all of them in sequence.
+ * `null` without a fixture.
  *
  * @throws {RepriseError} `bad_fixture` for match rules that cannot be used.
  */
 export async function fixtureSend(
-  call: ComparedCall,
-  fixture: Fixture,
-  { match = "semantic" }: FixtureFlags,
-): Promise<ReportingSend> {
-  if (match === "sequence") {
-    const { ports: { clock } } = call;
-    return () => playInOrder(fixture.exchanges.map(playable), { clock });
-  }
+  { ports, root, fixture, flags: { match = "semantic" } }: SettingCall<SettingFlags & FixtureFlags>,
+): Promise<ReportingSend | null> {
+  if (fixture === null) return null;
+  if (match === "sequence") return () => playInOrder(fixture.exchanges.map(playable), { clock: ports.clock });
   const { comparedSend } = await import("./compared_send.ts");
-  return await comparedSend(call, fixture, match);
+  return await comparedSend({ ...ports, workingDirectory: () => root }, fixture, match);
 }
 
 /** Returns what a request needed to match, as a line. */

@@ -5,7 +5,7 @@ import { currentText } from "./current_text.ts";
 import { type CurrentFile, replaceFile } from "./replace_file.ts";
 import { confirmJudged, defineTool, requiredArgument, type Tool, ToolFailure } from "../tool.ts";
 import { quotedPath } from "../sandbox_path.ts";
-import { type WriteTarget, writeTarget } from "./write_target.ts";
+import { writeTarget } from "./write_target.ts";
 
 /** The largest file that is edited. */
 const MAX_EDITED_BYTES = 16 * 1024 * 1024;
@@ -58,7 +58,9 @@ export const editFile: Tool = defineTool({
         text.slice(0, place.index) + new_text + text.slice(place.index + old_text.length),
       );
     });
-    return { status: "ok", text: summary(target, line, { old_text, new_text }) };
+    const [before, after] = [old_text, new_text].map((text) => text.split("\n").length);
+    const what = `from line ${line} on, ${before} line(s) replaced by ${after}`;
+    return { status: "ok", text: `Edited ${shownPath(target.shown)}: ${what}` };
   },
 });
 
@@ -80,16 +82,10 @@ function whyAbsent(text: string, wanted: string): string {
   }
   const near = nearestLines(text, wanted);
   if (near.length === 0) return "old_text does not occur, nor does a line like its first";
-  const lines = near.map(({ line, excerpt }) => `line ${line}: ${JSON.stringify(excerpt)}`).join("; ");
+  const lines = near.map(({ line, content }) =>
+    `line ${line}: ${JSON.stringify(shortenedLine(content, MAX_NEAR_CHARS))}`
+  ).join("; ");
   return `old_text does not occur; the lines most like its first are ${lines}`;
-}
-
-function summary(target: WriteTarget, line: number, texts: { old_text: string; new_text: string }): string {
-  const lines = (text: string) => text.split("\n").length;
-  return `Edited ${shownPath(target.shown)}: from line ${line} on, ${
-    lines(texts.old_text)
-  } line(s) replaced by ` +
-    `${lines(texts.new_text)}`;
 }
 
 /** Counting ends here. */
@@ -100,22 +96,12 @@ const MAX_NEAR_CHARS = 200;
 /** A line is like another when so much of the longer one is common to both, from their ends. */
 const LIKE_SHARE = 0.5;
 
-interface Occurrence {
-  /** In UTF-16 units. */
-  readonly index: number;
-  /** Of its first letter, counted from 1. */
-  readonly line: number;
-}
-
-interface Occurrences {
-  /** Overlapping ones included; stops at 100. */
-  readonly count: number;
-  readonly places: readonly Occurrence[];
-}
-
-/** Finds `wanted`, which is not empty, and names its first `limit` places. */
-function occurrencesOf(text: string, wanted: string, limit: number): Occurrences {
-  const places: Occurrence[] = [];
+/**
+ * Counts `wanted`, which is not empty, up to 100, overlapping places included. Names its first `limit` places: `index` in
+ * UTF-16 units, `line` counted from 1.
+ */
+function occurrencesOf(text: string, wanted: string, limit: number) {
+  const places: { readonly index: number; readonly line: number }[] = [];
   let count = 0;
   let line = 1;
   let counted = 0;
@@ -131,25 +117,15 @@ function occurrencesOf(text: string, wanted: string, limit: number): Occurrences
   return { count, places };
 }
 
-interface NearLine {
-  /** Counted from 1. */
-  readonly line: number;
-  readonly excerpt: string;
-}
-
 /** The lines of `text` that are most like the first line of `wanted` that is not blank, best first. */
-function nearestLines(text: string, wanted: string): NearLine[] {
+function nearestLines(text: string, wanted: string) {
   const first = wanted.split("\n").map((line) => line.trim()).find((line) => line !== "");
   if (first === undefined) return [];
-  const best: { readonly line: number; readonly text: string; readonly share: number }[] = [];
-  text.split("\n").forEach((content, index) => {
+  const alike = text.split("\n").flatMap((content, index) => {
     const share = likeness(content.trim(), first);
-    if (share < LIKE_SHARE) return;
-    best.push({ line: index + 1, text: content, share });
-    best.sort((a, b) => b.share - a.share || a.line - b.line);
-    best.length = Math.min(best.length, MAX_NEAR);
+    return share < LIKE_SHARE ? [] : [{ line: index + 1, content, share }];
   });
-  return best.map(({ line, text: content }) => ({ line, excerpt: shortenedLine(content, MAX_NEAR_CHARS) }));
+  return alike.sort((a, b) => b.share - a.share || a.line - b.line).slice(0, MAX_NEAR);
 }
 
 /** The share of the longer line that both have in common from the left and from the right; blanks do not count. */
