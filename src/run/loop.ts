@@ -90,7 +90,7 @@ function drifted(session: string, drift: readonly PinChange[]): RepriseError {
     `Cannot continue session "${session}": since its last run these differ: ${pins}`,
     {
       hint: "Undo the changes, or accept them with --accept-drift",
-      details: { drift: drift.map(({ pin, before, now, effect }) => ({ pin, before, now, effect })) },
+      details: { drift },
     },
   );
 }

@@ -30,7 +30,7 @@ export async function interruptVerb(
   const { held, owner } = await sessionOwner(ports, home, id);
   const pid = held ? signalledPid(ports, { home, id, owner }) : null;
   if (flags.dryRun === true) {
-    const plan = pid === null ? closingPlan(ports, home, id) : `send SIGINT to process ${pid}`;
+    const plan = pid === null ? closingPlan(openParts(ports, home, id)) : `send SIGINT to process ${pid}`;
     if (output.options.json) {
       const changes = pid === null
         ? plannedChanges("end", "run", [id])
@@ -54,19 +54,17 @@ export async function interruptVerb(
   return 0;
 }
 
-/** The plan for a session that no process writes, as text for people. */
-function closingPlan(ports: Ports, home: Home, id: SessionId): string {
+/** Returns whether a run is open here, and the number of calls without a result. */
+function openParts(ports: Ports, home: Home, id: SessionId) {
   const { manifest, turns } = readSessionTail(ports, home, id);
-  const calls = manifest.state === "open" ? 0 : unansweredCalls(turns).length;
-  return calls === 0
-    ? "close the newest run if it is open"
-    : `record a result for ${counted(calls, "open call")}`;
+  return { isOpen: manifest.state === "open", calls: unansweredCalls(turns).length };
 }
 
-/** True if no run is open here, and every call has a result. */
-function isClosed(ports: Ports, home: Home, id: SessionId): boolean {
-  const { manifest, turns } = readSessionTail(ports, home, id);
-  return manifest.state !== "open" && unansweredCalls(turns).length === 0;
+/** The plan for a session that no process writes, as text for people. */
+function closingPlan({ isOpen, calls }: ReturnType<typeof openParts>): string {
+  return isOpen || calls === 0
+    ? "close the newest run if it is open"
+    : `record a result for ${counted(calls, "open call")}`;
 }
 
 function elsewhere(id: SessionId, { code, details }: RepriseError): RepriseError {
@@ -78,14 +76,10 @@ function elsewhere(id: SessionId, { code, details }: RepriseError): RepriseError
   );
 }
 
-interface Stopping {
-  readonly home: Home;
-  readonly id: SessionId;
-  readonly pid: number;
-  readonly waitMs: number;
-}
-
-async function stopOwner({ ports }: Context, { home, id, pid, waitMs }: Stopping): Promise<void> {
+async function stopOwner(
+  { ports }: Context,
+  { home, id, pid, waitMs }: Pick<Closing, "home" | "id"> & { readonly pid: number; readonly waitMs: number },
+): Promise<void> {
   try {
     Deno.kill(pid, "SIGINT");
   } catch (error) {
@@ -127,20 +121,12 @@ interface Closing {
   readonly remote: RemoteSources;
 }
 
-interface Closed {
-  /** The number of the run that was closed, or `null` when none was open. */
-  readonly run: number | null;
-  /** The `seq` of each call that got a result. */
-  readonly answered: readonly number[];
-}
-
-async function closeOpenRun(
-  { ports }: Context,
-  { home, id, stopped, remote }: Closing,
-): Promise<Closed> {
+/** Returns the number of the run that was closed, `null` for none, and the `seq` of each call that got a result. */
+async function closeOpenRun({ ports }: Context, { home, id, stopped, remote }: Closing) {
   const nothing = { run: null, answered: [] };
+  const here = stopped ? openParts(ports, home, id) : null;
   // The stopped process has ended its run, and has put that to the remote.
-  if (stopped && isClosed(ports, home, id)) return nothing;
+  if (here?.isOpen === false && here.calls === 0) return nothing;
   let writer: SessionWriter;
   try {
     writer = await openWriter(ports, home, { id, waitMs: 0 }, remote);

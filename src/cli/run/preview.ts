@@ -4,7 +4,7 @@ import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { parseSessionId } from "../../domain/ids.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { defined, isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
 import { counted } from "../../domain/text.ts";
 import type { ModelTurn, Turn } from "../../domain/turn.ts";
@@ -23,37 +23,32 @@ import { homeToRead } from "../context.ts";
 import { permissionsOf, replayText } from "./run_settings.ts";
 import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { dryRunOf, plannedChanges } from "../dry_run.ts";
+import type { RunFlags } from "./command.ts";
+import { withOutputPrice } from "./run_costs.ts";
 
 /** The id of a new session in a preview, if no flag names it. */
 const UNNAMED = "new-session";
 
-/**
- * Performs `run --dry-run`: reports the next request, or with `body` prints its exact bytes; changes and sends nothing.
- *
- * @param complete Adds the settings that the budgets need.
- */
-export async function previewRun(
-  call: SettingCall,
-  { body, fresh, complete, ...given }: {
-    readonly body: boolean;
-    readonly fresh: ResolvedRun | null;
-    readonly start: RunStart;
-    readonly complete: (resolved: ResolvedRun) => Promise<ResolvedRun>;
-  },
-): Promise<ExitCode> {
+/** Performs `run --dry-run`: reports the next request, or prints its exact body; changes and sends nothing. */
+export async function previewRun(call: SettingCall<RunFlags>, asked: RunStart): Promise<ExitCode> {
   const { output } = call.context;
+  const body = call.flags.body === true;
   const session = calledSession(call);
   const { manifest } = session;
   // The body of a finished session without a prompt is its history alone.
-  const start = body && given.start.prompt === null && !isUnfinished(manifest) ? null : given.start;
+  const start = body && asked.prompt === null && !isUnfinished(manifest) ? null : asked;
   if (start?.prompt === null) requireUnfinished(session.id, manifest);
   const endpoint = body ? "any" : "named";
-  const resolved = await complete(fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint }));
+  const resolved = await withOutputPrice(resolveRun(call, manifest, { key: "if_set", endpoint }));
   if (resolved.lost !== null) output.note(resolved.lost);
   const settings = requestSettings(resolved, session);
   const { built, folded, target } = await previewRequest(settings, session, start);
   const { sent, left } = requestAccount(folded);
-  const prefix = await judgeReadablePrefix(resolved, session, start);
+  const prefix = await judgePrefix(resolved, session, start).catch((error) => {
+    // The next request can omit a damaged blob of the last one.
+    if (error instanceof RepriseError && error.code === "session_damaged") return null;
+    throw error;
+  });
   const advice = keepAdvice(prefix);
   if (body) {
     output.jsonText(built.body);
@@ -78,24 +73,19 @@ export async function previewRun(
     reasoning_dropped: left,
     body_bytes: encodeUtf8(built.body).length,
     body_sha256: sha256Hex(built.body),
-    prefix: prefix === null
-      ? null
-      : { ...prefix.report, ...(prefix.with === null ? {} : { with: prefix.with }) },
+    prefix: prefix === null ? null : { ...prefix.report, ...defined({ with: prefix.with ?? undefined }) },
   };
-  const changes = [
-    ...(manifest === null
-      ? plannedChanges("create", "session", [report.session])
-      : plannedChanges("append", "turn", [session.id])),
-    ...plannedChanges("send", "request", [url]),
-  ];
+  const written = manifest === null
+    ? plannedChanges("create", "session", [report.session])
+    : plannedChanges("append", "turn", [session.id]);
+  const changes = [...written, ...plannedChanges("send", "request", [url])];
   if (output.options.json) output.json<"run-dry-run">(dryRunOf("run", changes, report));
   else {
+    const what = `${counted(report.items, "item")} (${
+      counted(report.body_bytes, "byte")
+    }, ${sent} of them reasoning)`;
     output.text(
-      `Would send ${counted(report.items, "item")} (${
-        counted(report.body_bytes, "byte")
-      }, ${sent} of them reasoning) to ${report.url}${
-        report.transport === "ws" ? " over a WebSocket" : ""
-      }\n` +
+      `Would send ${what} to ${url}${report.transport === "ws" ? " over a WebSocket" : ""}\n` +
         `for run ${report.run} of ${manifest === null ? "a new session" : `session ${report.session}`}, ` +
         `fingerprint ${report.fingerprint}. Nothing was sent or written.\n`,
     );
@@ -157,18 +147,6 @@ export async function judgePrefix(
   const kept = asLastRun(resolved, settings, { last, turns });
   const extended = kept !== null && (await compare(kept.settings))?.extends === true;
   return { report, with: extended ? kept.flags : null };
-}
-
-/** As {@linkcode judgePrefix}; also `null` if a blob of the last request is damaged, which the next one can omit. */
-async function judgeReadablePrefix(
-  ...preview: Parameters<typeof judgePrefix>
-): Promise<PrefixVerdict | null> {
-  try {
-    return await judgePrefix(...preview);
-  } catch (error) {
-    if (error instanceof RepriseError && error.code === "session_damaged") return null;
-    throw error;
-  }
 }
 
 /** Names the flags that keep the prefix; `null` if none are missing. */

@@ -9,14 +9,13 @@ import type { SessionId } from "../../domain/ids.ts";
 import { defined, type JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
-import type { Turn } from "../../domain/turn.ts";
 import type { ApiKey } from "../../apis/api.ts";
 import { apiOf } from "../../apis/apis.ts";
 import { readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { knownAccount, playedAccount } from "../../fold/accounts.ts";
 import type { RunLimits } from "../../run/outcome.ts";
-import type { PreviewedRun } from "../../run/preview.ts";
+import type { PreviewedRun, PreviewedSession } from "../../run/preview.ts";
 import type { ToolPlayback } from "../../run/setup.ts";
 import { openHome } from "../../store/home.ts";
 import type { WorkspaceChoice } from "../../store/list.ts";
@@ -127,11 +126,6 @@ export interface ResolvedRun extends ResolvedTarget {
   readonly outputPrice?: (inputTokens: number) => number;
 }
 
-export interface SettingSession {
-  readonly id: string;
-  readonly turns: readonly Turn[];
-}
-
 /**
  * Reads the files that flags name, and resolves all settings that do not depend on a session.
  *
@@ -208,7 +202,10 @@ export function resolveRun(
   return { ...target, transport, permissions, ...instructionsOf(call, manifest) };
 }
 
-export function requestSettings(resolved: ResolvedRun, session: SettingSession): PreviewedRun {
+export function requestSettings(
+  resolved: ResolvedRun,
+  session: Pick<PreviewedSession, "id" | "turns">,
+): PreviewedRun {
   const { permissions, instructions, call, outputPrice } = resolved;
   return {
     ...targetSettings(resolved, session),
@@ -223,7 +220,7 @@ export function requestSettings(resolved: ResolvedRun, session: SettingSession):
 /** The settings of requests of `session` that need neither tools nor instructions of a run. */
 export function targetSettings(
   { call, manifest, endpoint, key, model, reasoning }: ResolvedTarget,
-  { id, turns }: SettingSession,
+  { id, turns }: Pick<PreviewedSession, "id" | "turns">,
 ): Omit<PreviewedRun, "instructions" | "tools" | "permissions" | "limits"> {
   const family = manifest?.family ?? id;
   const hash = key === null ? undefined : keyHash(family, key.value);

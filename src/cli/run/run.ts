@@ -77,14 +77,7 @@ export async function runVerb(
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const start = { prompt: await resolvePrompt(argument, call), attached };
   requirePromptFor(flags.attach, start.prompt);
-  if (flags.dryRun === true) {
-    return await previewRun(call, {
-      body: flags.body === true,
-      fresh,
-      start,
-      complete: (resolved) => withOutputPrice(resolved, flags),
-    });
-  }
+  if (flags.dryRun === true) return await previewRun(call, start);
   const played = await fixtureSend(call);
 
   const stop = new Stop(deadline);
@@ -136,7 +129,7 @@ async function resolve(
   manifest: SessionWriter["manifest"],
 ): Promise<ResolvedRun> {
   const key = call.flags.dryRun === true ? "if_set" : "required";
-  return await withOutputPrice(resolveRun(call, manifest, { key, endpoint: "named" }), call.flags);
+  return await withOutputPrice(resolveRun(call, manifest, { key, endpoint: "named" }));
 }
 
 /** Opens the session under its lock; a stop ends the wait for the lock. */

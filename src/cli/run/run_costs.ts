@@ -6,7 +6,6 @@ import { NO_USAGE } from "../../domain/usage.ts";
 import { isPaid, type PriceFacts, requestsIn } from "../../run/ledger.ts";
 import { loadPrices } from "../cost/prices.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import type { RunFlags } from "./command.ts";
 import type { ResolvedRun } from "./resolve_run.ts";
 
 /** Computes the cost of the requests of a turn in US dollars; `null` if it is unknown. */
@@ -25,9 +24,9 @@ const MANY = 1_000_000;
  *
  * @throws {RepriseError} `unknown_price` if the model has no price.
  */
-export async function withOutputPrice(resolved: ResolvedRun, { maxCost }: RunFlags): Promise<ResolvedRun> {
-  const { call: { ports, fixture }, endpoint: { provider }, key, model } = resolved;
-  if (maxCost === undefined || fixture !== null) return resolved;
+export async function withOutputPrice(resolved: ResolvedRun): Promise<ResolvedRun> {
+  const { call: { ports, fixture, flags }, endpoint: { provider }, key, model } = resolved;
+  if (flags.maxCost === undefined || fixture !== null) return resolved;
   const probe = (input: number, output: number): PriceFacts => ({
     at: new Date(ports.clock.now()).toISOString(),
     provider,

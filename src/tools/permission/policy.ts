@@ -156,7 +156,7 @@ function parseRule(text: string, purpose: Purpose): PermissionRule {
       cannotTell: (subject) => fits(subject) && pattern.cannotTell(subject.target),
     };
   } catch (error) {
-    if (error instanceof PatternError) throw refuse(error.message);
+    if (error instanceof ToolFailure) throw refuse(error.message);
     throw error;
   }
 }
@@ -166,11 +166,6 @@ interface PermissionPattern {
   readonly matches: (target: Target) => boolean;
   /** True if it is not known whether the pattern means the target. */
   readonly cannotTell: (target: Target) => boolean;
-}
-
-/** A pattern that cannot be used; the message says why. */
-class PatternError extends Error {
-  override readonly name = "PatternError";
 }
 
 /** Purpose of a pattern: a doubt counts as a match for denying only. */
@@ -187,31 +182,26 @@ const STARTERS = new Set(
 /**
  * A glob over workspace-relative paths. Denying folds case and covers everything below what it names.
  *
- * @throws {PatternError} for a glob that is malformed, absolute, or leads out of the workspace.
+ * @throws {ToolFailure} for a glob that is malformed, absolute, or leads out of the workspace.
  */
 function pathPattern(pattern: string, purpose: Purpose): PermissionPattern {
   const segments = pattern.split("/");
   if (pattern.startsWith("/") || segments.includes("..")) {
-    throw new PatternError("its paths are relative to the workspace and do not leave it");
+    throw new ToolFailure("its paths are relative to the workspace and do not leave it");
   }
-  if (pattern.endsWith("/")) throw new PatternError('it ends with a slash: write "dir/**" for all below dir');
+  if (pattern.endsWith("/")) throw new ToolFailure('it ends with a slash: write "dir/**" for all below dir');
   if (
     pattern !== "." &&
     segments.slice(pattern.startsWith("./") ? 1 : 0).some((name) => name === "" || name === ".")
   ) {
-    throw new PatternError('it holds an empty or "." segment');
+    throw new ToolFailure('it holds an empty or "." segment');
   }
-  try {
-    const exact = parseGlob(pattern);
-    const folded = parseGlob(foldedPath(pattern));
-    const matches = purpose === "allow"
-      ? exact
-      : (path: string) => prefixesOf(path).some((prefix) => exact(prefix) || folded(foldedPath(prefix)));
-    return { matches: (target) => target.kind === "path" && matches(target.path), cannotTell: () => false };
-  } catch (error) {
-    if (error instanceof ToolFailure) throw new PatternError(error.message);
-    throw error;
-  }
+  const exact = parseGlob(pattern);
+  const folded = parseGlob(foldedPath(pattern));
+  const matches = purpose === "allow"
+    ? exact
+    : (path: string) => prefixesOf(path).some((prefix) => exact(prefix) || folded(foldedPath(prefix)));
+  return { matches: (target) => target.kind === "path" && matches(target.path), cannotTell: () => false };
 }
 
 /**
@@ -219,12 +209,12 @@ function pathPattern(pattern: string, purpose: Purpose): PermissionPattern {
  * whole; quotes as in a shell. A denial compares the program's name without its directory. It cannot see into lines for
  * a shell and into programs that start others.
  *
- * @throws {PatternError} for shell operators, for `*` inside a word, and for what would match everything.
+ * @throws {ToolFailure} for shell operators, for `*` inside a word, and for what would match everything.
  */
 function commandPattern(pattern: string, purpose: Purpose): PermissionPattern {
   const words = splitWords(pattern, SPECIAL);
   if (words === null) {
-    throw new PatternError(
+    throw new ToolFailure(
       "a command line with shell operators matches no pattern (quote what is meant as text)",
     );
   }
@@ -232,7 +222,7 @@ function commandPattern(pattern: string, purpose: Purpose): PermissionPattern {
   const fixed = isRest ? words.slice(0, -1) : words;
   for (const { text, quoted } of fixed) {
     if (quoted || text === "*" || !text.includes("*")) continue;
-    throw new PatternError(
+    throw new ToolFailure(
       text === "**"
         ? '"**" is allowed only at the end'
         : '"*" matches one whole argument (quote it to mean the character)',
@@ -240,7 +230,7 @@ function commandPattern(pattern: string, purpose: Purpose): PermissionPattern {
   }
   const [program, ...rest] = fixed;
   if (program === undefined) {
-    throw new PatternError("it names no program: use the group shell for all of them");
+    throw new ToolFailure("it names no program: use the group shell for all of them");
   }
   const fits = (word: { text: string; quoted: boolean }, given: string) =>
     (!word.quoted && word.text === "*") || word.text === given;

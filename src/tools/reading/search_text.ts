@@ -141,13 +141,6 @@ interface TextMatcher {
   readonly find: (line: string) => number;
 }
 
-interface LineMatch {
-  /** Counted from 1. */
-  readonly line: number;
-  /** The line, or the part of a long one around the first match. */
-  readonly excerpt: string;
-}
-
 /** Makes a matcher for `text`, which must hold no line break. */
 function textMatcher(text: string, ignoreCase: boolean): TextMatcher {
   if (ignoreCase) {
@@ -164,9 +157,9 @@ function textMatcher(text: string, ignoreCase: boolean): TextMatcher {
   };
 }
 
-/** The first `limit` lines of `text` that match. */
-function lineMatches(text: string, matcher: TextMatcher, limit: number): LineMatch[] {
-  const matches: LineMatch[] = [];
+/** The first `limit` lines of `text` that match, counted from 1, each with the part around the first match. */
+function lineMatches(text: string, matcher: TextMatcher, limit: number) {
+  const matches: { readonly line: number; readonly excerpt: string }[] = [];
   let line = 0;
   for (let start = 0; start <= text.length && matches.length < limit;) {
     line++;
