@@ -126,22 +126,14 @@ export class ReplayLines {
 
 type Miss = EventOf<"miss">;
 
-/** Returns the message of a miss and a line for each further difference. */
-function wholeMiss(event: Miss): string {
-  return [event.message, ...moreOf(event)].join("\n  ");
-}
-
-/** Returns the lines about a miss after the first, which names the first difference. */
-function moreOf({ differences }: Miss): string[] {
+/** Returns the message of a miss, which names the first difference, and a line for each further one. */
+function wholeMiss({ message, differences }: Miss): string {
   const others = differences.slice(1).map(({ path, recorded, received }) =>
     `also differs at ${path}: recorded ${recorded}, received ${received}`
   );
-  return [
-    ...others,
-    ...(differences.length < MAX_DIFFERENCES
-      ? []
-      : [`only the first ${MAX_DIFFERENCES} differences are listed`]),
-  ];
+  const isLimited = differences.length >= MAX_DIFFERENCES;
+  const limit = isLimited ? [`only the first ${MAX_DIFFERENCES} differences are listed`] : [];
+  return [message, ...others, ...limit].join("\n  ");
 }
 
 const SKIPPED = {

@@ -7,14 +7,13 @@ import { createCures } from "../../fixture/match/cure.ts";
 import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import { Replayer } from "../../fixture/serve/replayer.ts";
 import { inSlices } from "../../fixture/steps.ts";
-import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
+import { answersWithRecordedPaths, type RecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { CreateReplayer } from "../../fixture/serve/suite.ts";
 import { withOpen } from "../../fixture/secrets/secret_values.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { Output } from "../output.ts";
 import type { ServeFlags } from "./command.ts";
 import { machineValues, parseContext } from "./machine_values.ts";
-import { recordedPathsNote } from "./serve_view.ts";
 
 /** Flags of `serve` that a replayer depends on. */
 export type ReplayFlags = Pick<
@@ -95,4 +94,14 @@ function scrubbers(): (notSecret: readonly string[]) => Scrubber {
     known.set(key, scrubber);
     return scrubber;
   };
+}
+
+/** Names the answers whose calls hold paths of the recording; `null` if there are none. */
+function recordedPathsNote(found: readonly RecordedPaths[]): string | null {
+  const [first] = found;
+  if (first === undefined) return null;
+  const rules = [...new Set(found.flatMap(({ values }) => values.map(({ rule }) => rule)))].join(", ");
+  const others = found.length === 1 ? "" : ` and ${found.length - 1} more`;
+  return `calls hold the recorder's paths (${rules}): exchange ${first.number} of "${first.fixture}"${others}; ` +
+    "elsewhere, --rewrite-context replaces them with the client's own";
 }

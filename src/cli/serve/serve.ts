@@ -2,7 +2,6 @@
 import { DUMMY_KEY } from "../../apis/known_upstreams.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
-import { counted } from "../../domain/text.ts";
 import { TestFaults } from "../../fixture/faults/test_faults.ts";
 import type { Route, RouteServers } from "../../fixture/loopback/route.ts";
 import { recordedRoutes } from "../../fixture/upstreams.ts";
@@ -14,9 +13,8 @@ import { ReplayServers, type ReplayServersOptions } from "../../fixture/serve/se
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
 import type { Output } from "../output.ts";
-import { type EventOutput, planServer, type ServerPlan, ServerRun } from "./server_run.ts";
+import { planServer, type ServerPlan, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
 import { gatewayVerb } from "./gateway.ts";
 import { replayerFactory } from "./replayer_factory.ts";
@@ -31,7 +29,7 @@ import {
 } from "./test_process.ts";
 import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { EventView } from "./event_view.ts";
-import { readyLine, type ServeSummary, summaryLines } from "./serve_view.ts";
+import { readyLine, reportServed } from "./serve_report.ts";
 import { findServed, requireYoung, type ServedFixtures } from "./served_fixtures.ts";
 import {
   bypassingVariables,
@@ -112,44 +110,10 @@ export async function serveVerb(
   });
 
   const { tally } = view;
-  const summary: ServeSummary = { ...tally.answers, ...suite.usage, unmet_faults: faults?.unmet() ?? [] };
-  const sentNothing = wraps && tally.requests === 0 && flags.allowUnused !== true
-    ? unusedVerdict({ skipped: summary.skipped, variables: Object.keys(baseUrls) })
-    : null;
-  return reportServed(summary, { output, events, plan, flags, code, sentNothing });
-}
-
-/** Reports the counts and the verdict. @returns the exit code. */
-function reportServed(
-  summary: ServeSummary,
-  { output, events, plan, flags, code, sentNothing }: {
-    readonly output: Output;
-    readonly events: EventOutput<"serve-event">;
-    readonly plan: ServerPlan;
-    readonly flags: ServeFlags;
-    /** Exit code of the command; 0 without a command. */
-    readonly code: number;
-    /** Verdict on a command that sent nothing; `null` for any other. */
-    readonly sentNothing: Verdict | null;
-  },
-): number {
-  const { wraps, isSuite } = plan;
-  // Each test has its own report.
-  const verdict = isSuite ? null : verdictOf(summary, flags) ?? sentNothing;
-  const exitCode = code === 0 && verdict !== null ? 7 : code;
-  events.write({
-    type: "serve.ended",
-    exit_code: exitCode,
-    ...(wraps ? { command_exit_code: code } : {}),
-    ...summary,
-  });
-  if (!events.onStdout && !isSuite) {
-    for (const line of summaryLines(summary, plan)) output.note(line);
-    if (verdict !== null && (verdict !== sentNothing || code === 0)) {
-      output.errorLine(verdict.message, verdict.hint);
-    }
-  }
-  return output.closed ? output.closedExitCode : exitCode;
+  const summary = { ...tally.answers, ...suite.usage, unmet_faults: faults?.unmet() ?? [] };
+  const sentNothing = wraps && tally.requests === 0 && flags.allowUnused !== true;
+  const unread = sentNothing ? Object.keys(baseUrls) : null;
+  return reportServed(summary, { output, events, plan, flags, code, unread });
 }
 
 /** Fixtures that are served, and their replayers. */
@@ -307,44 +271,6 @@ function requireRewriting({ rewriteContext, match }: ServeFlags): void {
       hint: "Leave out one of them",
     },
   );
-}
-
-/** Reports why the exit code is 7 and what to do; `null` if all went as recorded. */
-function verdictOf(
-  summary: ServeSummary,
-  { strictUsage, failOn }: Pick<ServeFlags, "strictUsage" | "failOn">,
-): Verdict | null {
-  const { missed, refused, turned_away, unused, unmet_faults, tool_outputs_differ: outputs } = summary;
-  const wrong = [
-    ...(missed > 0 ? [`${missed} missed`] : []),
-    ...(refused > 0 ? [`${refused} rejected`] : []),
-    ...(turned_away > 0 ? [`${turned_away} turned away`] : []),
-    ...(failOn === "tool-output" && outputs > 0
-      ? [`${counted(outputs, "tool output")} not as recorded`]
-      : []),
-    ...(strictUsage === true && unused.length > 0 ? [`${unused.length} unused`] : []),
-    ...(strictUsage === true && unmet_faults.length > 0
-      ? [`${counted(unmet_faults.length, "fault")} without effect`]
-      : []),
-  ];
-  if (wrong.length === 0) return null;
-  return {
-    message: `Not every exchange went as recorded: ${wrong.join(", ")}`,
-    hint: "Each is listed on stderr and in the events of --json or --events FILE",
-  };
-}
-
-/** The verdict on a command that succeeded and sent nothing: it tested nothing. */
-function unusedVerdict(facts: Parameters<typeof nothingSentNote>[1]): Verdict {
-  return {
-    message: "No exchange was played: the command sent no request",
-    hint: `${nothingSentNote("server", facts)}. --allow-unused accepts that`,
-  };
-}
-
-interface Verdict {
-  readonly message: string;
-  readonly hint: string;
 }
 
 /** True for a fixture with requests of an API that has a WebSocket, and for fixtures that are read later. */

@@ -27,12 +27,6 @@ export interface ServedFixtures {
   readonly folders: readonly string[];
 }
 
-/** Options of {@linkcode findServed}. */
-export interface FindOptions {
-  /** Also takes a folder without fixtures, or without anything: its tests are not recorded yet. @default {false} */
-  readonly mayBeEmpty?: boolean;
-}
-
 /**
  * Finds the fixtures at and below folders. A folder that is a fixture is read whole, and only itself is served. Of the
  * fixtures below other folders only `fixture.json` is read: damage in one of them must not stop the others.
@@ -43,30 +37,25 @@ export interface FindOptions {
 export function findServed(
   { files }: Pick<Ports, "files">,
   directories: readonly string[],
-  { mayBeEmpty = false }: FindOptions = {},
+  /** Also takes a folder without fixtures, or without anything: its tests are not recorded yet. */
+  { mayBeEmpty = false }: { readonly mayBeEmpty?: boolean } = {},
 ): ServedFixtures {
   const roots = directories.map(withoutSlash);
   const folders: string[] = [];
   const fixtures = roots.flatMap((root) =>
-    orFileError("look for fixtures", root, () => {
+    orFileError("look for fixtures", root, (): readonly ServedFixture[] => {
       const below = fixtureFolders(files, root, { mayBeEmpty });
-      if (below.includes(root)) return [givenFixture(files, root)];
-      folders.push(root);
-      return below.map((path) => fixtureBelow(files, path, root));
+      if (!below.includes(root)) {
+        folders.push(root);
+        return below.map((path) => ({ path, folder: root, fixture: null, ...readListed(files, path) }));
+      }
+      const fixture = readFixture(files, root);
+      const { header, exchanges: { length: exchanges } } = fixture;
+      return [{ path: root, folder: null, fixture, exchanges, header, problem: null }];
     })
   );
   requireDistinct(files, [...folders, ...fixtures.map(({ path }) => path)]);
   return { fixtures, folders };
-}
-
-function givenFixture(files: Files, path: string): ServedFixture {
-  const fixture = readFixture(files, path);
-  const { header, exchanges } = fixture;
-  return { path, folder: null, fixture, exchanges: exchanges.length, header, problem: null };
-}
-
-function fixtureBelow(files: Files, path: string, folder: string): ServedFixture {
-  return { path, folder, fixture: null, ...readListed(files, path) };
 }
 
 /** Reads `fixture.json` only, which lists the exchanges. */
