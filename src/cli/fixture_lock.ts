@@ -67,44 +67,41 @@ export async function lockFixture(ports: Ports, path: string): Promise<FixtureLo
   }
 }
 
-export interface FixtureChange<T> {
-  /** Description for errors of the file system, such as `seal the fixture`. */
-  readonly tried: string;
-  /** Calls `act` without the lock, because it writes nothing. @default {false} */
-  readonly dryRun?: boolean;
-  readonly act: () => T;
-}
-
 /**
  * Changes the fixture at `path` while no other process writes into it. A folder without a fixture and without remains of a
  * killed process is left to `act`.
  *
  * @throws {RepriseError} `fixture_locked`, `bad_fixture`, `storage_…`; the errors of `act`.
  */
-export async function changeFixture<T>(ports: Ports, path: string, change: FixtureChange<T>): Promise<T> {
-  const { tried, dryRun = false, act } = change;
+export async function changeFixture<T>(
+  ports: Ports,
+  path: string,
+  { tried, dryRun = false, act }: {
+    /** Description for errors of the file system, such as `seal the fixture`. */
+    readonly tried: string;
+    /** Calls `act` without the lock, because it writes nothing. @default {false} */
+    readonly dryRun?: boolean;
+    readonly act: () => T;
+  },
+): Promise<T> {
   const { files } = ports;
   try {
     requireFolder(files, path);
     const isOurs = ["fixture.json", STAGING_FOLDER].some((name) => files.facts(`${path}/${name}`) !== null);
-    return dryRun || !isOurs ? act() : await changeLocked(ports, path, change);
+    if (dryRun || !isOurs) return act();
+    const lock = await lockFixture(ports, path);
+    let [isClean, isDone] = [!lock.leftBehind, false];
+    try {
+      if (!isClean) cleanUpFolder(files, path);
+      isClean = true;
+      const result = act();
+      isDone = true;
+      return result;
+    } finally {
+      lock.release(isDone || (isClean && !hasUnlisted(files, path)));
+    }
   } catch (error) {
     throw fileError(error, tried, path);
-  }
-}
-
-async function changeLocked<T>(ports: Ports, path: string, { act }: FixtureChange<T>): Promise<T> {
-  const { files } = ports;
-  const lock = await lockFixture(ports, path);
-  let [isClean, isDone] = [!lock.leftBehind, false];
-  try {
-    if (!isClean) cleanUpFolder(files, path);
-    isClean = true;
-    const result = act();
-    isDone = true;
-    return result;
-  } finally {
-    lock.release(isDone || (isClean && !hasUnlisted(files, path)));
   }
 }
 
