@@ -104,14 +104,14 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/match/cure.ts",
-    text: "cure.match ?? mode)) && (yield* hidesNothing(trial))",
-    replacement: "cure.match ?? mode))",
+    text: "nearest, trial)) && (yield* hidesNothing(fixture, normalizer))",
+    replacement: "nearest, trial))",
     promise: "fixtures.md: a cure hides no difference between recorded requests",
     area: ["doors/recordings/span_cures_test.ts"],
   },
   {
     file: "src/fixture/match/request_key.ts",
-    text: "const semantic = sha256Hex(`${method} ${canonicalPath(request)}\\n${content}`);",
+    text: "const semantic = sha256Hex(`${method} ${canonicalPath(request.api, path)}\\n${content}`);",
     replacement: "const semantic = sha256Hex(`${method} ${path}\\n${content}`);",
     promise: "fixtures.md: parameters of a query match in any order",
     area: ["doors/recordings/matching_test.ts"],

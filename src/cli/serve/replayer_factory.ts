@@ -1,6 +1,6 @@
 /** Creates the replayers of `serve` and of `record --missing` by their flags. */
 import type { Ports } from "../../domain/ports.ts";
-import { requireUnambiguous } from "../../fixture/match/ambiguous_rules.ts";
+import { requireUnambiguous } from "../../fixture/match/ambiguity.ts";
 import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules.ts";
 import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
 import { createCures } from "../../fixture/match/cure.ts";
@@ -63,7 +63,7 @@ export async function replayerFactory(
     repeat: flags.repeat === true,
     ...(recordCommand === undefined ? {} : { recordCommand }),
     ...(command === undefined ? {} : { command }),
-    cures: flags.strictMatch === true ? null : await createCures(flagRules),
+    findCure: flags.strictMatch === true ? null : await createCures(flagRules),
   };
   const scrubberOf = scrubbers();
   let isNoted = rewriteContext || output === null;
