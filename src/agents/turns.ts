@@ -22,7 +22,6 @@ import type {
   ResponseEntry,
   ResultEntry,
 } from "./agent_session.ts";
-import { cutAtTurn, type PlacedTurn } from "./cut.ts";
 import type { SourceLines } from "./lines.ts";
 
 /** Facts of the importing call that turns hold. */
@@ -35,6 +34,12 @@ export interface ImportCall {
   readonly pins: Omit<Pins, "fingerprint" | "model">;
   /** Endpoint that the user names as the origin of the reasoning; `null` if reasoning is never sent. */
   readonly trusted: EndpointHashes | null;
+}
+
+/** A turn, and the line of the source that it was read from; `null` for a turn of our own, such as the end of a run. */
+interface PlacedTurn {
+  readonly turn: Turn;
+  readonly line: number | null;
 }
 
 /** A turn with its place in the source, and the bytes of its file. */
@@ -299,3 +304,36 @@ const INTERRUPTED = {
   exit_code: 130,
   error: { code: "interrupted", message: "The imported session has no final answer to this prompt" },
 } as const;
+
+/**
+ * Returns the last turn that a checkpoint replaces, and the turn whose prompt stays verbatim. Cuts before the turn of line
+ * `keptFrom`, or after all turns if it is `null`, and never before `least`. `isInRun`: true if the last of these runs
+ * continues after the compaction, or still can.
+ */
+function cutAtTurn(
+  turns: readonly PlacedTurn[],
+  { keptFrom, least, isInRun }: {
+    readonly keptFrom: number | null;
+    /** `to_seq` of the checkpoint before; 0 without one. */
+    readonly least: number;
+    readonly isInRun: boolean;
+  },
+) {
+  const found = keptFrom === null ? -1 : turns.findIndex(({ line }) => line !== null && line >= keptFrom);
+  const cut = Math.max(
+    found === -1 ? turns.length : found,
+    turns.findIndex(({ turn }) => turn.seq[0] > least),
+  );
+  const replaced = turns.slice(0, cut);
+  const last = replaced.at(-1)?.turn;
+  const next = turns.slice(cut).find(({ turn: { kind } }) =>
+    kind === "user" || kind === "model" || kind === "tools"
+  );
+  const continues = next === undefined ? isInRun : next.turn.kind !== "user";
+  const opening = replaced.findLast(({ turn }) => turn.kind === "user");
+  return {
+    to_turn: last?.turn ?? 0,
+    to_seq: last?.seq[1] ?? 0,
+    opening_turn: continues ? opening?.turn.turn ?? null : null,
+  };
+}

@@ -229,7 +229,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/transcripts/transcripts_test.ts"],
   },
   {
-    file: "src/agents/cut.ts",
+    file: "src/agents/turns.ts",
     text: "turns.findIndex(({ turn }) => turn.seq[0] > least)",
     replacement: "0",
     promise: "format.md: a later checkpoint replaces at least what the one before replaced",

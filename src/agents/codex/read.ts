@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, objectsIn, plainText } f
 import { itemKind } from "../../domain/item.ts";
 import type { AgentBranch, AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
-import { codexUsage, joinedUsage, TokenCounter } from "./token_counts.ts";
+import { codexUsage, joinedUsage, tokenCounter } from "./token_counts.ts";
 import { LostParts, messageBy, partsIn, resultText, textIn } from "../reading.ts";
 
 /** Types of lines that repeat other lines, or describe the program and not the conversation. */
@@ -90,11 +90,11 @@ class CodexReader {
   #id: string | null = null;
   /** True once a line marked the end of an answer: an answer without the mark is then cut. */
   #marksEnds = false;
-  readonly #tokens = new TokenCounter();
+  readonly #tokens = tokenCounter();
   /** Usage of an answer whose items have not come so far. */
   #early: JsonObject | null = null;
   #forkedFrom: string | null = null;
-  #copying: CopyOfThread | null = null;
+  #isInCopy: ((line: JsonObject) => boolean) | null = null;
   #isCopied = false;
   readonly #promptsInEvents: boolean;
   /** Prompts in events, which repeat messages; and the texts of messages. */
@@ -108,7 +108,7 @@ class CodexReader {
 
   add({ line, json }: SourceLine): void {
     const { type, payload } = json;
-    if (this.#copying?.continues(json) === false) this.#copying = null;
+    if (this.#isInCopy?.(json) === false) this.#isInCopy = null;
     if (typeof type !== "string" || !isJsonObject(payload)) {
       this.#lost.add(line, "line", "it has no type or no payload");
     } else if (type === "session_meta") this.#addMeta(line, payload, json);
@@ -148,7 +148,7 @@ class CodexReader {
   #addEvent(line: number, payload: JsonObject): void {
     if (payload.type === "thread_rolled_back") return this.#rollBack(line, payload);
     if (payload.type === "token_count" && !this.#marksEnds) {
-      return this.#addTokens(this.#tokens.added(payload.info));
+      return this.#addTokens(this.#tokens(payload.info));
     }
     const { message, images, kind } = payload;
     if (payload.type !== "user_message" || kind !== undefined && kind !== "plain") return;
@@ -174,7 +174,7 @@ class CodexReader {
 
   #addMeta(line: number, payload: JsonObject, json: JsonObject): void {
     // A fork begins with a copy of its parent, whose header is the second one.
-    if (this.#id !== null && textIn(payload.id) === this.#forkedFrom) this.#copying = new CopyOfThread(json);
+    if (this.#id !== null && textIn(payload.id) === this.#forkedFrom) this.#isInCopy = copyOfThread(json);
     this.#forkedFrom = textIn(payload.forked_from_id) ?? this.#forkedFrom;
     this.#id ??= textIn(payload.id);
     this.#version = textIn(payload.cli_version) ?? this.#version;
@@ -203,7 +203,7 @@ class CodexReader {
       return this.#lost.add(line, `item ${JSON.stringify(item.type)}`, "an item before it has the same id");
     }
     if (id !== null) this.#ids.add(id);
-    if (this.#items.length === 0) [this.#itemsLine, this.#isCopied] = [line, this.#copying !== null];
+    if (this.#items.length === 0) [this.#itemsLine, this.#isCopied] = [line, this.#isInCopy !== null];
     this.#items.push(withoutNulls(item));
     if (itemKind(item) === "tool_call") this.#calls.add(plainText(item.call_id));
   }
@@ -351,19 +351,17 @@ function withoutNulls(item: Item): Item {
 /** Longest pause between two lines of a copy, in milliseconds: no model answers faster than a file is copied. */
 const MOST_PAUSE_MS = 250;
 
-/** Finds the end of a copied thread: its lines have the time of the copy, one after the other. */
-class CopyOfThread {
-  #time: number;
-
-  constructor(header: JsonObject) {
-    this.#time = timeIn(header);
-  }
-
-  continues(line: JsonObject): boolean {
-    const pause = timeIn(line) - this.#time;
-    this.#time += pause;
+/**
+ * Returns a test for the lines of a copied thread, which is called for each line after its header: they have the time of the
+ * copy, one after the other.
+ */
+function copyOfThread(header: JsonObject): (line: JsonObject) => boolean {
+  let time = timeIn(header);
+  return (line) => {
+    const pause = timeIn(line) - time;
+    time += pause;
     return pause >= 0 && pause < MOST_PAUSE_MS;
-  }
+  };
 }
 
 function timeIn({ timestamp }: JsonObject): number {

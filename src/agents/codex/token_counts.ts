@@ -1,16 +1,17 @@
 /** Token counts of a rollout of Codex CLI. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 
-/** Reads `token_count` events: each has the sum so far, and the counts of the last answer. */
-export class TokenCounter {
-  #total: JsonObject | null = null;
-
-  /** Returns the usage that an event adds to those before; `null` if it repeats the last one, as after a new limit. */
-  added(info: JsonValue | undefined): JsonObject | null {
+/**
+ * Creates a reader of `token_count` events: each has the sum so far, and the counts of the last answer. It returns the usage
+ * that an event adds to those before; `null` if it repeats the last one, as after a new limit.
+ */
+export function tokenCounter(): (info: JsonValue | undefined) => JsonObject | null {
+  let sum: JsonObject | null = null;
+  return (info) => {
     if (!isJsonObject(info)) return null;
     const { total_token_usage: total, last_token_usage: last } = info;
-    const before = this.#total;
-    if (isJsonObject(total)) this.#total = total;
+    const before = sum;
+    if (isJsonObject(total)) sum = total;
     if (before === null || !isJsonObject(total)) return codexUsage(isJsonObject(last) ? last : total);
     const steps = MEMBERS.map((name) =>
       [name, (countIn(total, name) ?? 0) - (countIn(before, name) ?? 0)] as const
@@ -19,7 +20,7 @@ export class TokenCounter {
     if (steps.some(([, step]) => step < 0)) return codexUsage(last);
     const known = steps.filter(([name]) => countIn(total, name) !== null);
     return codexUsage(Object.fromEntries(known));
-  }
+  };
 }
 
 /** Returns the sum of two usages of Codex CLI in the shape of the Responses API. */

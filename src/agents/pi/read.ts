@@ -274,7 +274,6 @@ function usageOf({ input, output, cacheRead, cacheWrite }: JsonObject, inBlocks:
     counts.every((count) => typeof count === "number")
       ? counts.reduce((total, count) => total + count, 0)
       : undefined;
-  const details = countedUsage({ cached_tokens: cacheRead });
   const usage = countedUsage({
     input_tokens: sum(input, cacheRead ?? 0),
     output_tokens: output,
@@ -282,5 +281,5 @@ function usageOf({ input, output, cacheRead, cacheWrite }: JsonObject, inBlocks:
   });
   return usage === null || cacheRead === undefined
     ? usage
-    : { ...usage, input_tokens_details: details ?? { cached_tokens: 0 } };
+    : { ...usage, input_tokens_details: countedUsage({ cached_tokens: cacheRead }) ?? { cached_tokens: 0 } };
 }

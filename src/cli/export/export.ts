@@ -6,7 +6,7 @@ import { omittedNote } from "../omitted.ts";
 import { totalCount, type ValueRedactor } from "../../domain/redact.ts";
 import { exportSession, type SessionExport } from "../../store/transfer/export.ts";
 import type { ExportFlags } from "./command.ts";
-import { type Context, makeContext } from "../context.ts";
+import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { OutputFile } from "../output_file.ts";
 import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
@@ -59,7 +59,10 @@ export async function exportVerb(
   const target = toStdout
     ? null
     : new OutputFile(ports, file, { what: "the export", force: flags.force === true });
-  const bytes = dryRun ? sizeOf(made) : target === null ? print(context, made) : target.write(made.chunks);
+  const take = (chunk: Uint8Array) => {
+    if (!dryRun) output.bytes(chunk);
+  };
+  const bytes = target === null || dryRun ? lengthOf(made, take) : target.write(made.chunks);
   const facts = {
     session: id,
     file: toStdout ? null : file,
@@ -92,16 +95,11 @@ async function environmentSecrets(): Promise<ValueRedactor | null> {
   return values.length === 0 ? null : new Scrubber({ values, shapes: false });
 }
 
-function sizeOf({ chunks }: SessionExport): number {
-  let bytes = 0;
-  for (const chunk of chunks) bytes += chunk.length;
-  return bytes;
-}
-
-function print({ output }: Context, { chunks }: SessionExport): number {
+/** Passes the chunks on, and returns their length. */
+function lengthOf({ chunks }: SessionExport, take: (chunk: Uint8Array) => void): number {
   let bytes = 0;
   for (const chunk of chunks) {
-    output.bytes(chunk);
+    take(chunk);
     bytes += chunk.length;
   }
   return bytes;

@@ -10,6 +10,7 @@ import {
   type Image,
   isSpeech,
   type NoteBlock,
+  type Placed,
   type ReasoningBlock,
   type ResultBlock,
   seqText,
@@ -54,11 +55,11 @@ export function blockHtml(block: Block, imageOf: ImageReader, from: Entry["from"
   }
 }
 
-function idOf({ seq }: { readonly seq?: number }): string {
+function idOf({ seq }: Placed): string {
   return seq === undefined ? "" : ` id="seq-${seq}"`;
 }
 
-function who(text: string, { subject = "", ...block }: { subject?: string; seq?: number } = {}): string {
+function who(text: string, { subject = "", ...block }: Placed & { readonly subject?: string } = {}): string {
   const code = subject === "" ? "" : ` <code>${escapeHtml(subject)}</code>`;
   return `<p class="who"><b>${escapeHtml(text)}</b>${code}${seqText(block)}</p>`;
 }

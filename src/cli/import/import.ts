@@ -30,11 +30,8 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const isOurs = isExportStart(start);
   const printed = isOurs ? null : outputIn(start);
   if (printed !== null) {
-    throw new RepriseError(
-      "bad_import",
-      `Cannot import ${JSON.stringify(name)}: it is the output of "${printed.command}", which has no prompts`,
-      { hint: `Import the session itself: ${printed.session}` },
-    );
+    const why = `it is the output of "${printed.command}", which has no prompts`;
+    throw badSource(name, why, `Import the session itself: ${printed.session}`);
   }
   const reader = isOurs ? null : readerOf(start);
   if (reader !== null) {
@@ -47,15 +44,14 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
     });
   }
   if (!isOurs && /^(?:\xff\xfe|\xfe\xff)/.test(decodeLatin1(start.subarray(0, 2)))) {
-    throw new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: it is in UTF-16`, {
-      hint: 'A shell rewrote it: let reprise write the file, with "reprise export ID FILE"',
-    });
+    const hint = 'A shell rewrote it: let reprise write the file, with "reprise export ID FILE"';
+    throw badSource(name, "it is in UTF-16", hint);
   }
   if (!isOurs) {
-    throw new RepriseError(
-      "bad_import",
-      `Cannot import ${JSON.stringify(name)}: it is neither an export of reprise nor a session of ${AGENTS}`,
-      { hint: `Name a file of "reprise export ID FILE", or a file in which ${AGENTS} keeps a session` },
+    throw badSource(
+      name,
+      `it is neither an export of reprise nor a session of ${AGENTS}`,
+      `Name a file of "reprise export ID FILE", or a file in which ${AGENTS} keeps a session`,
     );
   }
   const imported = await importSession(ports, home, {
@@ -76,6 +72,10 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   );
   if (!dryRun) output.note(`imported ${what(" and ")}; see the session with "reprise show ${id}"`);
   return 0;
+}
+
+function badSource(name: string, why: string, hint: string): RepriseError {
+  return new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: ${why}`, { hint });
 }
 
 /** Agents, for messages. */
@@ -108,13 +108,12 @@ async function decompressedSource(
 ): Promise<BegunSource> {
   if (!isZstd(begun.start)) return begun;
   const { decodeStream } = await import("../../transport/content_coding.ts");
-  const failed = (why: string, hint: string) =>
-    new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: ${why}`, { hint });
   const compressed = await collectSource(begun.whole, name);
   const chunks: Uint8Array[] = [];
   let [size, isCut] = [0, false];
   try {
-    for await (const chunk of decodeStream(once(compressed), ["zstd"], UNLIMITED)) {
+    const source = ReadableStream.from([compressed]);
+    for await (const chunk of decodeStream(source, ["zstd"], UNLIMITED)) {
       chunks.push(chunk);
       size += chunk.length;
       if (size > MAX_SOURCE_BYTES) break;
@@ -123,16 +122,11 @@ async function decompressedSource(
     isCut = true;
   }
   if (size > MAX_SOURCE_BYTES) {
-    throw failed(`it has more than ${MAX_SOURCE_BYTES} bytes`, "Import a shorter session");
+    throw badSource(name, `it has more than ${MAX_SOURCE_BYTES} bytes`, "Import a shorter session");
   }
-  if (size === 0) throw failed("nothing of it can be decompressed", 'Check it with "zstd -t"');
+  if (size === 0) throw badSource(name, "nothing of it can be decompressed", 'Check it with "zstd -t"');
   if (isCut) onCut();
   return await begunSource(chunks);
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-  await Promise.resolve();
 }
 
 /** No limits of a decoder: the bytes are counted here. */

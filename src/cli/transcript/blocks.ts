@@ -45,9 +45,9 @@ export interface Entry {
 }
 
 /** The event of a session that a block is about. */
-interface Placed {
+export interface Placed {
   /** Absent outside of sessions. */
-  readonly seq?: number;
+  readonly seq?: number | undefined;
 }
 /** A text that a person, a program or a model wrote. */
 export interface MessageBlock extends Placed {
@@ -76,10 +76,9 @@ export interface CallBlock extends CalledTool, Placed {
   readonly text: string;
   /** `null` if it edits nothing. */
   readonly edit: FileEdit | null;
-  /** Its result, if {@linkcode paired} found it. */
-  readonly result?: ResultBlock;
-  /** The permission decision about it, if {@linkcode paired} found it. */
-  readonly decision?: NoteBlock;
+  /** Its result, and the permission decision about it, if {@linkcode paired} found them. */
+  readonly result?: ResultBlock | undefined;
+  readonly decision?: NoteBlock | undefined;
 }
 /** The result of a call. */
 export interface ResultBlock extends CalledTool, Placed {
@@ -102,9 +101,9 @@ export interface NoteBlock extends Placed {
   /** The key of the call that a permission decision is about. */
   readonly key?: unknown;
   /** An image: its data, or the blob that holds it. */
-  readonly image?: Image;
+  readonly image?: Image | undefined;
   /** The fragment of the entry that it names, such as `exchange-2`. */
-  readonly to?: string;
+  readonly to?: string | undefined;
   /** It is the heading of what follows. */
   readonly isHeading?: true;
 }
@@ -124,7 +123,6 @@ interface CalledTool {
   readonly subject: string;
 }
 
-/** A note without more text. */
 export function note(about: string, more: Partial<Omit<NoteBlock, "kind" | "about">> = {}): NoteBlock {
   return { kind: "note", isError: false, about, text: "", ...more };
 }
@@ -151,8 +149,7 @@ export function paired(lists: readonly (readonly Block[])[]): Block[][] {
   return kept.map((blocks) =>
     blocks.map((block) => {
       if (block.kind !== "call") return block;
-      const [result, decision] = [results.get(block.key), decisions.get(block.key)];
-      return { ...block, ...(result === undefined ? {} : { result }), ...(decision && { decision }) };
+      return { ...block, result: results.get(block.key), decision: decisions.get(block.key) };
     })
   );
 }

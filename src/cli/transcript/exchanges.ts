@@ -161,8 +161,8 @@ function requestBlocks(
   const { socket } = timeline;
   const blocks: Block[] = [];
   if (socket !== null) {
-    const to = socket.continues === null ? {} : { to: `exchange-${socket.continues}` };
-    blocks.push(note(`WebSocket: ${socketText(socket)}`, to));
+    const to = socket.continues === null ? undefined : `exchange-${socket.continues}`;
+    blocks.push(note(`WebSocket: ${socketText(socket)}`, { to }));
   }
   blocks.push(...fieldBlocks(fields, before?.fields ?? {}));
   const same = items.findIndex((item, index) =>

@@ -18,6 +18,7 @@ import {
   type Block,
   blockLine,
   type CallBlock,
+  type Image,
   note,
   type ReasoningBlock,
   type ResultBlock,
@@ -26,11 +27,10 @@ import { partsText, plain } from "./words.ts";
 
 /** An item as blocks. `from` is the role that wrote it, if it does not name one. */
 export function itemBlocks(item: JsonObject, from: string, seq?: number): Block[] {
-  const place = seq === undefined ? {} : { seq };
   const result = resultBlock(item);
-  if (result !== null) return [{ ...result, ...place }];
-  if (isCall(item)) return [{ ...callBlock(item), ...place }];
-  if (isReasoning(item)) return [{ ...reasoningBlock(item), ...place }];
+  if (result !== null) return [{ ...result, seq }];
+  if (isCall(item)) return [{ ...callBlock(item), seq }];
+  if (isReasoning(item)) return [{ ...reasoningBlock(item), seq }];
   const isMessage = item.role !== undefined || item.type === "message";
   if (!isMessage) return contentBlocks([item], from, seq);
   const thought = stringMember(item, "reasoning_content") ?? stringMember(item, "reasoning");
@@ -43,7 +43,6 @@ export function itemBlocks(item: JsonObject, from: string, seq?: number): Block[
 
 /** The parts of a message: texts in a row are one block, images and parts of any other kind have one each. */
 export function contentBlocks(content: JsonValue | undefined, from: string, seq?: number): Block[] {
-  const place = seq === undefined ? {} : { seq };
   const blocks: Block[] = [];
   for (const part of typeof content === "string" ? [{ type: "text", text: content }] : objectsIn(content)) {
     const text = stringMember(part, "text") ?? stringMember(part, "refusal");
@@ -51,23 +50,22 @@ export function contentBlocks(content: JsonValue | undefined, from: string, seq?
     if (isCall(part) || isReasoning(part) || resultBlock(part) !== null) {
       blocks.push(...itemBlocks(part, from, seq));
     } else if (text === undefined) {
-      const src = imageIn(part);
-      blocks.push(note(plain(part.type), { ...place, ...(src === null ? {} : { image: { src } }) }));
+      blocks.push(note(plain(part.type), { seq, image: imageIn(part) }));
     } else if (last?.kind === "message") {
       blocks[blocks.length - 1] = { ...last, text: `${last.text}\n${text}` };
-    } else blocks.push({ kind: "message", from, text, ...place });
+    } else blocks.push({ kind: "message", from, text, seq });
   }
   return blocks;
 }
 
-/** The address of an image that is part of the data; `null` for an image elsewhere, which no view loads. */
-function imageIn(part: JsonObject): string | null {
+/** An image that is part of the data; `undefined` for an image elsewhere, which no view loads. */
+function imageIn(part: JsonObject): Image | undefined {
   const source = objectMember(part, "source") ?? {};
   const url = part.image_url;
   const given = typeof url === "string" ? url : isJsonObject(url) ? stringMember(url, "url") : undefined;
   const src = given ??
     `data:${stringMember(source, "media_type")};base64,${stringMember(source, "data") ?? ""}`;
-  return /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/.test(src) ? src : null;
+  return /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/.test(src) ? { src } : undefined;
 }
 
 /** The id of a call; `null` for any other item. */
@@ -114,7 +112,6 @@ export function reasoningBlock(item: JsonObject): ReasoningBlock {
 /** UTF-16 units of a call's arguments that are shown beside its name. */
 const SUBJECT_SHOWN = 200;
 
-/** A call of a tool. */
 export function callBlock(item: JsonObject): CallBlock {
   const called = objectMember(item, "function") ?? objectMember(item, "custom") ?? item;
   const name = stringMember(called, "name") || stringMember(item, "type") || "?";

@@ -12,6 +12,7 @@ import {
   type Entry,
   type Fact,
   type Group,
+  type Image,
   OMITTED_MARK,
   type ResultBlock,
   type Transcript,
@@ -21,7 +22,7 @@ import { eventNote, partsText, plain, stateText, statusText, turnText } from "./
 import { counted } from "../../domain/text.ts";
 import { usageText } from "./usage.ts";
 
-export type ShownEvent = ShownTurn["events"][number];
+type ShownEvent = ShownTurn["events"][number];
 
 /** The chosen turns of a session, oldest first. Results name calls of turns that are not chosen. */
 export function sessionTranscript(
@@ -123,27 +124,26 @@ export class BlockReader {
   eventBlocks(turn: ShownTurn, event: ShownEvent): Block[] {
     const item = objectMember(event, "item") ?? {};
     const seq = Number.isSafeInteger(event.seq) ? event.seq as number : undefined;
-    const place = seq === undefined ? {} : { seq };
     switch (event.type) {
       case "user_message":
         return contentBlocks(event.content, "user", seq);
       case "assistant_message":
         return contentBlocks(item.content ?? item.text, "assistant", seq);
       case "reasoning":
-        return [{ ...reasoningBlock({ type: "reasoning", ...item }), ...place }];
+        return [{ ...reasoningBlock({ type: "reasoning", ...item }), seq }];
       case "tool_call": {
-        const block = { ...callBlock(item), ...place, key: event.seq };
+        const block = { ...callBlock(item), seq, key: event.seq };
         this.#subjects.set(event.seq, block.subject);
         return [block];
       }
       case "tool_result":
-        return [{ ...resultOf(event, this.#subjects.get(event.call_seq) ?? ""), ...place }];
+        return [{ ...resultOf(event, this.#subjects.get(event.call_seq) ?? ""), seq }];
       case "provider_item":
         return itemBlocks(item, "assistant", seq);
       default: {
-        const image = event.type === "attachment" ? imageOf(event) : {};
-        const key = event.type === "permission_decision" ? { key: event.call_seq } : {};
-        return [{ ...eventNote(turn, event), ...place, ...image, ...key }];
+        const image = event.type === "attachment" ? imageOf(event) : undefined;
+        const key = event.type === "permission_decision" ? event.call_seq : undefined;
+        return [{ ...eventNote(turn, event), seq, image, key }];
       }
     }
   }
@@ -152,9 +152,9 @@ export class BlockReader {
 /** Types of images that browsers draw without running anything. */
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-function imageOf(event: JsonObject) {
+function imageOf(event: JsonObject): Image | undefined {
   const [type, sha256] = [plain(event.media_type), stringMember(objectMember(event, "blob") ?? {}, "sha256")];
-  return IMAGE.test(type) && sha256 !== undefined ? { image: { type, sha256 } } : {};
+  return IMAGE.test(type) && sha256 !== undefined ? { type, sha256 } : undefined;
 }
 
 function resultOf(event: ShownEvent, subject: string): ResultBlock {
