@@ -205,6 +205,8 @@ export const runDryRun = dryRun({
   new: z.boolean(),
   run: ordinalType,
   continues: z.boolean(),
+  answered: z.literal(true).exactOptional()
+    .describe("the run gives the answer on disk: the request that the other members describe is not sent"),
   url: textType,
   transport: z.enum(["sse", "ws"]),
   provider: textType,

@@ -9,8 +9,10 @@ import { modelFacts } from "../../domain/models.ts";
 import { counted } from "../../domain/text.ts";
 import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { requestAccount } from "../../fold/fold.ts";
+import { answerText } from "../../run/outcome.ts";
+import type { AnswerCheck } from "../../run/output_schema.ts";
 import { type PreviewedRun, type PreviewedSession, previewRequest } from "../../run/preview.ts";
-import { isUnfinished, requireUnfinished, type RunStart } from "../../run/recover.ts";
+import { answerAtEnd, isUnfinished, requireUnfinished, type RunStart } from "../../run/recover.ts";
 import { comparePrefix, type PrefixReport } from "../../run/prefix.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import { resolveSession } from "../../store/list.ts";
@@ -30,7 +32,10 @@ import { withOutputPrice } from "./run_costs.ts";
 const UNNAMED = "new-session";
 
 /** Performs `run --dry-run`: reports the next request, or prints its exact body; changes and sends nothing. */
-export async function previewRun(call: SettingCall<RunFlags>, asked: RunStart): Promise<ExitCode> {
+export async function previewRun(
+  call: SettingCall<RunFlags>,
+  { start: asked, check }: { readonly start: RunStart; readonly check: AnswerCheck | undefined },
+): Promise<ExitCode> {
   const { output } = call.context;
   const body = call.flags.body === true;
   const session = calledSession(call);
@@ -55,6 +60,8 @@ export async function previewRun(call: SettingCall<RunFlags>, asked: RunStart): 
     if (advice !== null) output.note(`notice: ${advice}`);
     return 0;
   }
+  const answer = start?.prompt === null ? answerAtEnd(session.turns) : null;
+  const isAnswered = answer !== null && (check?.(answerText(answer)) ?? []).length === 0;
   const { model } = settings;
   const url = resolved.endpoint.urlOf(built.path);
   const report = {
@@ -62,6 +69,7 @@ export async function previewRun(call: SettingCall<RunFlags>, asked: RunStart): 
     new: manifest === null,
     run: (manifest?.run ?? 0) + 1,
     continues: start?.prompt === null,
+    ...(isAnswered ? { answered: true as const } : {}),
     url,
     transport: resolved.transport.value,
     provider: settings.provider,
@@ -78,14 +86,19 @@ export async function previewRun(call: SettingCall<RunFlags>, asked: RunStart): 
   const written = manifest === null
     ? plannedChanges("create", "session", [report.session])
     : plannedChanges("append", "turn", [session.id]);
-  const changes = [...written, ...plannedChanges("send", "request", [url])];
+  const changes = isAnswered ? written : [...written, ...plannedChanges("send", "request", [url])];
   if (output.options.json) output.json<"run-dry-run">(dryRunOf("run", changes, report));
-  else {
-    const what = `${counted(report.items, "item")} (${
-      counted(report.body_bytes, "byte")
-    }, ${sent} of them reasoning)`;
+  else if (isAnswered) {
     output.text(
-      `Would send ${what} to ${url}${report.transport === "ws" ? " over a WebSocket" : ""}\n` +
+      `Would send nothing: session ${session.id} ends with an answer, which run ${report.run} would give. ` +
+        "Nothing was written.\n",
+    );
+  } else {
+    const [items, bytes] = [counted(report.items, "item"), counted(report.body_bytes, "byte")];
+    output.text(
+      `Would send ${items} (${bytes}, ${sent} of them reasoning) to ${url}${
+        report.transport === "ws" ? " over a WebSocket" : ""
+      }\n` +
         `for run ${report.run} of ${manifest === null ? "a new session" : `session ${report.session}`}, ` +
         `fingerprint ${report.fingerprint}. Nothing was sent or written.\n`,
     );

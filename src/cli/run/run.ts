@@ -77,7 +77,7 @@ export async function runVerb(
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const start = { prompt: await resolvePrompt(argument, call), attached };
   requirePromptFor(flags.attach, start.prompt);
-  if (flags.dryRun === true) return await previewRun(call, start);
+  if (flags.dryRun === true) return await previewRun(call, { start, check });
   const played = await fixtureSend(call);
 
   const stop = new Stop(deadline);

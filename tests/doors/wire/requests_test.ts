@@ -131,3 +131,31 @@ test.long("the input of a request is a byte prefix of the next one's, and the re
     );
   }
 });
+
+/** Ends of a killed run, with flags of the run that continues it, and whether that run gives the answer on disk. */
+const CONTINUED: readonly (readonly [text: string, flags: readonly string[], isAnswered: boolean])[] = [
+  ["Whole.", [], true],
+  ["{}", ["--output-schema", "schema.json"], true],
+  ["Whole.", ["--output-schema", "schema.json"], false],
+  ["", [], false],
+];
+
+for (const [text, flags, isAnswered] of CONTINUED) {
+  const called = `"${text}" ${flags.length === 0 ? "" : "under a schema"}`;
+  withHome(
+    `--dry-run of a continued run sends nothing if the run gives the answer on disk: ${called}`,
+    async (home) => {
+      home.session(tell(asks("Go"), says([`msg_1: ${text}`])));
+      Deno.writeTextFileSync(`${home.workspace}/schema.json`, '{"type":"object"}');
+      const run = ["run", "-s", ID, "-m", "gpt-5.6", "--dry-run", ...flags];
+      const { answered, changes } = JSON.parse((await home.call([...run, "--json"], { env: KEYS })).stdout);
+      const actions = changes.map(({ action }: { action: string }) => action);
+      assert.deepEqual(
+        [answered, actions],
+        isAnswered ? [true, ["append"]] : [undefined, ["append", "send"]],
+      );
+      const { stdout } = await home.call(run, { env: KEYS });
+      assert.match(stdout, isAnswered ? /^Would send nothing: / : /^Would send 2 items/);
+    },
+  );
+}
