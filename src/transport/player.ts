@@ -44,7 +44,7 @@ export function answerChunks({ steps }: Pick<PlayedAnswer, "steps">): readonly A
 
 export interface PlayerOptions {
   /** Sleeps for the waits of faults; without a clock, they take no time. */
-  readonly clock?: Pick<Clock, "sleep">;
+  readonly clock?: Pick<Clock, "sleep"> | undefined;
 }
 
 /** Time for which a body may stay silent, as in the live transport: a longer wait is a cut. */

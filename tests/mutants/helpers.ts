@@ -36,7 +36,7 @@ export const HELPER_MUTANTS: readonly Mutant[] = [
     area: ["cli/binary/suite_modes_test.ts"],
   },
   {
-    file: "src/fixture/faults/test_faults.ts",
+    file: "src/fixture/faults/plan.ts",
     text: "    this.#tests.delete(test);\n",
     replacement: "",
     promise: "recording.md: a test that runs again meets its faults again",

@@ -4,7 +4,7 @@ import { DUMMY_KEY } from "../../apis/known_upstreams.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { parseShallow } from "../../domain/json_depth.ts";
-import { TestFaults } from "../../fixture/faults/test_faults.ts";
+import { TestFaults } from "../../fixture/faults/plan.ts";
 import { recordedRoutes } from "../../fixture/upstreams.ts";
 import type { ServedRequest } from "../../fixture/serve/answer.ts";
 import type { AnsweredEvent, ServeEvent } from "../../fixture/event.ts";

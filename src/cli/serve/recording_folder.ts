@@ -20,7 +20,7 @@ import { dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { MatchRules } from "../../fixture/file_schemas.ts";
-import { TestFaults } from "../../fixture/faults/test_faults.ts";
+import { TestFaults } from "../../fixture/faults/plan.ts";
 import { EarlierReplayer, type EarlierReplayerOptions } from "../../fixture/record/earlier_replayer.ts";
 import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
 import { openPatiently } from "../../fixture/record/exchange_files.ts";

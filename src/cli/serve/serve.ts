@@ -2,7 +2,7 @@
 import { DUMMY_KEY } from "../../apis/known_upstreams.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
-import { TestFaults } from "../../fixture/faults/test_faults.ts";
+import { TestFaults } from "../../fixture/faults/plan.ts";
 import type { Route, RouteServers } from "../../fixture/loopback/route.ts";
 import { recordedRoutes } from "../../fixture/upstreams.ts";
 import { type Pace, parsePace } from "../../fixture/serve/play.ts";
