@@ -38,7 +38,7 @@ export const RECORDING_PAIRS: readonly Mutant[] = [
     promise: "fixtures.md: /private/tmp is /tmp on macOS only",
   },
   {
-    ...{ file: `${RULES}/borders.ts`, area },
+    ...{ file: `${RULES}/value_forms.ts`, area },
     text: '"[.,;:!?]+(?:[\\\\s',
     replacement: '"[.,;:!?(]+|[.,;:!?]+(?:[\\\\s',
     promise: "fixtures.md: a sibling of a directory is another path",
