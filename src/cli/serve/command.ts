@@ -115,15 +115,11 @@ const RECORD_FLAGS = {
   verbose: VERBOSE,
   dryRun: again(DRY_RUN, "print what would be done; do nothing"),
 };
-/** The flags of `record`. */
 export type RecordFlags = FlagsOf<typeof RECORD_FLAGS>;
 
 const SERVE_FLAGS = {
   ...COMMON_FLAGS,
-  port: again(
-    RECORD_FLAGS.port,
-    "the port to listen on (default: any free port); with -- CMD, the port in OPENAI_BASE_URL",
-  ),
+  port: RECORD_FLAGS.port,
   portFile: PORT_FILE,
   host: HOST,
   token: text("--token <token>", "the key that clients must send"),
@@ -177,7 +173,6 @@ const SERVE_FLAGS = {
   events: EVENTS,
   verbose: VERBOSE,
 };
-/** The flags of `serve`. */
 export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;
 
 const TEST_FLAGS = {
@@ -196,10 +191,8 @@ const TEST_FLAGS = {
     wholeNumber(1),
   ),
 };
-/** The flags of `test`. */
 export type TestFlags = FlagsOf<typeof TEST_FLAGS>;
 
-/** The declarations. */
 export const RECORDING_VERBS: readonly Verb[] = [
   verb({
     name: "record",

@@ -53,7 +53,6 @@ export class EventView<Event extends RequestEvent = RequestEvent> {
   }
 }
 
-/** Options of an {@linkcode EventView}. */
 export interface EventViewOptions<Event extends RequestEvent> {
   readonly events: { readonly onStdout: boolean; write(event: Event): void };
   /** Takes the events instead of people, for the reports of tests; `null` if no tests are reported. */

@@ -28,7 +28,6 @@ const UNSENT_IN_CI: Unsent = {
   cure: "Record them without CI set, or give --allow-live",
 };
 
-/** Resolved mode of a recording. */
 export interface ModePlan {
   /** `null`: every request is sent and recorded, into a folder that is new or grows. */
   readonly mode: RecordFlags["mode"] | null;
@@ -40,7 +39,6 @@ export interface ModePlan {
   readonly plays: boolean;
   /** False to send nothing to the API at all. */
   readonly sends: boolean;
-  /** Reason to send nothing, and what to do. */
   readonly unsent: Unsent;
   /** Returns false for a folder whose requests are only played. */
   sendsFor(path: string): boolean;

@@ -177,7 +177,6 @@ export function lossOf(
   return lost("nothing_recorded", `Nothing was recorded: ${state}`, hint);
 }
 
-/** Facts about a recording that begins. */
 export interface BeginFacts {
   readonly mode: ModePlan;
   /** Content of the folder that is played; `null` if nothing is. */

@@ -15,7 +15,6 @@ import type { Output } from "../output.ts";
 import type { ServeFlags } from "./command.ts";
 import { machineValues, parseContext } from "./machine_values.ts";
 
-/** Flags of `serve` that a replayer depends on. */
 export type ReplayFlags = Pick<
   ServeFlags,
   | "match"
@@ -29,7 +28,6 @@ export type ReplayFlags = Pick<
   | "repeat"
 >;
 
-/** Options of {@linkcode replayerFactory}. */
 export interface FactoryOptions {
   readonly flags: ReplayFlags;
   /** Gets a note about answers with the recorder's paths; `null` for no note. */

@@ -122,7 +122,6 @@ interface PlayedFixtures extends ServedFixtures {
   readonly suite: ReplaySuite;
 }
 
-/** Finds and opens the fixtures to serve. */
 async function openPlayed(
   ports: ProgramPorts,
   { directories, output, plan: { command, isSuite, isChatty }, flags, faults }: {
@@ -197,7 +196,6 @@ function shownCommand(command: readonly string[]): string | undefined {
   return line === "" || line.length > MAX_COMMAND || /[\n\r]/.test(line) ? undefined : line;
 }
 
-/** Ends a test, and writes its report. */
 async function endServed(
   ports: ProgramPorts,
   request: TestRequest,

@@ -11,7 +11,6 @@ import { readFixture, readHeader } from "../../fixture/read.ts";
 import type { SuiteFixture } from "../../fixture/serve/suite.ts";
 import { orFileError } from "../../store/fs_errors.ts";
 
-/** Fixture to serve. */
 export interface ServedFixture extends SuiteFixture {
   /** Content of `fixture.json`; `null` if it cannot be read. */
   readonly header: FixtureFile | null;

@@ -12,14 +12,13 @@ import { spawn } from "../../tools/shell/children.ts";
 import { answerTests, type TestProcess } from "./test_process.ts";
 import type { Files, Ports } from "../../domain/ports.ts";
 import { writeNewFile } from "../../fixture/seal.ts";
-import { fileError, orFileError } from "../../store/fs_errors.ts";
+import { orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
 import type { JsonDocument } from "../../schemas/schemas.ts";
 import { absolute } from "../settings.ts";
 import { endOnSignals, signalChild, type StopSignal } from "../signals.ts";
 import { Printer } from "../terminal.ts";
 
-/** Flags that every server has. */
 export interface ServerFlags extends EventFlags {
   readonly portFile?: string | undefined;
   readonly suite?: true | undefined;
@@ -147,14 +146,12 @@ export class ServerRun<Name extends EventName> implements Disposable {
   }
 }
 
-/** The flags that choose the output of events. */
 export interface EventFlags {
   readonly json?: true | undefined;
   /** A file for the events; stdout may belong to a wrapped command. */
   readonly events?: string | undefined;
 }
 
-/** Kinds of events that a verb can write to a file. */
 export type EventName = "serve-event" | "record-event";
 
 /** Takes the events of a verb one by one. */
@@ -191,13 +188,7 @@ export function openEventOutput<Name extends EventName>(
 }
 
 function fileOutput<Name extends EventName>(path: string): EventOutput<Name> {
-  const attempt = <T>(action: () => T): T => {
-    try {
-      return action();
-    } catch (error) {
-      throw fileError(error, "write the events", path);
-    }
-  };
+  const attempt = <T>(action: () => T) => orFileError("write the events", path, action);
   const file = attempt(() => Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 }));
   const printer = new Printer(file);
   return {

@@ -26,7 +26,6 @@ export interface TestRequest {
 }
 
 type TestLine = JsonDocument<"test-report">;
-/** Report of an ended test. */
 export type TestReport = Extract<TestLine, { type: "test.ended" }>;
 
 /** Longest line, in bytes. */
@@ -158,7 +157,6 @@ export class TestEvents {
 
 /** Outcome of a test besides its requests. */
 export interface TestOutcome {
-  /** Path of its recording. */
   readonly path: string;
   /** Numbers of the recorded exchanges that it did not use. */
   readonly unused: readonly number[];
@@ -166,7 +164,6 @@ export interface TestOutcome {
   readonly usesRecording: boolean;
   /** Faults that broke none of its answers. */
   readonly unmetFaults: readonly string[];
-  /** Error about its recording. */
   readonly error: RepriseError | null;
 }
 
