@@ -14,7 +14,6 @@ export interface Call {
   readonly arguments: string;
 }
 
-/** A part of an answer, in the order of the answer. */
 export type AnswerPart = { readonly kind: "text"; readonly text: string } | Call;
 
 export type Spoken =
@@ -38,7 +37,6 @@ export type Spoken =
     readonly output: string;
   };
 
-/** A conversation, and the parts of the session that it lacks. */
 export interface Conversation {
   readonly spoken: readonly Spoken[];
   readonly lost: readonly { readonly turn: number; readonly what: string }[];

@@ -59,16 +59,8 @@ function readerOfRecord(bytes: Uint8Array): AgentReader | null {
   return isJsonObject(json) ? READERS.find(({ isOwn }) => isOwn(json)) ?? null : null;
 }
 
-/** Output of an agent that is no session. */
-interface AgentOutput {
-  /** Command that printed it. */
-  readonly command: string;
-  /** Place of the session. */
-  readonly session: string;
-}
-
-/** Returns the command whose output a source is by its first line; `null` for any other. */
-export function outputIn(start: Uint8Array): AgentOutput | null {
+/** Returns the command whose output a source is by its first line, and the place of its session; `null` for any other. */
+export function outputIn(start: Uint8Array): { readonly command: string; readonly session: string } | null {
   const end = start.indexOf(0x0a);
   const json = parseShallow(end === -1 ? start : start.subarray(0, end))?.json;
   if (!isJsonObject(json)) return null;

@@ -12,7 +12,6 @@ export class LostParts {
     this.parts.push({ line, what, why });
   }
 
-  /** Adds the part at its first line only. */
   addOnce(line: number, what: string, why: string): void {
     const key = `${what}\n${why}`;
     if (this.#once.has(key)) return;
@@ -21,7 +20,6 @@ export class LostParts {
   }
 }
 
-/** Name of a message as a lost part. */
 export function messageBy(role: JsonValue | undefined): string {
   return `message of ${JSON.stringify(role ?? null)}`;
 }

@@ -105,7 +105,6 @@ class TurnBuilder {
   #usage: Usage = NO_USAGE;
   #checkpoint: HistoryBefore["checkpoint"];
   readonly #responses: readonly ResponseEntry[];
-  /** Number of responses so far. */
   #responded = 0;
   /** The last response before the branch. */
   readonly #responseBefore: Pick<ResponseEntry, "provider" | "model"> | undefined;

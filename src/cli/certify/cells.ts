@@ -28,9 +28,7 @@ export function chosenFaults(
   { faults = [], cell }: Pick<CertifyFlags, "faults" | "cell">,
 ): readonly NamedFault[] {
   if (cell !== undefined) return [faultNamed(cellOf(cell).fault)];
-  const given = faults.flatMap((list) => list.split(",")).map((name) => name.trim()).filter((name) =>
-    name !== ""
-  );
+  const given = faults.join(",").split(",").map((name) => name.trim()).filter((name) => name !== "");
   if (faults.length > 0 && given.length === 0) {
     throw new RepriseError("usage", "Cannot certify: --faults names no fault", {
       hint: "Did a shell variable expand to nothing? Leave the flag out for the usual faults",

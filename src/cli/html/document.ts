@@ -29,16 +29,13 @@ export interface PageLink {
   readonly path: string;
 }
 
-/** Options of {@linkcode pageHtml}. */
 export interface PageOptions {
-  /** Links at the head of the page. */
   readonly links?: readonly PageLink[];
   /** Findings about the whole, such as damaged files. */
   readonly warnings?: readonly string[];
   readonly imageOf?: ImageReader;
 }
 
-/** Writes a transcript as HTML. */
 export function pageHtml(transcript: Transcript, options: PageOptions = {}): string {
   const { warnings = [], links = [], imageOf = (image) => "src" in image ? image.src : null } = options;
   const isNumber = ([name]: Fact) => NUMBERS.has(name);
@@ -67,7 +64,6 @@ export interface IndexRow extends Pick<PageLink, "text"> {
   readonly cells: readonly string[];
 }
 
-/** Writes a page with links to others. */
 export function indexHtml(title: string, rows: readonly IndexRow[]): string {
   const lines = rows.map(({ text, path, cells }) => {
     const name = path === null ? escapeHtml(text) : linkHtml({ text, path });

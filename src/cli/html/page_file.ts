@@ -5,14 +5,9 @@ import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { OutputFile } from "../output_file.ts";
 
-/** The place for a page, checked before the page is created. */
-export interface PageFile {
-  /** Writes the page; returns its path, `null` for stdout, and its length. @throws {RepriseError} `storage_*` */
-  write(html: string): { readonly file: string | null; readonly bytes: number };
-}
-
 /**
- * Checks the place for a page. `-` is stdout.
+ * Checks the place for a page; `-` is stdout. `write` returns its path, `null` for stdout, and its length; it throws
+ * `storage_*`.
  *
  * @throws {RepriseError} `usage` for stdout beside `--json`, for an existing file without `force`, and for anything that
  * is no regular file.
@@ -21,7 +16,7 @@ export function pageFile(
   { ports, output }: { readonly ports: ProgramPorts; readonly output: Output },
   path: string,
   force: boolean,
-): PageFile {
+): { write(html: string): { readonly file: string | null; readonly bytes: number } } {
   if (path === "-") {
     if (output.options.json) {
       throw new RepriseError("usage", "Cannot print a page with --json: stdout would hold two documents", {

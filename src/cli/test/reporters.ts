@@ -9,7 +9,6 @@ interface Summary {
   readonly failed: number;
   /** Number of failed tests that could not be played at all. */
   readonly broken: number;
-  /** Tests that were not played. */
   readonly skipped: readonly string[];
   /** The reason for `skipped`. */
   readonly why: string;

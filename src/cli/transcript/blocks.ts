@@ -7,7 +7,6 @@ import type { FileEdit } from "../edits.ts";
 
 export type Fact = readonly [name: string, value: string];
 
-/** A session or a fixture for people. */
 export interface Transcript {
   /** The id of a session, the path of a fixture. */
   readonly name: string;
@@ -19,7 +18,6 @@ export interface Transcript {
   readonly entries: readonly Entry[];
 }
 
-/** Entries that belong together. */
 export interface Group {
   /** Such as `Run 2`. */
   readonly name: string;
@@ -49,7 +47,6 @@ export interface Placed {
   /** Absent outside of sessions. */
   readonly seq?: number | undefined;
 }
-/** A text that a person, a program or a model wrote. */
 export interface MessageBlock extends Placed {
   readonly kind: "message";
   /** A role, such as `user` or `assistant`. */
@@ -67,7 +64,6 @@ export interface ReasoningBlock extends Placed {
   /** The later requests with it, and the reason for each that left it out; absent if that was not looked up. */
   readonly fate?: readonly string[];
 }
-/** A call of a tool. */
 export interface CallBlock extends CalledTool, Placed {
   readonly kind: "call";
   /** The key that its result has too; `null` if the provider runs the tool, so that no client returns a result. */
@@ -80,7 +76,6 @@ export interface CallBlock extends CalledTool, Placed {
   readonly result?: ResultBlock | undefined;
   readonly decision?: NoteBlock | undefined;
 }
-/** The result of a call. */
 export interface ResultBlock extends CalledTool, Placed {
   readonly kind: "result";
   readonly key: unknown;
@@ -114,7 +109,6 @@ export interface EventsBlock extends Placed {
 }
 /** An image of a type that browsers draw without running anything. */
 export type Image = { readonly src: string } | { readonly type: string; readonly sha256: string };
-/** Part of a transcript. */
 export type Block = MessageBlock | ReasoningBlock | CallBlock | ResultBlock | NoteBlock | EventsBlock;
 
 interface CalledTool {
@@ -127,7 +121,6 @@ export function note(about: string, more: Partial<Omit<NoteBlock, "kind" | "abou
   return { kind: "note", isError: false, about, text: "", ...more };
 }
 
-/** The mark before an event that is omitted. */
 export const OMITTED_MARK = note("omitted from later requests:");
 
 /**

@@ -19,7 +19,6 @@ export type Line = readonly (string | Styled)[];
 
 interface TranscriptOptions {
   readonly screen: Screen;
-  /** Long texts are shown whole. */
   readonly full: boolean;
   /** The flag that shows long texts whole. */
   readonly fullFlag: "--full" | "--html FILE";
@@ -159,7 +158,6 @@ class View {
     return this.wrapped(text, INDENT).map((line) => line === "" ? [] : [INDENT, line]);
   }
 
-  /** A text below the head of its block. */
   #below(text: string, shown: Shown = SHOWN.other, style?: (line: string) => string | Styled): Line[] {
     return this.#body(text, shown, style, INDENT + INDENT);
   }

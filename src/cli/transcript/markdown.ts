@@ -30,7 +30,6 @@ interface MarkdownOptions {
   readonly wholeOutput: (sha256: string) => string | null;
 }
 
-/** Sizes of the parts of a transcript. */
 interface Detail {
   readonly prompt: number;
   readonly edit: number;

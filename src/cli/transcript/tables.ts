@@ -18,9 +18,8 @@ const LINE_SHOWN = 160;
 export function turnTable(turns: readonly ShownTurn[], screen: Screen, zone: TimeZone): Line[] {
   const isTerminal = screen.columns !== null;
   const rows = turns.map(({ number, kind, value, events }) => {
-    const kinds = new Map<string, number>();
-    for (const { type } of events) kinds.set(type, (kinds.get(type) ?? 0) + 1);
-    const counts = [...kinds].map(([type, count]) => count === 1 ? type : `${count} ${type}`).join(", ");
+    const kinds = [...Map.groupBy(events, ({ type }) => type)];
+    const counts = kinds.map(([type, { length }]) => length === 1 ? type : `${length} ${type}`).join(", ");
     const seq = Array.isArray(value.seq) ? value.seq.map(plain).join("-") : "?";
     return isTerminal ? [String(number), plain(value.run), kind, seq, zone.time(plain(value.at)), counts] : [
       turnFileName(number).slice(0, -5),
