@@ -53,7 +53,10 @@ export interface ByteTotals {
  * @throws {TypeError} when turn 1 does not open a run: such a file is damage.
  */
 export function advanceManifest(manifest: Manifest | null, session: string, turn: Turn): Manifest {
+  const parent = turn.events.find((event) => event.type === "session_fork")?.parent ?? manifest?.parent;
   const renamed = turn.events.findLast((event) => event.type === "session_renamed");
+  // A title is no use of a session: it does not make an old one the latest.
+  const isOnlyRenamed = turn.events.every(({ type }) => type === "session_renamed");
   const opened = "pins" in turn ? turn.pins : undefined;
   const ended = turn.events.findLast((event) => event.type === "run_ended");
   // Turns between runs do not change the state of the last run.
@@ -64,10 +67,10 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
     format: MANIFEST_FORMAT,
     session,
     family: manifest?.family ?? turn.session,
-    ...parentOf(turn, manifest),
+    ...(parent === undefined ? {} : { parent }),
     title: renamed?.title ?? manifest?.title ?? titleByPrompt(turn),
     created_at: manifest?.created_at ?? turn.at,
-    updated_at: manifest !== null && isOnlyRenamed(turn) ? manifest.updated_at : turn.at,
+    updated_at: manifest !== null && isOnlyRenamed ? manifest.updated_at : turn.at,
     head: { turn: turn.turn, seq: turn.seq[1], sum: turn.sum },
     run: turn.run,
     state,
@@ -114,20 +117,9 @@ export function checkpointRefOf(event: HistoryCompactionEvent, turn: number): Ch
   return { turn, seq, to_turn, to_seq, opening_turn };
 }
 
-function parentOf(turn: Turn, manifest: Manifest | null): { parent?: string } {
-  const fork = turn.events.find((event) => event.type === "session_fork");
-  const parent = fork?.parent ?? manifest?.parent;
-  return parent === undefined ? {} : { parent };
-}
-
 /** The exact bytes of a manifest file. */
 export function encodeManifest(manifest: Manifest): Sealed {
   return seal(`${JSON.stringify(manifest).slice(0, -1)},\n `);
-}
-
-/** A title is no use of a session: it does not make an old one the latest. */
-function isOnlyRenamed({ events }: Turn): boolean {
-  return events.every(({ type }) => type === "session_renamed");
 }
 
 /** The beginning of the prompt in the first turn of a session. */

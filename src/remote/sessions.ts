@@ -14,15 +14,13 @@ export interface RemoteSession {
   readonly updated: number | null;
 }
 
-export interface RemoteContent {
+/** Lists what a remote holds. Throws as {@linkcode ObjectStore} does. */
+export async function remoteContent(store: ObjectStore): Promise<{
   /** Those with turns, in the order of their ids; those that were removed are left out. */
   readonly sessions: readonly RemoteSession[];
   /** Keys that no request can name, passed over. */
   readonly unreachable: readonly string[];
-}
-
-/** Lists what a remote holds. Throws as {@linkcode ObjectStore} does. */
-export async function remoteContent(store: ObjectStore): Promise<RemoteContent> {
+}> {
   const found = new Map<SessionId, RemoteSession>();
   const removed = new Set<SessionId>();
   const unreachable: string[] = [];

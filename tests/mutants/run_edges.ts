@@ -103,8 +103,8 @@ export const RUN_EDGES: readonly Mutant[] = [
   },
   {
     file: "src/cli/rm/rm.ts",
-    text: "if (ways === 1) return;",
-    replacement: "if (ways >= 1) return;",
+    text: "if (ways !== 1) {",
+    replacement: "if (ways < 1) {",
     promise: "cli.md: names of sessions and a rule exclude each other in rm",
     area: ["cli/disposal_test.ts"],
   },

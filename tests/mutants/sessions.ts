@@ -194,7 +194,7 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/domain/manifest.ts",
-    text: "manifest !== null && isOnlyRenamed(turn) ? manifest.updated_at : turn.at",
+    text: "manifest !== null && isOnlyRenamed ? manifest.updated_at : turn.at",
     replacement: "turn.at",
     promise: "keep.md: a new title is no use of the session",
     area: ["cli/rename_test.ts"],

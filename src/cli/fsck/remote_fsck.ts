@@ -1,7 +1,6 @@
 /** `fsck --remote`: checks copies on a remote as a home that fetches them would. */
 import { parseSessionId } from "../../domain/ids.ts";
 import { RepriseError } from "../../domain/errors.ts";
-import type { FsckReport } from "../../store/check/fsck.ts";
 import { fetchTurns } from "../../remote/fetch.ts";
 import { noRemoteSession } from "../../remote/session_remote.ts";
 import { openHome } from "../../store/home.ts";
@@ -36,21 +35,13 @@ export async function checkedOnRemote(
         return await check(home);
       } catch (error) {
         if (!(error instanceof RepriseError && error.code === "session_damaged")) throw error;
-        return { id, turns: sessions.get(id) ?? 0, in_use: false, findings: [damageOf(error)] };
+        const { message, details: { turn } } = error;
+        const damage = { severity: "error", code: "remote_damage", path: ".", message } as const;
+        const findings = [typeof turn === "number" ? { ...damage, turn } : damage];
+        return { id, turns: sessions.get(id) ?? 0, in_use: false, findings };
       } finally {
         Deno.removeSync(root, { recursive: true });
       }
     },
-  };
-}
-
-function damageOf({ message, details }: RepriseError): FsckReport["findings"][number] {
-  const turn = details?.turn;
-  return {
-    severity: "error",
-    code: "remote_damage",
-    path: ".",
-    message,
-    ...(typeof turn === "number" ? { turn } : {}),
   };
 }

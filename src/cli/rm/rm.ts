@@ -55,7 +55,14 @@ export async function rmVerb(
   const { olderThan: olderThanMs, keep, largerThan } = flags;
   const choice = { olderThanMs, keep, largerThan };
   const isChosen = Object.values(choice).some((rule) => rule !== undefined);
-  requireOneWay({ isNamed: selectors.length > 0, isChosen, isUnused: flags.unused === true });
+  const ways = [selectors.length > 0, isChosen, flags.unused === true].filter((way) => way).length;
+  if (ways !== 1) {
+    const why = ways === 0 ? "neither sessions nor a rule were given" : "these exclude each other";
+    throw new RepriseError("usage", `Cannot tell what to remove: ${why}`, {
+      hint:
+        'Name sessions, or give --older-than AGE, --keep N or --larger-than SIZE, or --unused; see "reprise rm --help"',
+    });
+  }
   const context = makeContext(ports, flags);
   if (flags.unused === true) return await removeUnused(context, flags);
   const { output } = context;
@@ -92,18 +99,6 @@ export async function rmVerb(
   }
   if (dryRun) output.note("Nothing was done.");
   return 0;
-}
-
-function requireOneWay(
-  { isNamed, isChosen, isUnused }: { isNamed: boolean; isChosen: boolean; isUnused: boolean },
-): void {
-  const ways = [isNamed, isChosen, isUnused].filter((way) => way).length;
-  if (ways === 1) return;
-  const why = ways === 0 ? "neither sessions nor a rule were given" : "these exclude each other";
-  throw new RepriseError("usage", `Cannot tell what to remove: ${why}`, {
-    hint:
-      'Name sessions, or give --older-than AGE, --keep N or --larger-than SIZE, or --unused; see "reprise rm --help"',
-  });
 }
 
 function placeOfHome(context: Context): RemovalPlace {

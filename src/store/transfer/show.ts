@@ -42,7 +42,11 @@ export async function readExportForShow(
   const blobs = new Map<string, Uint8Array>();
   let manifest: Manifest | null = null;
   try {
-    const header = await orBadExport(() => readExportHeader(reader, "show"), name, reader);
+    const header = await readExportHeader(reader, "show").catch((error) => {
+      throw error instanceof BadExport
+        ? badExport("show", { name, line: reader.number, cause: error })
+        : error;
+    });
     try {
       for (let number = 1; number <= header.turns; number++) {
         const file = openEnvelope(await readTurnFile(reader, number));
@@ -61,15 +65,6 @@ export async function readExportForShow(
     return { session: { id: header.id, path: name, manifest, turns, problems }, blobs };
   } finally {
     await reader.close();
-  }
-}
-
-async function orBadExport<T>(read: () => Promise<T>, name: string, reader: ExportReader): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof BadExport) throw badExport("show", { name, line: reader.number, cause: error });
-    throw error;
   }
 }
 
