@@ -57,16 +57,10 @@ const NO_FLAGS = { json: undefined, quiet: undefined, color: true } as const;
 /** Prepares this process first of all: hides variables from libraries, and handles the file size limit. */
 function prepareProcess(): void {
   narrowProcessEnvironment();
-  outliveFileSizeLimit();
-  collectOrphans();
-}
-
-/**
- * With a handler, a write beyond `ulimit -f` fails with EFBIG, which is reported like other disk errors. Without a
- * handler, SIGXFSZ would end the process silently.
- */
-function outliveFileSizeLimit(): void {
+  // With a handler, a write beyond `ulimit -f` fails with EFBIG, which is reported like other disk errors. Without one,
+  // SIGXFSZ would end the process silently.
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
+  collectOrphans();
 }
 
 /** The error to report; `shown` if help or the version was printed. */

@@ -20,16 +20,15 @@ export function visibleText(text: string): string {
 /** JSON with the same characters escaped as JSON escapes them: it parses to the same value. */
 export function visibleJson(text: string): string {
   if (isPlain(text)) return text;
-  return text.replace(unsafe(), (found) => isFlag(found) ? found : found.split("").map(escaped).join(""));
+  return text.replace(unsafe(), (found) => {
+    if (isFlag(found)) return found;
+    return found.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  });
 }
 
 /** True for printable ASCII, newlines and tabs: most text is that, and needs no expression with classes of Unicode. */
 function isPlain(text: string): boolean {
   return /^[\n\t -~]*$/.test(text);
-}
-
-function escaped(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** True for a flag; all else that is matched is one character. */

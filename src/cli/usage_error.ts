@@ -180,7 +180,8 @@ function withDashes(args: readonly string[], { verb, words }: NamedVerb): string
       if (takes) at++;
     } else if (!arg.startsWith("-") && takesFolders && (folders === 0 || isFolder(arg))) {
       folders++;
-    } else if (arg.startsWith("-") || takesFolders && !isCommand(arg)) {
+    } else if (arg.startsWith("-") || takesFolders && arg.includes("/") && !isFile(arg)) {
+      // Rather the path of a folder that is not there.
       return null;
     } else {
       const before = args.slice(0, at);
@@ -207,11 +208,6 @@ function holdsRecordings(arg: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** True unless an argument of `serve` is rather the path of a folder that is not there. */
-function isCommand(arg: string): boolean {
-  return !arg.includes("/") || isFile(arg);
 }
 
 /** The hint for a prompt of several arguments, or one that begins with a dash; `null` for other verbs and arguments. */

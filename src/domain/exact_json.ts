@@ -34,7 +34,7 @@ export interface Reading {
 }
 
 const SPELLED: Reading = {
-  number: (source) => isSpelledSo(source) ? Number(source) : rawNumber(source),
+  number: (source) => String(Number(source)) === source ? Number(source) : rawNumber(source),
   object: objectOf,
 };
 
@@ -102,10 +102,6 @@ const SUSPECT =
   /(?:[[,{]|(?<!\d):)[ \t\n\r]*(?:-|\d+[.eE]|\d{16}|"(?:\d|\\u003\d)+"[ \t\n\r]*:)|[,{][ \t\n\r]*"[^"\\]*\\/;
 /** A text that is only a number. */
 const BARE_NUMBER = /^[ \t\n\r]*[-\d]/;
-
-function isSpelledSo(source: string): boolean {
-  return String(Number(source)) === source;
-}
 
 const NUMBER = /[-+.\deE]+/y;
 

@@ -27,11 +27,6 @@ export interface ValueRedactor {
 /** The text that replaces known secrets, repeated. */
 const FILLER = "REDACTED";
 
-/** The text that replaces a secret; valid inside any JSON string. */
-function mark(kind: SecretKind): string {
-  return `[redacted ${kind}]`;
-}
-
 /** Longest secret, but for the parts of a web token and private keys. */
 const LONGEST = 4096;
 const BARE = `[^\\s"'\\\\,;&)}\\]]`;
@@ -93,7 +88,8 @@ export function redactText(text: string): { readonly text: string; readonly coun
         kind === "assignment" && (isPlainJson(whole, bare) || !isAssignedSecret(match))
       ) return whole;
       counts[kind] = (counts[kind] ?? 0) + 1;
-      return `${whole.slice(0, whole.length - secret.length)}${mark(kind)}`;
+      // Valid inside any JSON string.
+      return `${whole.slice(0, whole.length - secret.length)}[redacted ${kind}]`;
     });
   }
   return { text: result, counts };

@@ -1,7 +1,7 @@
 /** The longest prefix of `text` of at most `length` UTF-16 units that does not split a character. */
 export function headOf(text: string, length: number): string {
   if (text.length <= length) return text;
-  const cut = isHighSurrogate(text.charCodeAt(length - 1)) ? length - 1 : length;
+  const cut = isHalf(text, length - 1, 0xd800) ? length - 1 : length;
   return text.slice(0, Math.max(0, cut));
 }
 
@@ -15,15 +15,12 @@ export function tailOf(text: string, length: number): string {
   if (text.length <= length) return text;
   if (length <= 0) return "";
   const start = text.length - length;
-  return text.slice(isLowSurrogate(text.charCodeAt(start)) ? start + 1 : start);
+  return text.slice(isHalf(text, start, 0xdc00) ? start + 1 : start);
 }
 
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
+/** True for a first half (0xd800) or second half (0xdc00) of a character. */
+function isHalf(text: string, index: number, half: 0xd800 | 0xdc00): boolean {
+  return (text.charCodeAt(index) & 0xfc00) === half;
 }
 
 /** Formats a count with a noun whose plural ends in s: `1 exchange`, `3 exchanges`. */

@@ -204,7 +204,9 @@ export class S3Store implements ObjectStore {
     { deadline, maxBytes = MAX_ANSWER_BYTES }: AttemptOptions,
   ): Promise<Answer> {
     const leftMs = Math.max(1, deadline - this.#options.clock.monotonic());
-    const url = new URL(this.#base + (key === "" ? "" : this.#address.prefix + pathOf(key)));
+    // The same text as the key, whatever its characters mean in a URL.
+    const path = key.split("/").map(encodeURIComponent).join("/");
+    const url = new URL(this.#base + (key === "" ? "" : this.#address.prefix + path));
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const time = AbortSignal.timeout(
       Math.ceil(body === undefined || body.length < 1e6 ? leftMs * ATTEMPT_PART : leftMs),
@@ -302,11 +304,6 @@ function bucketUrl(bucket: string, { endpoint, region }: S3Settings): string {
 function isReachable(key: string): boolean {
   // deno-lint-ignore no-control-regex
   return !/(?:^|\/)\.{1,2}(?:\/|$)|[\0-\x1f\x7f]/.test(key) && encodeUtf8(key).length <= MOST_KEY_BYTES;
-}
-
-/** The path of a plain key in a URL: the same text, whatever its characters mean there. */
-function pathOf(key: string): string {
-  return key.split("/").map(encodeURIComponent).join("/");
 }
 
 /** Times that an error must come. Refused keys are not sent again. */

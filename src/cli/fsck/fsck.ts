@@ -53,7 +53,7 @@ export async function fsckVerb(
     try {
       const report = await place.check(id, async (home) => {
         const report = await fsckSession(reporting, home, id);
-        return flags.requests === true && isSound(report)
+        return flags.requests === true && report.findings.every(({ severity }) => severity !== "error")
           ? { ...report, requests: requestsOf(reporting, home, id) }
           : report;
       });
@@ -100,10 +100,6 @@ function placeOfHome(context: Context, selector: string | undefined): CheckedPla
     }))
     : [];
   return { ids, strays, check: (_, check) => check(home) };
-}
-
-function isSound({ findings }: FsckReport): boolean {
-  return findings.every(({ severity }) => severity !== "error");
 }
 
 /** Folds every recorded request of a session again. Throws as `readSession` does. */

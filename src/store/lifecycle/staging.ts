@@ -13,7 +13,7 @@ import { measureBytes, parentOf, pathsAt, type SessionPaths, sessionPaths, turnN
 import type { FileLock } from "../write/file_lock.ts";
 import { lockSession } from "../write/lock.ts";
 import { ensureDirectory, fillFile, NewFile, orSyncFailed, syncFiles } from "../write/publish.ts";
-import { isDiskFull, isTaken, systemCode } from "../fs_errors.ts";
+import { isDiskFull, systemCode } from "../fs_errors.ts";
 
 /** A session's directory before it has its name. All its methods throw the runtime's errors. */
 export class Staging {
@@ -81,7 +81,7 @@ export class Staging {
     try {
       files.rename(paths.root, root);
     } catch (error) {
-      throw isOccupied(error) ? taken(this.#home, paths.id) : error;
+      throw OCCUPIED.has(systemCode(error) ?? "") ? taken(this.#home, paths.id) : error;
     }
     for (const directory of [this.#home.sessions, this.#home.path]) {
       orSyncFailed(() => files.syncDirectory(directory));
@@ -123,6 +123,9 @@ function taken(home: Home, id: SessionId): RepriseError {
     details: { session: id, path: root },
   });
 }
+
+/** Errors of a rename whose target exists. */
+const OCCUPIED: ReadonlySet<string> = new Set(["EEXIST", "ENOTEMPTY", "ENOTDIR"]);
 
 const NAME_TRIES = 16;
 
@@ -194,10 +197,4 @@ function removeTree(files: Files, path: string): void {
     for (const name of files.list(path)) removeTree(files, `${path}/${name}`);
   }
   files.unlink(path);
-}
-
-/** True for the error of a rename whose target exists. */
-function isOccupied(error: unknown): boolean {
-  return isTaken(error) ||
-    error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "ENOTDIR");
 }

@@ -84,7 +84,9 @@ export function longestChain(candidates: readonly Candidate[], head: Manifest["h
     const next = best([
       // A turn that names its previous turn by hash follows that turn, even if another chain would fit.
       ...stepsFrom(turn.turn === 1 ? [ROOT] : byNumber.get(turn.turn - 1) ?? [], candidate, head, follows),
-    ]) ?? best(stepsFrom([ROOT, ...reached], candidate, head, joins));
+    ]) ?? best(stepsFrom([ROOT, ...reached], candidate, head, (before, turn) => {
+      return lostOpenings(before, afterOf(turn)) !== null;
+    }));
     if (next === null) continue;
     reached.push(next);
     byNumber.set(turn.turn, [...byNumber.get(turn.turn) ?? [], next]);
@@ -150,8 +152,4 @@ function follows(before: Link, turn: Turn): boolean {
 function namesBefore({ turn: before }: Link, { prev }: Turn): boolean {
   if (before === null || prev === null) return before === null && prev === null;
   return prev === before.sum || prev === replacedTurn(before)?.sum;
-}
-
-function joins(before: Link, turn: Turn): boolean {
-  return lostOpenings(before, afterOf(turn)) !== null;
 }

@@ -81,7 +81,9 @@ export async function resolvePending(
       isOurs = read.turn.sum === end.sum;
       continue;
     }
-    if (read.status === "ok" && linked === 0 && follows(read.turn, end)) {
+    if (
+      read.status === "ok" && linked === 0 && read.turn.turn === end.turn + 1 && read.turn.prev === end.sum
+    ) {
       const { turn } = read;
       const blobs = namedBlobs(ports, paths, turn);
       if (await remote.store({ turn, bytes: ports.files.read(path), blobs }) === "stored") {
@@ -95,10 +97,6 @@ export async function resolvePending(
   }
   if (!isOurs && linked === 0) forgetSaves(ports, paths);
   return linked;
-}
-
-function follows(turn: Turn, end: HistoryEnd): boolean {
-  return turn.turn === end.turn + 1 && turn.prev === end.sum;
 }
 
 /**
