@@ -194,7 +194,7 @@ async function* verifiedTurns(
   const validator = new HistoryValidator(paths.id, { lineage: () => lineage });
   for (const turn of here) validator.advance(turn);
   const lost = lostBlobsIn(here);
-  const loading = new BlobsAhead(ports, store, paths);
+  const loading = blobLoader(ports, store, paths);
   const load = async (number: number) => {
     const copies = await copiesOf(store, paths.id, number);
     for (const use of copies.intact === null ? [] : blobsOf(copies.intact.turn)) {
@@ -213,38 +213,24 @@ function* numbersOf({ here, last }: MissingTurns): Generator<number> {
   for (let number = here.length + 1; number <= last; number++) yield number;
 }
 
-/** Blobs of turns that are loaded ahead, each once. */
-class BlobsAhead {
-  readonly #ports: Ports;
-  readonly #store: ObjectStore;
-  readonly #paths: SessionPaths;
-  readonly #loading = new Map<string, Promise<StoredObject | null>>();
-
-  constructor(ports: Ports, store: ObjectStore, paths: SessionPaths) {
-    this.#ports = ports;
-    this.#store = store;
-    this.#paths = paths;
-  }
-
-  isHere(sha256: string): boolean {
-    return this.#ports.files.facts(blobPath(this.#paths, sha256)) !== null;
-  }
-
+/** Loads the blobs of turns, each once, also ahead of the turn. */
+function blobLoader(ports: Ports, store: ObjectStore, paths: SessionPaths) {
+  const loading = new Map<string, Promise<StoredObject | null>>();
+  const isHere = (sha256: string) => ports.files.facts(blobPath(paths, sha256)) !== null;
   /** Loads a blob; `null` if it is here already, or not on the remote. */
-  async load({ sha256, bytes }: BlobUse): Promise<StoredObject | null> {
-    if (this.isHere(sha256)) return null;
-    const loading = this.#loading.get(sha256) ??
-      this.#store.get(blobKey(this.#paths.id, sha256), undefined, bytes);
-    this.#loading.set(sha256, loading);
-    return await loading;
-  }
-
+  const load = async ({ sha256, bytes }: BlobUse): Promise<StoredObject | null> => {
+    if (isHere(sha256)) return null;
+    const found = loading.get(sha256) ?? store.get(blobKey(paths.id, sha256), undefined, bytes);
+    loading.set(sha256, found);
+    return await found;
+  };
   /** Returns the blob, and keeps it no longer. */
-  async take(use: BlobUse): Promise<StoredObject | null> {
-    const found = await this.load(use);
-    this.#loading.delete(use.sha256);
+  const take = async (use: BlobUse): Promise<StoredObject | null> => {
+    const found = await load(use);
+    loading.delete(use.sha256);
     return found;
-  }
+  };
+  return { isHere, load, take };
 }
 
 /** The sessions that may have written the turns, found before any turn gets its number here. */
@@ -286,7 +272,7 @@ function followingCopy(
 /** Fetches the blobs that a turn names and that are not here; returns their number. */
 async function fetchBlobs(
   ports: Ports,
-  loading: BlobsAhead,
+  loading: ReturnType<typeof blobLoader>,
   { paths, turn, lost }: {
     readonly paths: SessionPaths;
     readonly turn: Turn;

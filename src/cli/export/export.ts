@@ -8,7 +8,7 @@ import { exportSession, type SessionExport } from "../../store/transfer/export.t
 import type { ExportFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { OutputFile } from "../output_file.ts";
+import { outputFile } from "../output_file.ts";
 import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../sessions.ts";
@@ -56,13 +56,13 @@ export async function exportVerb(
   const isShown = toStdout && !dryRun && output.stdoutIsTerminal;
   const chunks = countedChunksSync(exported.chunks, progress, "exporting");
   const made = isShown ? exported : { ...exported, chunks };
-  const target = toStdout
+  const write = toStdout
     ? null
-    : new OutputFile(ports, file, { what: "the export", force: flags.force === true });
+    : outputFile(ports, file, { what: "the export", force: flags.force === true });
   const take = (chunk: Uint8Array) => {
     if (!dryRun) output.bytes(chunk);
   };
-  const bytes = target === null || dryRun ? lengthOf(made, take) : target.write(made.chunks);
+  const bytes = write === null || dryRun ? lengthOf(made, take) : write(made.chunks);
   const facts = {
     session: id,
     file: toStdout ? null : file,

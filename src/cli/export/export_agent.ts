@@ -9,7 +9,7 @@ import { counted } from "../../domain/text.ts";
 import { readSession } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
 import { changeDocument, plannedChanges } from "../dry_run.ts";
-import { OutputFile } from "../output_file.ts";
+import { outputFile } from "../output_file.ts";
 import { sessionArgument } from "../sessions.ts";
 import type { ExportFlags } from "./command.ts";
 import { writeClaude } from "../../agents/claude/write.ts";
@@ -57,8 +57,8 @@ export function exportToAgent(
   });
   const bytes = encodeUtf8(written.lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const dryRun = flags.dryRun === true;
-  const target = new OutputFile(ports, path, { what: "the export", force: flags.force === true });
-  if (!dryRun) target.write([bytes]);
+  const write = outputFile(ports, path, { what: "the export", force: flags.force === true });
+  if (!dryRun) write([bytes]);
   const count = (kind: string) => spoken.filter((each) => each.kind === kind).length;
   const { place, command } = written;
   const facts = {

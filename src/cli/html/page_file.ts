@@ -3,7 +3,7 @@ import { encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import { OutputFile } from "../output_file.ts";
+import { outputFile } from "../output_file.ts";
 
 /**
  * Checks the place for a page; `-` is stdout. `write` returns its path, `null` for stdout, and its length; it throws
@@ -30,6 +30,6 @@ export function pageFile(
       },
     };
   }
-  const file = new OutputFile(ports, path, { what: "the page", force });
-  return { write: (html) => ({ file: path, bytes: file.write([encodeUtf8(html)]) }) };
+  const write = outputFile(ports, path, { what: "the page", force });
+  return { write: (html) => ({ file: path, bytes: write([encodeUtf8(html)]) }) };
 }

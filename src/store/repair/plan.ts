@@ -10,7 +10,7 @@ import { insideSession, type SessionPaths, turnPath } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
 import { lookForFile } from "../read/safe_open.ts";
 import { noTurnsError, requireSession } from "../read/session.ts";
-import { QuarantineNames } from "../write/publish.ts";
+import { quarantineNames } from "../write/publish.ts";
 import { filesInTurns, type Reason, type TurnFile, turnsInQuarantine } from "./turn_files.ts";
 import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
 
@@ -123,7 +123,7 @@ class Planner {
   readonly move = new Map<string, string>();
   readonly #ports: Ports;
   readonly #paths: SessionPaths;
-  readonly #names: QuarantineNames;
+  readonly #nameInQuarantine: (path: string) => string;
   readonly #entries: readonly SessionEntry[];
   readonly #flaws: readonly { readonly path: string; readonly flaw: EntryFlaw }[];
 
@@ -134,7 +134,7 @@ class Planner {
     this.#flaws = entries.flatMap((entry) =>
       inspectEntry(ports, entry).flaws.map((flaw) => ({ path: entry.path, flaw }))
     );
-    this.#names = new QuarantineNames(ports, paths);
+    this.#nameInQuarantine = quarantineNames(ports, paths);
   }
 
   /** Puts each turn of the history into the file of its number. */
@@ -281,7 +281,7 @@ class Planner {
 
   /** Chooses a name in quarantine for `path` and notes it in `among`: the files to keep, or those to move. */
   #quarantine(path: string, among: Map<string, string>): { readonly kept: string } {
-    const kept = this.#names.choose(path);
+    const kept = this.#nameInQuarantine(path);
     among.set(path, kept);
     return { kept: this.#inside(kept) };
   }

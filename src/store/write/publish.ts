@@ -302,33 +302,23 @@ export function lateTurnName({ turn, sum }: Pick<Turn, "turn" | "sum">): string 
 /** Longest part of a file's own name that is kept in its name in quarantine, in UTF-16 units. */
 const MAX_KEPT_NAME = 60;
 
-/** Chooses names in `quarantine/`: `<name>.repair-<n>`, the first n from 1 that is free. */
-export class QuarantineNames {
-  readonly #ports: Ports;
-  readonly #paths: SessionPaths;
-  readonly #taken: Set<string>;
-
-  /** Reads the names that are taken. Throws the runtime's errors. */
-  constructor(ports: Ports, paths: SessionPaths) {
-    this.#ports = ports;
-    this.#paths = paths;
-    this.#taken = new Set(namesIn(ports, paths.quarantine));
-  }
-
-  /**
-   * Returns the full path to keep `path` under, and reserves it. A path that already names the same file, left by a
-   * killed repair, is used again.
-   */
-  choose(path: string): string {
+/**
+ * Reads the names that are taken in `quarantine/`, and returns a function that chooses the full path to keep a file under:
+ * `<name>.repair-<n>`, the first n from 1 that is free or already names the same file, left by a killed repair. Throws the
+ * runtime's errors.
+ */
+export function quarantineNames(ports: Ports, { quarantine }: SessionPaths): (path: string) => string {
+  const taken = new Set(namesIn(ports, quarantine));
+  return (path) => {
     const name = path.slice(path.lastIndexOf("/") + 1).slice(0, MAX_KEPT_NAME);
     for (let number = 1;; number++) {
       const kept = `${name}.repair-${number}`;
-      const full = `${this.#paths.quarantine}/${kept}`;
-      if (this.#taken.has(kept) && !isSameFile(this.#ports, path, full)) continue;
-      this.#taken.add(kept);
+      const full = `${quarantine}/${kept}`;
+      if (taken.has(kept) && !isSameFile(ports, path, full)) continue;
+      taken.add(kept);
       return full;
     }
-  }
+  };
 }
 
 function isSameFile({ files }: Ports, a: string, b: string): boolean {
