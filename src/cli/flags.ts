@@ -204,9 +204,7 @@ export const PAGE_FLAGS = {
  *
  * @throws {RepriseError} `usage`
  */
-export function requireHtml(
-  flags: FlagsOf<typeof PAGE_FLAGS>,
-): void {
+export function requireHtml(flags: FlagsOf<typeof PAGE_FLAGS>): void {
   if (flags.html !== undefined || flags.force !== true) return;
   throw new RepriseError("usage", "Cannot use --force without --html", { hint: "Add --html FILE" });
 }

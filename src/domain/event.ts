@@ -67,23 +67,16 @@ export interface AttachmentEvent extends EventBase {
   readonly media_type: string;
   readonly blob: BlobRef;
 }
-interface ItemEventBase extends EventBase {
+interface ItemEvent<Type extends string> extends EventBase {
+  readonly type: Type;
+  readonly item: Item;
   /** Set if the content of the item came only in deltas: it is not as the provider's own event has it. */
   readonly from_deltas?: true;
 }
-export interface AssistantMessageEvent extends ItemEventBase {
-  readonly type: "assistant_message";
-  readonly item: Item;
-}
-export interface ReasoningEvent extends ItemEventBase {
-  readonly type: "reasoning";
-  readonly item: Item;
-}
-export interface ToolCallEvent extends ItemEventBase {
-  readonly type: "tool_call";
-  /** A `function_call` or `custom_tool_call` item with a `call_id`, or a `tool_use` block with an `id`. */
-  readonly item: Item;
-}
+export type AssistantMessageEvent = ItemEvent<"assistant_message">;
+export type ReasoningEvent = ItemEvent<"reasoning">;
+/** A `function_call` or `custom_tool_call` item with a `call_id`, or a `tool_use` block with an `id`. */
+export type ToolCallEvent = ItemEvent<"tool_call">;
 export interface ToolResultEvent extends EventBase {
   readonly type: "tool_result";
   /** The provider's id of the call that this result answers. */
@@ -96,10 +89,7 @@ export interface ToolResultEvent extends EventBase {
   readonly output: string;
   readonly blob?: BlobRef;
 }
-export interface ProviderItemEvent extends ItemEventBase {
-  readonly type: "provider_item";
-  readonly item: Item;
-}
+export type ProviderItemEvent = ItemEvent<"provider_item">;
 export interface ProviderUsageEvent extends EventBase {
   readonly type: "provider_usage";
   /** The provider's usage object, verbatim. */

@@ -158,11 +158,7 @@ async function removeObjects(store: ObjectStore, id: SessionId): Promise<number>
  * @throws {RepriseError} `no_such_session` if the remote never had it, `session_removed` if nothing of it is left,
  * `session_open_elsewhere` while a run keeps it open, or a writer adds objects; as {@linkcode ObjectStore} does.
  */
-export async function removeRemotely(
-  store: ObjectStore,
-  id: SessionId,
-  at: string,
-): Promise<number> {
+export async function removeRemotely(store: ObjectStore, id: SessionId, at: string): Promise<number> {
   let isRemoved = false;
   let isEmpty = true;
   let newest = 0;

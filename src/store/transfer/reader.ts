@@ -56,10 +56,7 @@ export interface ExportHeader {
  *
  * @throws {BadExport} if it is no header; {@linkcode RepriseError} `format_too_new`.
  */
-export async function readExportHeader(
-  reader: ExportReader,
-  does: "import" | "show",
-): Promise<ExportHeader> {
+export async function readExportHeader(reader: ExportReader, does: "import" | "show"): Promise<ExportHeader> {
   const { line } = await reader.next();
   const version = formatVersion(line, "reprise.export");
   if (version === null) throw new BadExport(`does not name the format "${EXPORT_FORMAT}"`);

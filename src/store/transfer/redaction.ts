@@ -126,10 +126,7 @@ export function* redactedChunks(
   yield encodeUtf8(stream.feed(decoder.decode()) + stream.end());
 }
 
-function* withoutKnown(
-  chunks: Iterable<Uint8Array>,
-  known: ValueRedactor | null,
-): Generator<Uint8Array> {
+function* withoutKnown(chunks: Iterable<Uint8Array>, known: ValueRedactor | null): Generator<Uint8Array> {
   if (known === null) return yield* chunks;
   const stream = known.stream();
   for (const chunk of chunks) yield stream.feed(chunk);
@@ -173,11 +170,7 @@ function redactBlob(
 }
 
 /** A value with its texts redacted; adds the secrets that it recognises by their shape to `counts`. */
-function redactedValue(
-  value: JsonValue,
-  counts: SecretCounts,
-  known: ValueRedactor | null,
-): JsonValue {
+function redactedValue(value: JsonValue, counts: SecretCounts, known: ValueRedactor | null): JsonValue {
   if (typeof value === "string") {
     const redacted = redactText(known === null ? value : known.text(value));
     addCounts(counts, redacted.counts);
