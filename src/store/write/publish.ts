@@ -166,6 +166,7 @@ export function ensureDirectory(files: Files, path: string): boolean {
 
 /** Creates a directory of ours with a durable name if there is none. Throws the runtime's errors. */
 export function ensureDurableDirectory({ files }: Ports, path: string): void {
+  if (files.facts(path) !== null) return;
   if (ensureDirectory(files, path)) orSyncFailed(() => files.syncDirectory(parentOf(path)));
 }
 
