@@ -126,8 +126,8 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/serve/play.ts",
-    text: "const left = asked + ms / pace - clock.monotonic();",
-    replacement: "const left = asked + ms - clock.monotonic();",
+    text: "const waitMs = asked + ms / pace - clock.monotonic();",
+    replacement: "const waitMs = asked + ms - clock.monotonic();",
     promise: "fixtures.md: chunks come at their recorded times, divided by the pace",
     area: ["doors/recordings/playing_test.ts"],
   },

@@ -265,7 +265,7 @@ async function begun(
   const { match, not_secret: open = [] } = before?.header ?? {};
   const context = parseContext(flags.context);
   checkRules(mergeRules(match, declared), refusedFlag);
-  const player = playing === null ? null : await earlierPlayer({ before, path, test }, playing, {
+  const replayer = playing === null ? null : await earlierReplayer({ before, path, test }, playing, {
     sends: lock !== null,
     faults: flags.fault === undefined ? null : new TestFaults(flags.fault),
   });
@@ -292,7 +292,7 @@ async function begun(
   let left: string | null = null;
   return {
     writer,
-    player,
+    replayer,
     began: clock.monotonic(),
     before,
     tooShort,
@@ -319,7 +319,7 @@ async function begun(
   };
 }
 
-async function earlierPlayer(
+async function earlierReplayer(
   { before, path, test }: {
     readonly before: Fixture | null;
     readonly path: string;
