@@ -156,20 +156,6 @@ export interface Recognition {
   createdAt(response: JsonObject): number | null;
 }
 
-/** The shape of an error body, and the header with the id of a request. */
-export interface ErrorShape {
-  readonly idHeader: string;
-  /** The JSON body, with `requestId` if the API repeats it there; `null` omits it. */
-  body(error: ApiError, requestId: string | null): JsonObject;
-}
-
-/** Headers that a recording keeps: names in lower case. */
-export interface RecordedHeaders {
-  readonly request: readonly string[];
-  /** Account, version, timing and limits. Replayed sessions identify the owner of reasoning by them. */
-  readonly response: RegExp;
-}
-
 /** A wire API as recording and replay use it. {@linkcode APIS} in `apis.ts` has one value for each. */
 export interface Api {
   /** Value of `api` in recorded requests. */
@@ -183,8 +169,18 @@ export interface Api {
   readonly calls: CallArguments;
   readonly canonical: CanonicalForm;
   readonly rules: ApiRules;
-  readonly errors: ErrorShape;
-  readonly recordedHeaders: RecordedHeaders;
+  readonly errors: {
+    /** Header with the id of a request. */
+    readonly idHeader: string;
+    /** The JSON body, with `requestId` if the API repeats it there; `null` omits it. */
+    body(error: ApiError, requestId: string | null): JsonObject;
+  };
+  /** Headers of its own that a recording keeps, in lower case. */
+  readonly recordedHeaders: {
+    readonly request: readonly string[];
+    /** Account, version, timing and limits. Replayed sessions identify the owner of reasoning by them. */
+    readonly response: RegExp;
+  };
   /** The header for keys of the scheme `api_key`. */
   readonly keyHeader: string;
   /** Its messages over a WebSocket; `null` if it has none. */

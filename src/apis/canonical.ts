@@ -16,7 +16,7 @@ export interface CanonicalForm {
   /** Members of the body that change no answer, such as names of caches and users. */
   readonly ignored: ReadonlySet<string>;
   /** Members of an item that the server encrypts again in each copy of the item (protocol §4.1). */
-  readonly blobMembers: readonly string[];
+  readonly blobMembers?: readonly string[];
   /** Members of the body with elements that may come in any order, such as definitions of tools. */
   readonly unordered: ReadonlySet<string>;
   /** Any other member of the body. */

@@ -134,7 +134,7 @@ export interface StreamReader {
   /** Collects the parts of one answer that a client may send back. */
   issuedItems(events: Iterable<StreamEvent>): IssuedItems;
   /** True for the `event:` line of events that {@linkcode issuedItems} ignores: their JSON need not be parsed. */
-  issuesNothing(name: string): boolean;
+  issuesNothing?(name: string): boolean;
   /** Names the parts that the events of one answer lack; `request` is `undefined` if it is not known. */
   missingIn(events: readonly StreamEvent[], request: JsonValue | undefined): readonly MissingPart[];
   /** True for an event without which its stream has no end. */
@@ -146,9 +146,9 @@ export interface StreamReader {
   /** True if a line `[DONE]` ends a stream. */
   readonly endsWithDone: boolean;
   /** True if clients read the `event:` lines, so that an event without its line is lost. */
-  readonly needsEventLines: boolean;
+  readonly needsEventLines?: true;
   /** True if a second response may begin within one stream, and replaces the first one. */
-  readonly mayRestart: boolean;
+  readonly mayRestart?: true;
 }
 
 /** An end of a stream that replaces the recorded one; `code` is `null` for the usual one. */
@@ -191,9 +191,9 @@ export interface FaultWriter {
   /** A sign of life after `event`; `null` if the API sends none. */
   keepalive(event: JsonObject | undefined): JsonObject | null;
   /** True if a recorded `[DONE]` follows every ending. */
-  readonly keepsDone: boolean;
+  readonly keepsDone?: true;
   /** Ids of the response and its items that an event names, and that a server may change from event to event. */
-  idsIn(event: JsonObject): readonly string[];
+  idsIn?(event: JsonObject): readonly string[];
   /** Returns the visible texts of an answer that is one document. */
   textsIn(document: JsonObject): Readonly<Record<"text" | "reasoning", readonly string[]>>;
   /** Returns an answer that is one document with another ending; `null` if this API has no such ending. */

@@ -7,6 +7,11 @@ export function eventItem(payload: JsonObject): JsonValue | undefined {
   return payload.item ?? payload.output_item;
 }
 
+/** True when `value` can be kept as an item. */
+export function isItem(value: unknown): value is Item {
+  return isJsonObject(value) && typeof value.type === "string";
+}
+
 /** The event kind that keeps an item of this shape. */
 export type ItemKind = "reasoning" | "assistant_message" | "tool_call" | "provider_item";
 

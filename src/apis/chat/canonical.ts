@@ -26,7 +26,6 @@ const CACHE_MARKS: ReadonlySet<string> = new Set(["prompt_cache_breakpoint", "ca
 export const chatCanonical: CanonicalForm = {
   list: "messages",
   ignored: IGNORED,
-  blobMembers: [],
   unordered: new Set(["tools", "functions"]),
   member: (_name, value) => value,
   item: message,

@@ -17,7 +17,6 @@ export const chatFaults: FaultWriter = {
   unknownEvent: null,
   keepalive: () => null,
   keepsDone: true,
-  idsIn: () => [],
   textsIn: (document) => {
     const pieces = messagesIn(document).flatMap(piecesIn);
     const of = (wanted: string) => pieces.filter(({ channel }) => channel === wanted).map(({ text }) => text);

@@ -26,15 +26,12 @@ export const chatStream: StreamReader = {
   readEvent: readChatEvent,
   readDocument,
   issuedItems,
-  issuesNothing: () => false,
   missingIn,
   isTerminal,
   watchEnd: (request) => new ChatEnd(request),
   // Also matches each choice but the first, which has to be seen to be missed.
   mayEnd: /error|"finish_reason"\s*:\s*"|"usage"\s*:\s*\{|"index"\s*:\s*[1-9]|\[DONE\]/,
   endsWithDone: true,
-  needsEventLines: false,
-  mayRestart: false,
 };
 
 /** True for an error, and for a chunk with the reason why a choice stops. */

@@ -13,11 +13,12 @@ import {
   objectMember,
   stringMember,
 } from "../../domain/json.ts";
+import { isItem } from "../../domain/item.ts";
 import { brokenFailure, classifyErrorEvent, cutFailure, damagedFailure } from "../failure.ts";
 import { mismatchOf, quoted } from "../message.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
 import type { DeltaEvent, ItemEndEvent, ItemEvent, ResponseEvent, StreamEvent } from "../stream.ts";
-import { type DeltaEffect, isBlock, OpenBlock } from "./blocks.ts";
+import { type DeltaEffect, OpenBlock } from "./blocks.ts";
 import { readMessagesEvent } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
@@ -135,7 +136,7 @@ export class MessagesAssembler implements Assembler {
   /** Opens the blocks in the start of the message, as sent after a tool call of the server. */
   #takeGiven(items: readonly JsonValue[]): readonly StreamUpdate[] {
     return items.flatMap((start, index) => {
-      if (!isBlock(start) || this.#message.open.has(index)) return NOTHING;
+      if (!isItem(start) || this.#message.open.has(index)) return NOTHING;
       const block = new OpenBlock(start);
       this.#message.open.set(index, block);
       this.#message.given.add(index);
@@ -157,7 +158,7 @@ export class MessagesAssembler implements Assembler {
   }
 
   #open({ item: start, place: index = this.#message.newest + 1 }: ItemEvent): readonly StreamUpdate[] {
-    if (!isBlock(start)) {
+    if (!isItem(start)) {
       this.#notices.add("A content block without a type was skipped");
       this.#message.skipped.add(index);
       return NOTHING;

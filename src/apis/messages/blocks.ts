@@ -112,10 +112,6 @@ export class OpenBlock {
   }
 }
 
-export function isBlock(value: unknown): value is Item {
-  return isJsonObject(value) && typeof value.type === "string";
-}
-
 function stringOr(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : "";
 }

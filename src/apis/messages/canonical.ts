@@ -21,7 +21,6 @@ import {
 export const messagesCanonical: CanonicalForm = {
   list: "messages",
   ignored: new Set(["metadata", "cache_control"]),
-  blobMembers: [],
   unordered: new Set(["tools"]),
   // `system` blocks and tools carry cache breakpoints too.
   member: (name, value) =>

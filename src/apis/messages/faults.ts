@@ -7,9 +7,6 @@ export const messagesFaults: FaultWriter = {
   ending,
   unknownEvent: { type: "novelty", delta: "?" },
   keepalive: () => ({ type: "ping" }),
-  keepsDone: false,
-  // An event names no id but that of the whole message.
-  idsIn: () => [],
   textsIn: ({ content }) => {
     const member = (name: string) =>
       objectsIn(content).map((block) => block[name]).filter((text) => typeof text === "string");

@@ -62,11 +62,6 @@ export function layoutOf(entries: readonly FoldedEntry[]): readonly SentMessage[
   return drafts.map(({ role, blocks, results }) => ({ role, blocks: [...results, ...blocks] }));
 }
 
-/** The index of the entry of `messages[message].content[block]`, or `null` if there is no such block. */
-export function entryAt(entries: readonly FoldedEntry[], message: number, block: number): number | null {
-  return layoutOf(entries)[message]?.blocks[block]?.entry ?? null;
-}
-
 function roleOf(entry: FoldedEntry): SentMessage["role"] {
   return entry.kind === "user_message" || entry.kind === "tool_result" ? "user" : "assistant";
 }

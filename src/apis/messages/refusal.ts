@@ -6,7 +6,7 @@ import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { NamedEntry, RequestRefusal } from "../api.ts";
 import { guessedRefusal, isBarred, itemRefusal, refusedCalls } from "../refusal.ts";
-import { entryAt, layoutOf, type SentBlock } from "./layout.ts";
+import { layoutOf, type SentBlock } from "./layout.ts";
 import { canOmitFromBlock } from "./render.ts";
 
 /** `messages.1.content.0`, and the path of the faulty member in it. */
@@ -28,7 +28,8 @@ export function messagesRefusalOf(
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
   if (isBarred(failure, entries)) return null;
   const place = PLACE.exec(message);
-  const index = place === null ? null : entryAt(entries, Number(place[1]), Number(place[2]));
+  const blocks = place === null ? undefined : layoutOf(entries)[Number(place[1])]?.blocks;
+  const index = blocks?.[Number(place?.[2])]?.entry ?? null;
   if (BOUND.test(message)) return { kind: "binding", index };
   if (SIGNATURE.test(message)) return { kind: "reasoning", ids: [], index };
   const calls = refusedCalls(message, entries);

@@ -10,7 +10,7 @@ import {
 } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
-import { encodeElement, wireCallId, wireToolName, withoutMembers } from "../names.ts";
+import { wireCallId, wireToolName, withoutMembers } from "../names.ts";
 
 /** The blocks of an entry, in order; empty if Messages cannot represent it. */
 export function renderEntry(entry: FoldedEntry): readonly JsonObject[] {
@@ -46,11 +46,6 @@ function renderWhole(entry: FoldedEntry): readonly JsonObject[] {
     case "provider_item":
       return [entry.item];
   }
-}
-
-/** A block as JSON text; signatures and encrypted data are never touched. */
-export function encodeBlock(block: JsonObject): string {
-  return encodeElement(block, ["signature", "data"]);
 }
 
 /** True for text that the API refuses as the text of a block. */

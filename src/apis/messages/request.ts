@@ -5,11 +5,14 @@ import { wellFormedValue } from "../../domain/exact_json.ts";
 import { modelFacts } from "../../domain/models.ts";
 import { type BodyPiece, type BuiltRequest, joinPieces, type RequestSpec } from "../api.ts";
 import { layoutOf } from "./layout.ts";
-import { encodeBlock, isBlank } from "./render.ts";
+import { encodeElement } from "../names.ts";
+import { isBlank } from "./render.ts";
 
 /** Output tokens of a request, thinking included; the API requires a number. */
 const MAX_TOKENS = 32_000;
 const EPHEMERAL = { type: "ephemeral" };
+/** Members of blocks that only the server can read. */
+const UNTOUCHED = ["signature", "data"];
 
 /**
  * Builds the body. The order of its fields is fixed: `model`, `max_tokens`, `stream`, `cache_control`, `thinking`,
@@ -51,7 +54,12 @@ export function* messagesPieces(fields: JsonObject, entries: readonly FoldedEntr
     let before = `${number === 0 ? "" : "]},"}{"role":"${role}","content":[`;
     for (const { entry, block } of blocks) {
       least = Math.max(least, entry + 1);
-      yield { text: `${before}${encodeBlock(block)}`, end: "]}]}", least, most: following[at++] ?? 0 };
+      yield {
+        text: `${before}${encodeElement(block, UNTOUCHED)}`,
+        end: "]}]}",
+        least,
+        most: following[at++] ?? 0,
+      };
       before = ",";
     }
   }

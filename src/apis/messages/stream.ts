@@ -18,13 +18,13 @@ import {
   type StreamEvent,
   type StreamReader,
 } from "../stream.ts";
-import { isBlock, OpenBlock } from "./blocks.ts";
+import { isItem } from "../../domain/item.ts";
+import { OpenBlock } from "./blocks.ts";
 
 export const messagesStream: StreamReader = {
   readEvent: readMessagesEvent,
   readDocument,
   issuedItems,
-  issuesNothing: () => false,
   missingIn,
   isTerminal: isLastEvent,
   watchEnd: () => new LastEventWatch(),
@@ -115,7 +115,7 @@ function issuedItems(events: Iterable<StreamEvent>): IssuedItems {
   let id: string | undefined;
   let failed = false;
   const open = (block: JsonValue | undefined, place = newest + 1) => {
-    if (!isBlock(block)) return;
+    if (!isItem(block)) return;
     blocks.set(place, new OpenBlock(block));
     newest = place;
   };

@@ -20,7 +20,8 @@ import { brokenFailure, classifyErrorEvent, cutFailure, damagedFailure, ownFailu
 import { mismatchOf, quoted } from "../message.ts";
 import type { EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
 import { DeltaReader, readPlainDelta, SPARE_EVENTS, TEXT_DELTA } from "./deltas.ts";
-import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
+import { isItem } from "../../domain/item.ts";
+import { ItemLedger, refusesIn } from "./ledger.ts";
 import { readResponsesEvent, statusOf } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];

@@ -21,7 +21,6 @@ export const responsesFaults: FaultWriter = {
     const number = event?.sequence_number;
     return { type: "keepalive", ...(number === undefined ? {} : { sequence_number: number }) };
   },
-  keepsDone: false,
   idsIn,
   textsIn: ({ output }) => {
     const items = objectsIn(output);

@@ -3,6 +3,7 @@
  * event, and some servers send none. So `output_index` comes first, `item_id` second (protocol §12).
  */
 import type { Item } from "../../domain/event.ts";
+import { isItem } from "../../domain/item.ts";
 import { isJsonObject, stringMember } from "../../domain/json.ts";
 
 interface Entry {
@@ -10,11 +11,6 @@ interface Entry {
   readonly type: string;
   readonly id: string | undefined;
   readonly callId: string | undefined;
-}
-
-/** True when `value` can be kept as an item. */
-export function isItem(value: unknown): value is Item {
-  return isJsonObject(value) && typeof value.type === "string";
 }
 
 export function refusesIn(item: Item): boolean {

@@ -35,8 +35,6 @@ export const responsesStream: StreamReader = {
   mayEnd: /response\.(?:completed|failed|incomplete|error)|error|\[DONE\]/,
   // Ends the streams of some servers.
   endsWithDone: true,
-  needsEventLines: false,
-  mayRestart: false,
 };
 
 export function readResponsesEvent(data: JsonObject, name?: string): StreamEvent {

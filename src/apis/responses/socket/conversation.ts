@@ -5,11 +5,10 @@
 import type { Item } from "../../../domain/event.ts";
 import type { ApiFailure } from "../../../domain/errors.ts";
 import { parseExact } from "../../../domain/exact_json.ts";
-import { callIdOf, itemKind } from "../../../domain/item.ts";
+import { callIdOf, isItem, itemKind } from "../../../domain/item.ts";
 import { isJsonObject, type JsonObject, plainText, stringMember } from "../../../domain/json.ts";
 import { classifyAnswer, classifyErrorEvent, isServerFault } from "../../failure.ts";
 import { encodeEntry } from "../items.ts";
-import { isItem } from "../ledger.ts";
 import { readResponsesEvent, statusOf } from "../stream.ts";
 import { createMessage, type HttpError, readSocketEvent, type ServerMessage, sseEvent } from "./messages.ts";
 

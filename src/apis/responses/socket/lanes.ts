@@ -1,5 +1,5 @@
 /** Finds the request that an event on a Responses WebSocket belongs to (protocol §8.5). */
-import { type ClientMessage, errorMessage, type ServerMessage } from "./messages.ts";
+import { type ClientMessage, errorMessage, invalidRequest, type ServerMessage } from "./messages.ts";
 
 const MAX_IN_FLIGHT = 16;
 const MAX_NAMED_LANES = 32;
@@ -33,14 +33,12 @@ export class Lanes<Request> {
   #refusal({ kind, lane }: ClientMessage): string | null {
     if (lane !== null && !LANE.test(lane)) {
       const message = "Invalid 'stream_id': expected 1 to 256 of A-Z, a-z, 0-9, '_', '.' and '-'.";
-      return refusalIn(null, "invalid_stream_id", message);
+      return errorMessage(invalidRequest("invalid_stream_id", message, "stream_id"), null);
     }
-    const limitReached = (limit: string) =>
-      refusalIn(
-        lane,
-        "websocket_stream_limit_reached",
-        `Responses websocket stream limit reached (${limit}).`,
-      );
+    const limitReached = (limit: string) => {
+      const message = `Responses websocket stream limit reached (${limit}).`;
+      return errorMessage(invalidRequest("websocket_stream_limit_reached", message, "stream_id"), lane);
+    };
     const isNew = lane !== null && !this.#named.has(lane);
     if (isNew && this.#named.size >= MAX_NAMED_LANES) return limitReached(`${MAX_NAMED_LANES} streams`);
     const inFlight = this.#open.filter(({ message }) => message.kind === "create").length;
@@ -81,9 +79,4 @@ export class Lanes<Request> {
 /** True for an event after which a message of another type has no more: its error, and any answer but `.pending`. */
 function endsOther({ type, ends }: ServerMessage): boolean {
   return ends || type?.endsWith(".pending") !== true;
-}
-
-function refusalIn(lane: string | null, code: string, message: string): string {
-  const error = { type: "invalid_request_error", code, message, param: "stream_id" };
-  return errorMessage({ status: 400, body: JSON.stringify({ error }) }, lane);
 }

@@ -165,12 +165,12 @@ export function inLane(text: string, lane: string | null): string {
 
 /** The refusal of a `previous_response_id` that the connection does not know. */
 export function previousNotFound(responseId: string): HttpError {
-  const error = {
-    type: "invalid_request_error",
-    code: "previous_response_not_found",
-    message: `Previous response with id '${responseId}' not found.`,
-    param: "previous_response_id",
-  };
+  const message = `Previous response with id '${responseId}' not found.`;
+  return invalidRequest("previous_response_not_found", message, "previous_response_id");
+}
+
+export function invalidRequest(code: string, message: string, param: string): HttpError {
+  const error = { type: "invalid_request_error", code, message, param };
   return { status: 400, body: JSON.stringify({ error }) };
 }
 
