@@ -16,6 +16,7 @@ import {
   sha256Type,
   textType,
   time,
+  typed,
 } from "./parts.ts";
 
 export const interrupt = z.union([
@@ -75,16 +76,15 @@ const WITHDRAWN = {
   in_force: checkpoint,
 };
 export const compact = z.union([
-  z.object({
-    type: z.literal("compacted"),
+  typed("compacted", {
     ...PLAN,
     checkpoint: z.object({ turn: ordinalType, seq: ordinalType }).nullable(),
     summary: textType,
     limitations: z.array(textType),
     verification: objectType.describe("claims of the model, compared with the log").exactOptional(),
   }),
-  z.object({ type: z.literal("nothing_to_compact"), ...nothing }),
-  z.object({ type: z.literal("compaction_withdrawn"), ...WITHDRAWN }),
+  typed("nothing_to_compact", { ...nothing }),
+  typed("compaction_withdrawn", { ...WITHDRAWN }),
   dryRun({
     ...PLAN,
     summary: textType.exactOptional(),

@@ -85,8 +85,12 @@ export const spending = tokenCounts.extend({
 });
 export type Spending = Printed<typeof spending>;
 
-export const error = z.object({
-  type: z.literal("error"),
+/** A document or line with the name of its type. */
+export function typed<Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, shape: Shape) {
+  return z.object({ type: z.literal(type), ...shape });
+}
+
+export const error = typed("error", {
   code: textType.describe("stable name of the error, such as session_locked"),
   exit_code: exitCode,
   message: textType,

@@ -19,11 +19,12 @@ import {
   runUsage,
   sha256Type,
   textType,
+  typed,
 } from "./parts.ts";
 import { item } from "./turns.ts";
 
 const notice = <Kind extends string, Shape extends z.core.$ZodLooseShape>(kind: Kind, shape: Shape) =>
-  z.object({ type: z.literal("notice"), kind: z.literal(kind), ...shape });
+  typed("notice", { kind: z.literal(kind), ...shape });
 
 const retried = z.object({
   reason: known<ReplayNoticeEvent["reason"] | `${Omission}_refused`>(),
@@ -46,7 +47,7 @@ const notices = [
     hint: textType.describe("command that shows the decision"),
   }),
   notice("orphan_repaired", { call_ids: z.array(textType) }),
-  z.object({ type: z.literal("notice"), kind: z.enum(FOLD_REPAIRS), seq: ordinalType, call_id: textType }),
+  typed("notice", { kind: z.enum(FOLD_REPAIRS), seq: ordinalType, call_id: textType }),
   notice("schema_mismatch", {
     errors: z.array(textType),
     corrected: z.boolean().describe("true if the model gets another try"),
@@ -103,8 +104,7 @@ const deniedCall = z.object({
 });
 export type DeniedCall = Printed<typeof deniedCall>;
 
-const runEnded = z.object({
-  type: z.literal("run.ended"),
+const runEnded = typed("run.ended", {
   state: z.enum(RUN_STATES),
   exit_code: exitCode,
   session: textType,
@@ -140,9 +140,8 @@ type Pin =
   | "workspace";
 
 export const runEvent = z.union([
-  z.object({ type: z.literal("session"), id: textType, path: textType, new: z.boolean() }),
-  z.object({
-    type: z.literal("run.started"),
+  typed("session", { id: textType, path: textType, new: z.boolean() }),
+  typed("run.started", {
     run: ordinalType,
     continues: z.boolean(),
     model: textType,
@@ -150,8 +149,7 @@ export const runEvent = z.union([
     config_rules: z.array(textType).describe("permissions that config.json gives"),
     drift: z.array(pinChange).describe("pins that differ from the previous run"),
   }),
-  z.object({
-    type: z.literal("request"),
+  typed("request", {
     step: ordinalType,
     items: countType,
     reasoning_sent: countType,
@@ -159,11 +157,10 @@ export const runEvent = z.union([
     fingerprint: textType.describe("such as openai:gpt-5.6:1f3a9c02"),
     again: z.literal(true).describe("repeats a refused request without its refused part").exactOptional(),
   }),
-  z.object({ type: z.literal("text.delta"), delta: textType, phase: textType.exactOptional() }),
-  z.object({ type: z.literal("reasoning.delta"), delta: textType.describe("of the summary") }),
-  z.object({ type: z.literal("item"), item }),
-  z.object({
-    type: z.literal("turn.saved"),
+  typed("text.delta", { delta: textType, phase: textType.exactOptional() }),
+  typed("reasoning.delta", { delta: textType.describe("of the summary") }),
+  typed("item", { item }),
+  typed("turn.saved", {
     turn: ordinalType,
     kind: textType,
     seq: range.describe("first and last event of the turn"),
@@ -171,15 +168,13 @@ export const runEvent = z.union([
     remote: z.literal("stored").describe("only with a remote: it has the turn")
       .exactOptional(),
   }),
-  z.object({ type: z.literal("tool.started"), ...call, arguments: textType }),
-  z.object({
-    type: z.literal("tool.output"),
+  typed("tool.started", { ...call, arguments: textType }),
+  typed("tool.output", {
     ...call,
     text: textType.describe("output while the tool runs, or its result if there was none"),
     truncated: z.literal(true).describe("no more output of this call is reported").exactOptional(),
   }),
-  z.object({
-    type: z.literal("tool.finished"),
+  typed("tool.finished", {
     ...call,
     status: known<ToolResultStatus>().describe("ok, error, denied, …"),
     output_chars: countType,

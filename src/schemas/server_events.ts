@@ -11,6 +11,7 @@ import {
   type Printed,
   sha256Type,
   textType,
+  typed,
 } from "./parts.ts";
 
 const test = textType.describe("name of the test that the request names").exactOptional();
@@ -30,8 +31,7 @@ const DIFFERENCE = {
 };
 const difference = z.object(DIFFERENCE);
 
-const skipped = z.object({
-  type: z.literal("skipped"),
+const skipped = typed("skipped", {
   reason: z.enum([
     "connection_check",
     "websocket_upgrade",
@@ -44,16 +44,14 @@ const skipped = z.object({
   path: textType,
   status,
 });
-const turnedAway = z.object({
-  type: z.literal("turned_away"),
+const turnedAway = typed("turned_away", {
   test,
   status,
   code: textType,
   message: textType,
 });
 const played = [
-  z.object({
-    type: z.literal("played"),
+  typed("played", {
     ...ABOUT,
     status,
     fixture: textType,
@@ -67,16 +65,14 @@ const played = [
       .exactOptional(),
     fault: textType.exactOptional(),
   }),
-  z.object({
-    type: z.literal("faulted"),
+  typed("faulted", {
     ...ABOUT,
     status: status.nullable().describe("null if the connection ends without an answer"),
     fixture: textType.exactOptional(),
     number: ordinalType.describe("number of the exchange that would have answered").exactOptional(),
     fault: textType,
   }),
-  z.object({
-    type: z.literal("miss"),
+  typed("miss", {
     ...ABOUT,
     status,
     message: textType,
@@ -84,9 +80,8 @@ const played = [
     differences: z.array(difference),
     cure: textType,
   }),
-  z.object({ type: z.literal("refused"), ...ABOUT, status, rule: textType, grade, message: textType }),
-  z.object({
-    type: z.literal("warning"),
+  typed("refused", { ...ABOUT, status, rule: textType, grade, message: textType }),
+  typed("warning", {
     ...ABOUT,
     rule: textType,
     grade: grade.nullable(),
@@ -105,13 +100,11 @@ const variables = z.record(z.string(), z.string()).describe("variables that lead
 
 /** Answers of `serve --suite` and `record --suite` to the lines of stdin; only the gateway gives the first two. */
 export const testReportDocument = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("test.began"), test: textType }),
-  z.object({
-    type: z.literal("strays"),
+  typed("test.began", { test: textType }),
+  typed("strays", {
     requests: z.array(textType).describe("requests that came while no test ran, such as POST /v1/responses"),
   }),
-  z.object({
-    type: z.literal("test.ended"),
+  typed("test.ended", {
     test: textType.describe("name of the test, which is that of its folder"),
     exit_code: exitCode.describe("0 if all went as recorded; exit code of a process with only this test"),
     served: countType.describe("requests that were answered from the recording"),
@@ -126,8 +119,7 @@ export const testReportDocument = z.discriminatedUnion("type", [
 ]);
 
 const byteAt = z.number().nullable().describe("as at_ms; null if no byte was sent");
-const answered = z.object({
-  type: z.literal("answered"),
+const answered = typed("answered", {
   test,
   request: ordinalType.describe("number of the request whose answer ended"),
   at_ms: z.number().describe("arrival of the request, in milliseconds since serve began to listen"),
@@ -150,8 +142,7 @@ export const serveEvent = z.union([
   skipped,
   turnedAway,
   error,
-  z.object({
-    type: z.literal("serve.ended"),
+  typed("serve.ended", {
     exit_code: anyExitCode,
     command_exit_code: anyExitCode.describe("of the wrapped command").exactOptional(),
     served: countType,
@@ -216,8 +207,7 @@ export const recordEvent = z.union([
     sends: z.boolean().describe("with --missing").exactOptional(),
     environment: variables.exactOptional(),
   }),
-  z.object({
-    type: z.literal("exchange"),
+  typed("exchange", {
     test,
     state: z.enum(["published", "dropped"]),
     number: ordinalType.nullable(),
@@ -243,8 +233,7 @@ export const recordEvent = z.union([
   skipped,
   turnedAway,
   error,
-  z.object({
-    type: z.literal("record.ended"),
+  typed("record.ended", {
     out: textType,
     ...SUMMARY,
     turned_away: countType,
@@ -293,9 +282,8 @@ const testDivergence = z.object({
 export type TestDivergence = Printed<typeof testDivergence>;
 
 export const testEvent = z.union([
-  z.object({ type: z.literal("test.started"), tests: countType }),
-  z.object({
-    type: z.literal("test"),
+  typed("test.started", { tests: countType }),
+  typed("test", {
     dir: textType,
     note: textType.nullable(),
     passed: z.boolean(),
@@ -306,8 +294,7 @@ export const testEvent = z.union([
     error: error.nullable().describe("why it could not be played"),
   }),
   error,
-  z.object({
-    type: z.literal("test.ended"),
+  typed("test.ended", {
     passed: countType,
     failed: countType,
     skipped: z.array(textType).describe("tests that were not played"),
