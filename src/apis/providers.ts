@@ -149,12 +149,8 @@ export const CLIENT_ROUTES: readonly ClientRoute[] = [
   },
 ];
 
-/** The parts of a request that show its provider and base URL. */
-export interface SeenRequest {
-  /** With its query. */
-  readonly path: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
+/** The server of a recorded request, and what is known of its API. */
+interface RequestOrigin {
   /** `https://HOST` of the server that received it. */
   readonly origin: string;
   /** Its API, as `apiOfRequest` resolves it; `null` if unknown. */
@@ -169,9 +165,12 @@ const AZURE_HOSTS = /\.(openai\.azure\.com|cognitiveservices\.azure\.com|service
 
 /**
  * The provider of a recorded request. Azure has hosts and a key header of its own, Anthropic an API and a header
- * (protocol §9, §12), OpenAI its hosts; any other server is compatible: it may accept what OpenAI refuses.
+ * (protocol §9, §12), OpenAI its hosts; any other server is compatible: it may accept what OpenAI refuses. Names of
+ * `headers` are in lower case.
  */
-export function providerOf({ headers, origin, route, api }: Omit<SeenRequest, "path">): ProviderKind {
+export function providerOf(
+  { headers, origin, route, api }: RequestOrigin & { readonly headers: Readonly<Record<string, string>> },
+): ProviderKind {
   const url = new URL(origin);
   if (route?.provider === "anthropic" || route?.provider === "azure") return route.provider;
   if (isAzureHost(url) || headers["api-key"] !== undefined) return "azure";
@@ -191,7 +190,7 @@ export function isOwnServer(provider: ProviderKind, { hostname }: URL): boolean 
 
 /** The base URL of a recorded request in the form for clients: up to the resource. */
 export function baseUrlOf(
-  { path, origin, route, api }: Omit<SeenRequest, "headers">,
+  { path, origin, route, api }: RequestOrigin & { readonly path: string },
   provider: ProviderKind,
 ): string {
   if (typeof route?.baseUrl === "string") return route.baseUrl;

@@ -44,16 +44,17 @@ export function isModelHost(url: URL): boolean {
   return MODEL_HOSTS.has(url.host) || isAzureHost(url) || isOwnServer("openai", url);
 }
 
-/** Returns the API of a request; `null` if neither its server nor its body shows that it is one of a model. */
-export function apiOfRequest(path: string, json: JsonValue | undefined, server: RequestServer): Api | null {
+/**
+ * Returns the API of a request; `null` if neither its server nor its body shows that it is one of a model. Without a known
+ * server, the body decides.
+ */
+export function apiOfRequest(
+  path: string,
+  json: JsonValue | undefined,
+  server: RequestServer | null,
+): Api | null {
   const api = apiOfPath(path);
-  return api !== null && (asksModel(api, json) || claims(server, path)) ? api : null;
-}
-
-/** Returns the API of a request to an unknown server: its body decides. */
-export function apiOfBody(path: string, json: JsonValue | undefined): Api | null {
-  const api = apiOfPath(path);
-  return api !== null && asksModel(api, json) ? api : null;
+  return api !== null && (asksModel(api, json) || server !== null && claims(server, path)) ? api : null;
 }
 
 /** True for a body with the members that every request of the API has. */

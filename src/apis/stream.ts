@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectMember } from "../domain/json.ts";
 
 /** The part of an item that an event is about, such as the second part of its summary; `index` counts from 0. */
 export interface ItemPart {
@@ -235,6 +235,11 @@ export function meaningOf(
   }
   return reader?.readEvent(json, name) ??
     { kind: "other", type: typeof json.type === "string" ? json.type : name, data: json };
+}
+
+/** Reads an error, which may be nested or flat. */
+export function errorEvent(data: JsonObject, type: string | undefined): ErrorEvent {
+  return { kind: "error", data, type, error: objectMember(data, "error") ?? data };
 }
 
 /** True for an event that ends the streams of an API whose last event says so. */

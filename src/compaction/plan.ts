@@ -17,7 +17,7 @@ import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import { knownAccounts } from "../fold/accounts.ts";
 import { foldHistory } from "../fold/fold.ts";
-import type { Folded } from "../fold/history_fold.ts";
+import { type Folded, turnAfter } from "../fold/history_fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { standingOmissionsOf, withoutOmitted } from "../fold/omissions.ts";
 import { readOverrides, standingNotices } from "../fold/overrides.ts";
@@ -161,11 +161,7 @@ function openingTurnAt(
   cut: { readonly turn: number; readonly seq: number },
   run: number | undefined,
 ): number | null {
-  const next = turns.find(({ seq, kind, events }) =>
-    seq[0] > cut.seq &&
-    (kind === "model" || kind === "tools" || kind === "user" ||
-      events.some(({ type }) => type === "run_continued"))
-  );
+  const next = turnAfter(turns, cut.seq);
   const goesOn = next === undefined ? run !== undefined : next.kind !== "user";
   if (!goesOn) return null;
   return turns.findLast(({ kind, turn }) => kind === "user" && turn <= cut.turn)?.turn ?? null;

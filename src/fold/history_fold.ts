@@ -259,13 +259,8 @@ export class HistoryFold {
    */
   #openAtCheckpoint(turns: readonly Turn[], checkpoint: HistoryCompactionEvent): void {
     this.#pushText(`<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`, checkpoint.seq);
-    const next = turns.find(({ seq, kind, events }) =>
-      seq[0] > checkpoint.to_seq &&
-      (kind === "model" || kind === "tools" || kind === "user" ||
-        events.some(({ type }) => type === "run_continued"))
-    );
     // If nothing follows the checkpoint yet, it cuts into the run of the request.
-    const active = next?.run ?? this.#target.run;
+    const active = turnAfter(turns, checkpoint.to_seq)?.run ?? this.#target.run;
     if (active === undefined) return;
     const opening = turns.findLast((turn) => turn.kind === "user" && turn.run <= active);
     for (const event of opening?.events ?? []) {
@@ -379,6 +374,14 @@ export class HistoryFold {
     for (const call of this.#asText.values()) this.#pushAsText(call);
     this.#asText.clear();
   }
+}
+
+/** The first turn after an event that begins or continues a run. */
+export function turnAfter(turns: readonly Turn[], after: number): Turn | undefined {
+  return turns.find(({ seq, kind, events }) =>
+    seq[0] > after && (kind === "model" || kind === "tools" || kind === "user" ||
+      events.some(({ type }) => type === "run_continued"))
+  );
 }
 
 /** True if the server only paused. A response with a call for the client waits for results, whatever its status. */

@@ -6,6 +6,7 @@ import {
   isRawNumber,
   type JsonObject,
   type JsonValue,
+  parsedObject,
   stringMember,
 } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
@@ -115,11 +116,5 @@ function inputOf(item: Item): JsonObject {
   if (item.type === "tool_use" && isJsonObject(input) && !isRawNumber(input)) return input;
   const text = callArgumentsOf(item);
   if (item.type === "custom_tool_call") return { input: text };
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (isJsonObject(parsed)) return parsed;
-  } catch {
-    // Said below.
-  }
-  return { INVALID_JSON: text };
+  return parsedObject(text) ?? { INVALID_JSON: text };
 }

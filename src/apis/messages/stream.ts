@@ -11,6 +11,7 @@ import {
   type DeltaEvent,
   type EndEvent,
   type ErrorEvent,
+  errorEvent,
   isLastEvent,
   type IssuedItems,
   LastEventWatch,
@@ -54,13 +55,13 @@ export function readMessagesEvent(data: JsonObject, name?: string): StreamEvent 
     case "message_stop":
       return { kind: "end", data, type, response: undefined, items: [], failed: false };
     case "error":
-      return errorOf(data, type);
+      return errorEvent(data, type);
     case "ping":
       return { kind: "keepalive", data, type };
     default:
       // A gateway may send an error object with no type at all.
       return type === undefined && data.error
-        ? errorOf(data, type)
+        ? errorEvent(data, type)
         : { kind: "other", data, type, place: placeOf(data) };
   }
 }
@@ -82,17 +83,13 @@ function deltaOf(data: JsonObject, type: string): DeltaEvent {
   };
 }
 
-function errorOf(data: JsonObject, type: string | undefined): ErrorEvent {
-  return { kind: "error", data, type, error: objectMember(data, "error") ?? data };
-}
-
 function placeOf(data: JsonObject): number | undefined {
   return indexMember(data, "index");
 }
 
 function readDocument(document: JsonObject): EndEvent | ErrorEvent | null {
   const { type } = document;
-  if (type === "error") return errorOf(document, type);
+  if (type === "error") return errorEvent(document, type);
   return type === "message"
     ? {
       kind: "end",

@@ -14,6 +14,7 @@ import {
   type DeltaEvent,
   type EndEvent,
   type ErrorEvent,
+  errorEvent,
   isLastEvent,
   type IssuedItems,
   type ItemPart,
@@ -67,12 +68,12 @@ export function readResponsesEvent(data: JsonObject, name?: string): StreamEvent
       return endOf(data, type, objectMember(data, "response") ?? {});
     case "error":
     case "response.error":
-      return errorOf(data, type);
+      return errorEvent(data, type);
     case "keepalive":
       return { kind: "keepalive", data, type };
     default:
       // A gateway may send an error object with no type at all.
-      if (type === undefined && data.error) return errorOf(data, type);
+      if (type === undefined && data.error) return errorEvent(data, type);
       if (type?.endsWith(".delta") === true) return deltaOf(data, type, "hidden");
       return { kind: "other", data, type, place: placeOf(data), part: partOf(data) };
   }
@@ -82,10 +83,6 @@ function deltaOf(data: JsonObject, type: string, channel: DeltaEvent["channel"])
   const { delta } = data;
   const text = typeof delta === "string" ? delta : null;
   return { kind: "delta", data, type, place: placeOf(data), part: partOf(data), channel, text };
-}
-
-function errorOf(data: JsonObject, type: string | undefined): ErrorEvent {
-  return { kind: "error", data, type, error: objectMember(data, "error") ?? data };
 }
 
 function placeOf(data: JsonObject): number | undefined {
