@@ -15,31 +15,19 @@ export const BODY_VIOLATIONS = {
 } as const satisfies Pick<Validators<unknown, string>, "notAnObject" | "malformed">;
 
 export function missingParameter(param: string) {
-  return {
-    rule: "missing_parameter",
-    message: `Missing required parameter: '${param}'.`,
-    param,
-    code: "missing_required_parameter",
-  } as const;
+  const message = `Missing required parameter: '${param}'.`;
+  return { rule: "missing_parameter", message, param, code: "missing_required_parameter" } as const;
 }
 
 export function unknownParameter(param: string) {
-  return {
-    rule: "unknown_parameter",
-    message: `Unknown parameter: '${param}'.`,
-    param,
-    code: "unknown_parameter",
-  } as const;
+  const message = `Unknown parameter: '${param}'.`;
+  return { rule: "unknown_parameter", message, param, code: "unknown_parameter" } as const;
 }
 
 /** A value of another type than `wanted`; both are texts such as `a string or an array`. */
 export function invalidType(param: string, wanted: string, got: string) {
-  return {
-    rule: "field_type",
-    message: `Invalid type for '${param}': expected ${wanted}, but got ${got} instead.`,
-    param,
-    code: "invalid_type",
-  } as const;
+  const message = `Invalid type for '${param}': expected ${wanted}, but got ${got} instead.`;
+  return { rule: "field_type", message, param, code: "invalid_type" } as const;
 }
 
 export function nameOfType(value: JsonValue | undefined): string {

@@ -31,10 +31,12 @@ export interface ApiRule<Name extends string = string> {
   readonly isOfHistory: boolean;
 }
 
-/** Section, grade with the marks `exact` ({@linkcode ApiRule.exactText}) and `history`, and summary of a rule. */
+/**
+ * Source and summary of a rule. The source is a section, and a grade with the marks `exact` ({@linkcode
+ * ApiRule.exactText}) and `history`.
+ */
 type RuleRow = readonly [
-  section: string,
-  basis: `${RuleGrade}${"" | " exact"}${"" | " history"}`,
+  source: `§${string}: ${RuleGrade}${"" | " exact"}${"" | " history"}`,
   summary: string,
 ];
 
@@ -42,7 +44,8 @@ type RuleRow = readonly [
 export function rulesOf<Name extends string>(
   rows: Readonly<Record<Name, RuleRow>>,
 ): readonly ApiRule<Name>[] {
-  return (Object.entries(rows) as [Name, RuleRow][]).map(([name, [section, basis, summary]]) => {
+  return (Object.entries(rows) as [Name, RuleRow][]).map(([name, [source, summary]]) => {
+    const [section = "", basis = ""] = source.split(": ");
     const [grade, ...marks] = basis.split(" ");
     const [exactText, isOfHistory] = [marks.includes("exact"), marks.includes("history")];
     return { name, summary, section, grade: grade as RuleGrade, exactText, isOfHistory };

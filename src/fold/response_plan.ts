@@ -22,21 +22,18 @@ export interface ResponsePlan {
   readonly version: number;
 }
 
-/** Ids of reasoning in the responses that were planned so far, which are the newer responses. */
-export interface ReasoningIds {
-  /** Ids of items whose origin fits the target. */
-  readonly known: Set<string>;
-  /** Ids that no older item may use. */
-  readonly taken: Set<string>;
-}
-
 /** Facts that a plan needs beyond the response itself. */
 export interface PlanContext {
   readonly target: FoldTarget;
   /** Events that are left out whatever their origin: refused, or outside the window. */
   readonly excluded: ReadonlyMap<number, DropReason>;
-  /** Responses are planned from the newest to the oldest; each plan adds its own ids. */
-  readonly ids: ReasoningIds;
+  /** Ids of reasoning in newer responses, which are planned before older ones; each plan adds its own. */
+  readonly ids: {
+    /** Ids of items whose origin fits the target. */
+    readonly known: Set<string>;
+    /** Ids that no older item may use. */
+    readonly taken: Set<string>;
+  };
   /** The results of the history, by the `seq` of their calls. */
   readonly resultOf: ReadonlyMap<number, ToolResultEvent>;
   /** True if this response's request had another beginning than the request that is folded now. */

@@ -12,12 +12,6 @@ import { encodeEntry } from "../items.ts";
 import { readResponsesEvent, statusOf } from "../stream.ts";
 import { createMessage, type HttpError, readSocketEvent, type ServerMessage, sseEvent } from "./messages.ts";
 
-export interface ConversationMessage {
-  readonly text: string;
-  /** True if the message has only the items that the server does not have from this connection. */
-  readonly continues: boolean;
-}
-
 /** A message of the server in a {@linkcode SocketConversation}. */
 export interface ConversationStep {
   /** The event of the HTTP equivalent, as the text of an event stream. */
@@ -61,10 +55,10 @@ export class SocketConversation {
   #error: JsonObject | null = null;
 
   /**
-   * Returns the message for the request with this HTTP body. It continues the response to the request before if that
-   * response completed, and the body extends it.
+   * Returns the message for the request with this HTTP body. It continues the response to the request before, with only
+   * the items that the server does not have, if that response completed and the body extends it.
    */
-  open(body: string): ConversationMessage {
+  open(body: string): { readonly text: string; readonly continues: boolean } {
     const json = parseExact(body) as JsonObject;
     const from = this.#last === null ? null : continuationOf(this.#last, body);
     const message = from === null || this.#last === null
