@@ -1,22 +1,19 @@
 /** Runs the command once, against a server of its own, and keeps what the server sees. */
-import { notStarted } from "../serve/server_run.ts";
 import { DUMMY_KEY } from "../../apis/known_upstreams.ts";
-import type { JsonValue } from "../../domain/json.ts";
 import { sha256Hex } from "../../domain/hash.ts";
+import type { JsonValue } from "../../domain/json.ts";
 import { parseShallow } from "../../domain/json_depth.ts";
-import { TestFaults } from "../../fixture/faults/plan.ts";
-import { recordedRoutes } from "../../fixture/upstreams.ts";
-import type { ServedRequest } from "../../fixture/serve/answer.ts";
 import type { AnsweredEvent, ServeEvent } from "../../fixture/event.ts";
+import { TestFaults } from "../../fixture/faults/plan.ts";
+import type { ServedRequest } from "../../fixture/serve/answer.ts";
 import { ReplayServers } from "../../fixture/serve/server.ts";
 import { openSuite } from "../../fixture/serve/suite.ts";
+import { recordedRoutes } from "../../fixture/upstreams.ts";
 import { runCommand } from "../../tools/shell/run_command.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
 import { allVariables, readVariable } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { representing } from "../run/endpoint.ts";
-import { replayerFactory } from "../serve/replayer_factory.ts";
-import type { ServedFixture } from "../serve/served_fixtures.ts";
 import {
   bypassingVariables,
   clientEnvironment,
@@ -24,6 +21,9 @@ import {
   REPLAY_VARIABLE,
   type ServedRoute,
 } from "../serve/client_environment.ts";
+import { replayerFactory } from "../serve/replayer_factory.ts";
+import type { ServedFixture } from "../serve/served_fixtures.ts";
+import { notStarted } from "../serve/server_run.ts";
 import type { CertifyFlags } from "./command.ts";
 import { openPlace, type Place } from "./place.ts";
 

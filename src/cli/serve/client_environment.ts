@@ -1,7 +1,4 @@
 /** Variables that lead the clients of a command, or of a process of tests, to our servers, and the keys that they start with. */
-import type { Route } from "../../fixture/loopback/route.ts";
-import type { Ports } from "../../domain/ports.ts";
-import { readKey } from "../environment.ts";
 import {
   DUMMY_KEY,
   keysOf,
@@ -10,6 +7,9 @@ import {
   UPSTREAM_VARIABLES,
 } from "../../apis/known_upstreams.ts";
 import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
+import type { Ports } from "../../domain/ports.ts";
+import type { Route } from "../../fixture/loopback/route.ts";
+import { readKey } from "../environment.ts";
 
 /** Variable that tells the program under test that its requests are answered from recordings: it is then `1`. */
 export const REPLAY_VARIABLE = "REPRISE_REPLAY";

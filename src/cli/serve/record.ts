@@ -1,28 +1,29 @@
 /** The verb `record`: a proxy in front of an API that keeps the traffic as a fixture. */
-import { commandLine } from "../../tools/permission/shell_words.ts";
+import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
+import type { MatchRules } from "../../fixture/file_schemas.ts";
+import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
+import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import { Recorder, type RecorderOptions } from "../../fixture/record/recorder.ts";
 import type { EndedTest, TestRecordings } from "../../fixture/record/test_recordings.ts";
-import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
-import type { MatchRules } from "../../fixture/file_schemas.ts";
-import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
-import type { RecordFlags } from "./command.ts";
+import { fileError } from "../../store/fs_errors.ts";
+import { commandLine } from "../../tools/permission/shell_words.ts";
 import { makeContext } from "../context.ts";
 import { isCi } from "../environment.ts";
-import { planServer, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { unrecordedApiNote } from "./recording_notes.ts";
-import { beginNote, lossOf, preview, reportEnd } from "./record_report.ts";
+import { representing } from "../run/endpoint.ts";
+import { clientEnvironment, missingKeys, type ServedRoute, unsetKeys } from "./client_environment.ts";
+import type { RecordFlags } from "./command.ts";
 import { EventView } from "./event_view.ts";
-import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { restoreVariables } from "./gateway.ts";
 import { markObsolete, obsoleteNotes } from "./obsolete.ts";
-import { contentOf, openFolder, type PlayOptions, type RecordingFolder } from "./recording_folder.ts";
-import { replayerFactory } from "./replayer_factory.ts";
-import { type PlannedRoutes, planRoutes } from "./record_routes.ts";
-import { representing } from "../run/endpoint.ts";
 import { type ModePlan, planMode } from "./record_mode.ts";
-import { fileError } from "../../store/fs_errors.ts";
+import { beginNote, lossOf, preview, reportEnd } from "./record_report.ts";
+import { type PlannedRoutes, planRoutes } from "./record_routes.ts";
+import { contentOf, openFolder, type PlayOptions, type RecordingFolder } from "./recording_folder.ts";
+import { unrecordedApiNote } from "./recording_notes.ts";
+import { replayerFactory } from "./replayer_factory.ts";
+import { planServer, ServerRun } from "./server_run.ts";
 import {
   RECORD_AGAIN,
   RECORD_IN_CI,
@@ -31,7 +32,6 @@ import {
   testReport,
   type TestRequest,
 } from "./test_process.ts";
-import { clientEnvironment, missingKeys, type ServedRoute, unsetKeys } from "./client_environment.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
 export async function recordVerb(

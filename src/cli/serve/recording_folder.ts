@@ -2,37 +2,37 @@
  * Folder of `record --out`: a fixture, or a folder with the fixtures of tests. Opening one for a recording takes its lock,
  * removes what a killed recorder left, and verifies the fixture that is there.
  */
+import { dirname } from "node:path";
+import { RepriseError } from "../../domain/errors.ts";
+import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
+import { VERSION } from "../../domain/version.ts";
+import { cleanUpFolder } from "../../fixture/clean_up.ts";
+import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
+import { TestFaults } from "../../fixture/faults/plan.ts";
+import type { MatchRules } from "../../fixture/file_schemas.ts";
 import { refusedInFixture } from "../../fixture/files.ts";
 import { STAGING_FOLDER } from "../../fixture/format.ts";
 import { checkRules, mergeRules, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { compilePatterns } from "../../fixture/match/rules/patterns.ts";
 import { type Fixture, readHeader } from "../../fixture/read.ts";
+import { EarlierReplayer, type EarlierReplayerOptions } from "../../fixture/record/earlier_replayer.ts";
+import { openPatiently } from "../../fixture/record/exchange_files.ts";
+import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import { type OpenRecording, TestRecordings } from "../../fixture/record/test_recordings.ts";
-import { upstreamsOf } from "../../fixture/upstreams.ts";
-import { isTestName } from "../../fixture/test_path.ts";
-import { fileError, orFileError } from "../../store/fs_errors.ts";
-import { type FixtureLock, lockFixture, requireUnlocked } from "../fixture_lock.ts";
-import type { ProgramPorts } from "../live_ports.ts";
-import { readListed } from "./served_fixtures.ts";
-import { dirname } from "node:path";
-import { RepriseError } from "../../domain/errors.ts";
-import { sha256Hex } from "../../domain/hash.ts";
-import type { MatchRules } from "../../fixture/file_schemas.ts";
-import { TestFaults } from "../../fixture/faults/plan.ts";
-import { EarlierReplayer, type EarlierReplayerOptions } from "../../fixture/record/earlier_replayer.ts";
-import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
-import { openPatiently } from "../../fixture/record/exchange_files.ts";
-import type { ExchangeEvent, ServeEvent } from "../../fixture/event.ts";
 import { FixtureWriter } from "../../fixture/record/writer.ts";
 import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { CreateReplayer } from "../../fixture/serve/suite.ts";
-import { cleanUpFolder } from "../../fixture/clean_up.ts";
+import { isTestName } from "../../fixture/test_path.ts";
+import { upstreamsOf } from "../../fixture/upstreams.ts";
+import { fileError, orFileError } from "../../store/fs_errors.ts";
+import { type FixtureLock, lockFixture, requireUnlocked } from "../fixture_lock.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { secretEnvironment } from "../secret_environment.ts";
-import { VERSION } from "../../domain/version.ts";
 import type { RecordFlags } from "./command.ts";
 import { machineValues, parseContext } from "./machine_values.ts";
+import { readListed } from "./served_fixtures.ts";
 
 export interface FolderOptions {
   readonly flags: RecordFlags;

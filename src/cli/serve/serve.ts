@@ -1,23 +1,34 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests by its rules. */
 import { DUMMY_KEY } from "../../apis/known_upstreams.ts";
-import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
-import { TestFaults } from "../../fixture/faults/plan.ts";
-import type { Route, RouteServers } from "../../fixture/loopback/route.ts";
-import { recordedRoutes } from "../../fixture/upstreams.ts";
-import { type Pace, parsePace } from "../../fixture/serve/play.ts";
-import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { ServeEvent } from "../../fixture/event.ts";
 import type { NumberedExchange } from "../../fixture/exchange.ts";
+import { TestFaults } from "../../fixture/faults/plan.ts";
+import type { Route, RouteServers } from "../../fixture/loopback/route.ts";
+import { type Pace, parsePace } from "../../fixture/serve/play.ts";
 import { ReplayServers, type ReplayServersOptions } from "../../fixture/serve/server.ts";
-import type { ServeFlags } from "./command.ts";
+import { openSuite, type ReplaySuite, type SuiteFixture } from "../../fixture/serve/suite.ts";
+import { recordedRoutes } from "../../fixture/upstreams.ts";
+import { commandLine } from "../../tools/permission/shell_words.ts";
 import { makeOutput } from "../context.ts";
-import type { Output } from "../output.ts";
-import { planServer, type ServerPlan, ServerRun } from "./server_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import type { Output } from "../output.ts";
 import { representing } from "../run/endpoint.ts";
+import {
+  bypassingVariables,
+  clientEnvironment,
+  dummyKeys,
+  REPLAY_VARIABLE,
+  type ServedRoute,
+} from "./client_environment.ts";
+import type { ServeFlags } from "./command.ts";
+import { EventView } from "./event_view.ts";
 import { gatewayVerb } from "./gateway.ts";
+import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
 import { replayerFactory } from "./replayer_factory.ts";
+import { readyLine, reportServed } from "./serve_report.ts";
+import { findServed, requireYoung, type ServedFixtures } from "./served_fixtures.ts";
+import { planServer, type ServerPlan, ServerRun } from "./server_run.ts";
 import {
   NO_RECORDING,
   RECORD_AGAIN,
@@ -27,17 +38,6 @@ import {
   testReport,
   type TestRequest,
 } from "./test_process.ts";
-import { obsoleteNotes, pruneUnused } from "./obsolete.ts";
-import { EventView } from "./event_view.ts";
-import { readyLine, reportServed } from "./serve_report.ts";
-import { findServed, requireYoung, type ServedFixtures } from "./served_fixtures.ts";
-import {
-  bypassingVariables,
-  clientEnvironment,
-  dummyKeys,
-  REPLAY_VARIABLE,
-  type ServedRoute,
-} from "./client_environment.ts";
 
 /** The most notes about fixtures of one kind. */
 const MAX_NOTES = 10;

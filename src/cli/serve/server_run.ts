@@ -3,21 +3,21 @@
  * command, and its end, also by a signal.
  */
 import { RepriseError } from "../../domain/errors.ts";
-import type { RouteServers } from "../../fixture/loopback/route.ts";
-import type { ProgramPorts } from "../live_ports.ts";
-import type { Output } from "../output.ts";
-import { readVariable, unsetVariables } from "../environment.ts";
-import { loopbackDirect } from "../../transport/proxy.ts";
-import { spawn } from "../../tools/shell/children.ts";
-import { answerTests, type TestProcess } from "./test_process.ts";
 import type { Files, Ports } from "../../domain/ports.ts";
+import type { RouteServers } from "../../fixture/loopback/route.ts";
 import { writeNewFile } from "../../fixture/seal.ts";
+import type { JsonDocument } from "../../schemas/schemas.ts";
 import { orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
-import type { JsonDocument } from "../../schemas/schemas.ts";
+import { spawn } from "../../tools/shell/children.ts";
+import { loopbackDirect } from "../../transport/proxy.ts";
+import { readVariable, unsetVariables } from "../environment.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import type { Output } from "../output.ts";
 import { absolute } from "../settings.ts";
 import { endOnSignals, signalChild, type StopSignal } from "../signals.ts";
 import { Printer } from "../terminal.ts";
+import { answerTests, type TestProcess } from "./test_process.ts";
 
 export interface ServerFlags extends EventFlags {
   readonly portFile?: string | undefined;

@@ -6,12 +6,12 @@
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject, parsedObject, stringMember } from "../../domain/json.ts";
-import { isTestName } from "../../fixture/test_path.ts";
-import type { InputStream } from "../live_ports.ts";
-import type { JsonDocument } from "../../schemas/schemas.ts";
-import { nextChunk } from "../stdin.ts";
 import type { RequestEvent } from "../../fixture/event.ts";
 import { Tally } from "../../fixture/tally.ts";
+import { isTestName } from "../../fixture/test_path.ts";
+import type { JsonDocument } from "../../schemas/schemas.ts";
+import type { InputStream } from "../live_ports.ts";
+import { nextChunk } from "../stdin.ts";
 import { ReplayLines } from "./event_view.ts";
 
 /** Request to end a test. */
