@@ -41,8 +41,7 @@ export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded 
   const remaining = withNotes(turns, omitted);
   const fold = (excluded: ReadonlyMap<number, DropReason>) => {
     const history = new HistoryFold(remaining.turns, target, { ...overrides, elided, excluded });
-    for (const turn of remaining.turns) history.add(turn);
-    return withOmissions(history.finish(), remaining.noted);
+    return withOmissions(history.fold(remaining.turns), remaining.noted);
   };
   const elided = new Map([...overrides.elided].filter(([seq]) => !remaining.noted.has(seq)));
   const excluded = new Map([

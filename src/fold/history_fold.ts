@@ -102,7 +102,7 @@ export class HistoryFold {
     if (overrides.checkpoint !== null) this.#openAtCheckpoint(turns, overrides.checkpoint);
   }
 
-  add(turn: Turn): void {
+  #add(turn: Turn): void {
     const { checkpoint } = this.#overrides;
     if (checkpoint !== null && turn.seq[1] <= checkpoint.to_seq) {
       if (turn.kind === "model") this.#passOver(turn);
@@ -124,7 +124,8 @@ export class HistoryFold {
     }
   }
 
-  finish(): Folded {
+  fold(turns: readonly Turn[]): Folded {
+    for (const turn of turns) this.#add(turn);
     this.#endBatch();
     this.#askToContinue();
     return {

@@ -10,13 +10,15 @@ import {
   withObjects,
 } from "../calls.ts";
 
-/** Members with the arguments of a call that the client runs, by type; those of `OBJECTS` hold an object. */
-const TEXTS: Readonly<Record<string, string>> = { function_call: "arguments", custom_tool_call: "input" };
-const OBJECTS: Readonly<Record<string, string>> = {
-  local_shell_call: "action",
-  shell_call: "action",
-  apply_patch_call: "operation",
-};
+/** Members with the arguments of a call that the client runs, by type, as a JSON text, free text or an object. */
+const ARGUMENTS: ReadonlyMap<string, { readonly name: string; readonly as: "json" | "text" | "object" }> =
+  new Map([
+    ["function_call", { name: "arguments", as: "json" }],
+    ["custom_tool_call", { name: "input", as: "text" }],
+    ["local_shell_call", { name: "action", as: "object" }],
+    ["shell_call", { name: "action", as: "object" }],
+    ["apply_patch_call", { name: "operation", as: "object" }],
+  ]);
 
 /** Events with a piece of the arguments, or with all of them. */
 const ARGUMENT_EVENTS = /^response\.(function_call_arguments|custom_tool_call_input)\.(delta|done)$/;
@@ -60,15 +62,9 @@ function whole(data: JsonObject, change: ChangeArguments): JsonObject {
 }
 
 function inItem(item: JsonObject, change: ChangeArguments): JsonObject {
-  const type = stringMember(item, "type") ?? "";
-  const name = TEXTS[type];
-  const text = name === undefined ? undefined : stringMember(item, name);
-  if (name !== undefined && text !== undefined) {
-    return withMember(item, name, change(text, type === "function_call"));
-  }
-  const member = OBJECTS[type];
-  const object = member === undefined ? undefined : objectMember(item, member);
-  return member === undefined || object === undefined
-    ? item
-    : withMember(item, member, changedJson(object, change));
+  const { name, as } = ARGUMENTS.get(stringMember(item, "type") ?? "") ?? {};
+  if (name === undefined) return item;
+  const value = item[name];
+  if (as === "object") return isJsonObject(value) ? withMember(item, name, changedJson(value, change)) : item;
+  return typeof value === "string" ? withMember(item, name, change(value, as === "json")) : item;
 }
