@@ -138,9 +138,9 @@ export function sortedResults(
     return { start, place: call === null ? 0 : placeOf(call) ?? Infinity };
   });
   return sorted(list, (a, b) => {
-    const [left, right] = [places[a], places[b]];
-    if (left === undefined || right === undefined) return 0;
-    if (left.start !== right.start) return left.start - right.start;
-    return left.place === right.place ? 0 : left.place - right.place;
+    const [first, second] = [places[a], places[b]];
+    if (first === undefined || second === undefined) return 0;
+    if (first.start !== second.start) return first.start - second.start;
+    return first.place === second.place ? 0 : first.place - second.place;
   });
 }

@@ -28,10 +28,10 @@ export function withoutResponses(content: JsonObject): JsonObject {
   return inList(content, "parts", (part) =>
     mapMembers(part, (name, value) => {
       if (name !== RESULT || !isJsonObject(value)) return value;
-      return mapMembers(value, (member, given) => {
+      return mapMembers(value, (member, content) => {
         if (member === "parts") return undefined;
-        if (member !== "response" || !isJsonObject(given)) return given;
-        return mapMembers(given, (key) => key === "error" ? true : undefined);
+        if (member !== "response" || !isJsonObject(content)) return content;
+        return mapMembers(content, (key) => key === "error" ? true : undefined);
       });
     }));
 }

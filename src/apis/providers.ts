@@ -195,9 +195,9 @@ export function baseUrlOf(
 ): string {
   if (typeof route?.baseUrl === "string") return route.baseUrl;
   const pathname = pathOnly(path);
-  const found = RESOURCE.exec(pathname);
+  const resource = RESOURCE.exec(pathname);
   const [versioned] = /^.*?\/v1(?=\/|$)/.exec(pathname) ?? [];
-  const above = found === null ? undefined : pathname.slice(0, found.index);
+  const above = resource === null ? undefined : pathname.slice(0, resource.index);
   const base = (api === null ? versioned ?? above : above ?? versioned) ?? "";
   return `${origin}${clientPath(provider, base)}`;
 }

@@ -196,12 +196,12 @@ export function refusedCalls(
   message: string,
   entries: readonly FoldedEntry[],
 ): Extract<RequestRefusal, { readonly kind: "call" }> | null {
-  const found = NAMING.map((text) => text.exec(message)).find((match) => match !== null) ?? null;
-  if (found === null) {
+  const naming = NAMING.map((text) => text.exec(message)).find((match) => match !== null) ?? null;
+  if (naming === null) {
     return SILENT.some((text) => text.test(message)) ? { kind: "call", callIds: null } : null;
   }
   const words = new Set(
-    message.slice(found.index).split(/[\s,'"`()<>[\]{}=\\]+/).map((word) => word.replace(/[.;:]+$/, "")),
+    message.slice(naming.index).split(/[\s,'"`()<>[\]{}=\\]+/).map((word) => word.replace(/[.;:]+$/, "")),
   );
   const sent = entries.flatMap((entry) => "callId" in entry ? [entry.callId] : []);
   const named = sent.filter((id) => words.has(id) || words.has(wireCallId(id)));

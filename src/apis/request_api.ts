@@ -82,9 +82,9 @@ export function isModelRequest(json: JsonValue): boolean {
 export function claims({ baseUrl, provider, variable }: RequestServer, path: string): boolean {
   const url = URL.parse(baseUrl);
   const pathname = pathOnly(path);
-  const found = RESOURCE.exec(pathname);
-  if (url === null || found === null) return false;
-  const before = pathname.slice(0, found.index);
+  const resource = RESOURCE.exec(pathname);
+  if (url === null || resource === null) return false;
+  const before = pathname.slice(0, resource.index);
   const isKnown = KNOWN_HOSTS.has(url.hostname) || isAzureHost(url) || isOwnServer("openai", url);
   if (isKnown && OF_HOST.test(before)) return true;
   const isNamed = provider !== null && provider !== "compatible" ||

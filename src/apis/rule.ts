@@ -276,12 +276,12 @@ export class KnownGood {
     headers: CheckedRequest["headers"],
     set: RuleSet,
   ): Generator<readonly RuleViolation[]> {
-    for (const found of this.#rules.check(json, headers, set, this.#items)) {
-      if (found.some((violation) => this.#mayBeAccepted(violation)) && !this.#accepted.has(set)) {
+    for (const violations of this.#rules.check(json, headers, set, this.#items)) {
+      if (violations.some((violation) => this.#mayBeAccepted(violation)) && !this.#accepted.has(set)) {
         yield* this.#noteAccepted(set);
       }
       const accepted = this.#accepted.get(set);
-      yield found.filter((one) => !this.#mayBeAccepted(one) || accepted?.has(keyOf(one)) !== true)
+      yield violations.filter((one) => !this.#mayBeAccepted(one) || accepted?.has(keyOf(one)) !== true)
         .map((violation) => violationOf(this.#rules.rules, violation));
     }
   }
@@ -294,8 +294,8 @@ export class KnownGood {
   *#noteAccepted(set: RuleSet): Generator<never[]> {
     const keys = new Set<string>();
     for (const { json, headers } of this.#requests) {
-      for (const found of json === undefined ? [] : this.#rules.check(json, headers, set, null)) {
-        for (const violation of found) if (this.#mayBeAccepted(violation)) keys.add(keyOf(violation));
+      for (const violations of json === undefined ? [] : this.#rules.check(json, headers, set, null)) {
+        for (const violation of violations) if (this.#mayBeAccepted(violation)) keys.add(keyOf(violation));
         yield [];
       }
     }

@@ -37,10 +37,10 @@ export function knownAccount(
   turns: readonly Turn[],
   target: Pick<Fingerprint, "provider" | "endpoint" | "key">,
 ): string | null {
-  const found = knownAccounts(turns).find(({ provider, endpoint, key }) =>
+  const entry = knownAccounts(turns).find(({ provider, endpoint, key }) =>
     provider === target.provider && endpoint === target.endpoint && key === target.key
   );
-  return found?.account ?? null;
+  return entry?.account ?? null;
 }
 
 /**

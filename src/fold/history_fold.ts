@@ -314,9 +314,9 @@ export class HistoryFold {
 
   #addResult(event: ToolResultEvent): void {
     const { seq, call_id: callId, call_seq: callSeq } = event;
-    const left = this.#leftOut.get(callSeq);
-    if (left !== undefined) {
-      this.#dropped.push({ seq, reason: left });
+    const reason = this.#leftOut.get(callSeq);
+    if (reason !== undefined) {
+      this.#dropped.push({ seq, reason });
     } else if (this.#overrides.asText.has(callSeq)) {
       // The end of the batch sends it.
       return;

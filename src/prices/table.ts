@@ -40,8 +40,8 @@ function entryOf(list: string, name: string): ModelInfo | undefined {
   const models = [provider, ...others].flatMap((each) => each?.models ?? []);
   // Some lists write the date of a snapshot with hyphens.
   for (const spelling of [name, name.replace(PLAIN_DATE, "-$1-$2-$3")]) {
-    const found = models.find(({ match }) => isMatch(match, spelling));
-    if (found !== undefined) return found;
+    const model = models.find(({ match }) => isMatch(match, spelling));
+    if (model !== undefined) return model;
   }
   return undefined;
 }

@@ -16,7 +16,7 @@ export const chatCalls: CallArguments = {
     for (const [call, pieces] of Map.groupBy(deltas, (delta) => delta.call)) {
       for (const [index, text] of changedDeltas(pieces, change)) {
         const data = changed.get(index) ?? events[index] ?? {};
-        changed.set(index, argumentsIn(data, (other, own) => other === call ? text : own));
+        changed.set(index, argumentsIn(data, (key, piece) => key === call ? text : piece));
       }
     }
     return changed;

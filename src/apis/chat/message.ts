@@ -31,9 +31,9 @@ const REASONING = ["reasoning_content", "reasoning"] as const;
 
 /** The texts of a delta, reasoning first; none for empty texts. */
 export function piecesIn(delta: JsonObject): readonly TextPiece[] {
-  const found: TextPiece[] = [];
+  const pieces: TextPiece[] = [];
   const add = (member: string, channel: TextPiece["channel"], text: string | undefined) => {
-    if (text !== undefined && text !== "") found.push({ member, channel, text });
+    if (text !== undefined && text !== "") pieces.push({ member, channel, text });
   };
   // A server that sends both members repeats the text in them.
   const reasoning = REASONING.find((name) => (stringMember(delta, name) ?? "") !== "");
@@ -48,7 +48,7 @@ export function piecesIn(delta: JsonObject): readonly TextPiece[] {
     } else add("content", "text", stringMember(part, "text"));
   }
   add("refusal", "text", stringMember(delta, "refusal"));
-  return found;
+  return pieces;
 }
 
 /** A call, or a piece of one. */

@@ -55,11 +55,11 @@ export function messagesEntryNamed(
   const at = place?.[2] === undefined ? (blocks?.length ?? 0) - 1 : Number(place[2]);
   const index = blocks?.[at]?.entry;
   if (blocks === undefined || index === undefined) return null;
-  const own = blocks.filter(({ entry }) => entry === index);
+  const entryBlocks = blocks.filter(({ entry }) => entry === index);
   const entry = entries[index];
   const isWhole = place?.[2] === undefined || entry?.kind !== "user_message" ||
-    own.length !== entry.content.length;
-  return { index, part: isWhole ? null : at - blocks.indexOf(own[0] as SentBlock) };
+    entryBlocks.length !== entry.content.length;
+  return { index, part: isWhole ? null : at - blocks.indexOf(entryBlocks[0] as SentBlock) };
 }
 
 /**

@@ -39,7 +39,7 @@ export function buildMessagesRequest(spec: RequestSpec): BuiltRequest {
 
 /** The body with these fields, in their order, and these entries as `messages`. */
 export function* messagesPieces(fields: JsonObject, entries: readonly FoldedEntry[]): Iterable<BodyPiece> {
-  const own = Object.fromEntries(Object.entries(fields).map(ownField));
+  const wireFields = Object.fromEntries(Object.entries(fields).map(wireField));
   const messages = layoutOf(entries);
   const places = messages.flatMap(({ blocks }) => blocks.map(({ entry }) => entry));
   // The first entry of which a block follows: a late result goes before blocks of earlier entries.
@@ -48,7 +48,7 @@ export function* messagesPieces(fields: JsonObject, entries: readonly FoldedEntr
     following[at - 1] = Math.min(following[at] ?? 0, places[at] ?? 0);
   }
   const most = Math.min(entries.length, ...places.slice(0, 1), ...following.slice(0, 1));
-  yield { text: `${JSON.stringify(own).slice(0, -1)},"messages":[`, end: "]}", least: 0, most };
+  yield { text: `${JSON.stringify(wireFields).slice(0, -1)},"messages":[`, end: "]}", least: 0, most };
   let [at, least] = [0, 0];
   for (const [number, { role, blocks }] of messages.entries()) {
     let before = `${number === 0 ? "" : "]},"}{"role":"${role}","content":[`;
@@ -65,15 +65,15 @@ export function* messagesPieces(fields: JsonObject, entries: readonly FoldedEntr
   }
 }
 
-function ownField([name, value]: [string, JsonValue | undefined]): [string, JsonValue | undefined] {
+function wireField([name, value]: [string, JsonValue | undefined]): [string, JsonValue | undefined] {
   if (name === "instructions") {
     return ["system", [{ type: "text", text: value ?? "", cache_control: EPHEMERAL }]];
   }
-  if (name === "tools" && Array.isArray(value)) return [name, value.filter(isJsonObject).map(ownTool)];
+  if (name === "tools" && Array.isArray(value)) return [name, value.filter(isJsonObject).map(wireTool)];
   return [name, value];
 }
 
-function ownTool({ name, description, parameters, strict }: JsonObject): JsonObject {
+function wireTool({ name, description, parameters, strict }: JsonObject): JsonObject {
   return {
     name,
     description,

@@ -213,7 +213,7 @@ export class ResponsesAssembler implements Assembler {
       const filled = this.#ledger.lacksAt(outputIndex, item) ? this.#deltas.filled(item, outputIndex) : null;
       if (filled !== null) this.#hollow.set(outputIndex, filled);
     }
-    const given = [...this.#hollow].flatMap(([outputIndex, filled]) => {
+    const updates = [...this.#hollow].flatMap(([outputIndex, filled]) => {
       const whole = listed[outputIndex];
       if (isItem(whole) && whole.type === filled.type && this.#deltas.filled(whole, outputIndex) === null) {
         return this.#give(whole, outputIndex);
@@ -222,7 +222,7 @@ export class ResponsesAssembler implements Assembler {
       return this.#give(filled, outputIndex, { fromDeltas: true });
     });
     this.#hollow.clear();
-    return given;
+    return updates;
   }
 
   /** The texts of a response without any message: the server sent no event of an item. */

@@ -71,11 +71,11 @@ const PLAIN = new RegExp(
 
 /** Reads the data of an event; `null` for any other text, which needs `JSON.parse`. */
 export function readPlainDelta(data: string): PlainDelta | null {
-  const found = PLAIN.exec(data);
-  if (found === null) return null;
+  const match = PLAIN.exec(data);
+  if (match === null) return null;
   // Of two members with one name, the last counts.
-  const index = found[3] ?? found[1];
-  return index === undefined ? null : { outputIndex: Number(index), text: found[2] as string };
+  const index = match[3] ?? match[1];
+  return index === undefined ? null : { outputIndex: Number(index), text: match[2] as string };
 }
 
 /** Turns deltas into updates for the screen, and creates updates for servers that send no deltas. */
@@ -199,8 +199,8 @@ export class DeltaReader {
       case "function_call":
       case "custom_tool_call": {
         const member = item.type === "function_call" ? "arguments" : "input";
-        const given = item[member];
-        if (given !== undefined && given !== null && given !== "") return null;
+        const value = item[member];
+        if (value !== undefined && value !== null && value !== "") return null;
         const type = item.type === "function_call" ? "function_call_arguments" : "custom_tool_call_input";
         const payload = spare(type, member);
         return payload === "" ? null : withMembers(item, { [member]: payload }) as Item;

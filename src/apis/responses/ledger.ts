@@ -76,13 +76,13 @@ export class ItemLedger {
 
   /** Adds the new elements of the terminal event's `output`. */
   missing(output: readonly unknown[]): { readonly item: Item; readonly outputIndex: number }[] {
-    const found: { item: Item; outputIndex: number }[] = [];
+    const added: { item: Item; outputIndex: number }[] = [];
     output.forEach((item, outputIndex) => {
       if (!isItem(item) || this.#has(outputIndex, entryOf(item))) return;
       this.#add(outputIndex, entryOf(item));
-      found.push({ item, outputIndex });
+      added.push({ item, outputIndex });
     });
-    return found;
+    return added;
   }
 
   #has(index: number, entry: Entry): boolean {

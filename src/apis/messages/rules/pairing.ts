@@ -35,8 +35,8 @@ function continuesThread({ thread }: JsonObject): boolean {
 
 function* unansweredUses(turn: PlacedMessage, next: PlacedMessage | undefined): MessagesViolations {
   const answers = next?.role === "user" ? next.blocks : [];
-  const other = answers.findIndex(({ type }) => type !== "tool_result");
-  const inTime = other < 0 ? answers : answers.slice(0, other);
+  const end = answers.findIndex(({ type }) => type !== "tool_result");
+  const inTime = end < 0 ? answers : answers.slice(0, end);
   const answered = new Set(inTime.map(({ block }) => block.tool_use_id));
   const missing = turn.blocks.filter(({ type, block }) => type === "tool_use" && !answered.has(block.id));
   const [first] = missing;

@@ -152,10 +152,10 @@ function withCacheControl(prefix: string, { cache_control: control }: JsonObject
 }
 
 function thinking(config: JsonValue | undefined, binding: boolean): ShapedObject[] {
-  return byType("thinking", config, THINKING).map((found) => {
-    const { type } = found.object;
+  return byType("thinking", config, THINKING).map((placed) => {
+    const { type } = placed.object;
     const bindable = binding && (type === "adaptive" || type === "enabled");
-    return bindable ? { ...found, shape: withMore(found.shape, ["block_binding"]) } : found;
+    return bindable ? { ...placed, shape: withMore(placed.shape, ["block_binding"]) } : placed;
   });
 }
 
