@@ -38,66 +38,32 @@ export function pinsOf(settings: PinnedSettings, workspace: string): Pins {
 
 const CACHE_RESTARTS = "the prompt cache starts over";
 
+/** Effects of a changed pin, in the order of the report. */
+const EFFECTS = {
+  provider: `reasoning of the other provider is not sent; ${CACHE_RESTARTS}`,
+  endpoint: `reasoning from the other endpoint is not sent; ${CACHE_RESTARTS}`,
+  model: `reasoning of the other model is not sent; ${CACHE_RESTARTS}`,
+  effort: `reasoning is still sent, though it was made with another effort; ${CACHE_RESTARTS}`,
+  summary: "replay and cache do not change; reasoning is summarized in another way",
+  instructions: `reasoning is still sent, though it was made under other instructions; ${CACHE_RESTARTS}`,
+  tools: `reasoning is still sent; ${CACHE_RESTARTS}`,
+  permissions: "replay and cache do not change, unless other tools are offered",
+  workspace: "replay and cache do not change; earlier results are about the other directory",
+};
+const PIN_NAMES = Object.keys(EFFECTS) as (keyof typeof EFFECTS)[];
+
 /** Lists the pins that differ between two runs, in a fixed order. */
 export function pinChanges(before: Pins, now: Pins): PinChange[] {
-  const rows: readonly PinChange[] = [
-    {
-      pin: "provider",
-      before: before.fingerprint.provider,
-      now: now.fingerprint.provider,
-      effect: `reasoning of the other provider is not sent; ${CACHE_RESTARTS}`,
-    },
-    {
-      pin: "endpoint",
-      before: before.fingerprint.endpoint,
-      // An older turn may lack the port: then the difference is unknown.
-      now: mayBeSameEndpoint(before.fingerprint, now.fingerprint)
-        ? before.fingerprint.endpoint
-        : now.fingerprint.endpoint,
-      effect: `reasoning from the other endpoint is not sent; ${CACHE_RESTARTS}`,
-    },
-    {
-      pin: "model",
-      before: before.model,
-      now: now.model,
-      effect: `reasoning of the other model is not sent; ${CACHE_RESTARTS}`,
-    },
-    {
-      pin: "effort",
-      before: before.effort ?? null,
-      now: now.effort ?? null,
-      effect: `reasoning is still sent, though it was made with another effort; ${CACHE_RESTARTS}`,
-    },
-    {
-      pin: "summary",
-      before: before.summary ?? null,
-      now: now.summary ?? null,
-      effect: "replay and cache do not change; reasoning is summarized in another way",
-    },
-    {
-      pin: "instructions",
-      before: before.instructions,
-      now: now.instructions,
-      effect: `reasoning is still sent, though it was made under other instructions; ${CACHE_RESTARTS}`,
-    },
-    {
-      pin: "tools",
-      before: before.tools,
-      now: now.tools,
-      effect: `reasoning is still sent; ${CACHE_RESTARTS}`,
-    },
-    {
-      pin: "permissions",
-      before: before.permissions,
-      now: now.permissions,
-      effect: "replay and cache do not change, unless other tools are offered",
-    },
-    {
-      pin: "workspace",
-      before: before.workspace,
-      now: now.workspace,
-      effect: "replay and cache do not change; earlier results are about the other directory",
-    },
-  ];
-  return rows.filter((row) => JSON.stringify(row.before) !== JSON.stringify(row.now));
+  // An older turn may lack the port: then a difference is unknown.
+  const isSame = mayBeSameEndpoint(before.fingerprint, now.fingerprint);
+  const valuesOf = ({ fingerprint: { provider, endpoint }, effort, summary, ...others }: Pins) => ({
+    ...others,
+    provider,
+    endpoint: isSame ? before.fingerprint.endpoint : endpoint,
+    effort: effort ?? null,
+    summary: summary ?? null,
+  });
+  const [old, next] = [valuesOf(before), valuesOf(now)];
+  return PIN_NAMES.map((pin) => ({ pin, before: old[pin], now: next[pin], effect: EFFECTS[pin] }))
+    .filter((change) => JSON.stringify(change.before) !== JSON.stringify(change.now));
 }

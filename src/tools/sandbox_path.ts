@@ -83,7 +83,7 @@ export function openFile(root: string, located: Located): SandboxFile {
   if (located.kind !== "file") {
     throw new ToolFailure(`Cannot open ${quotedPath(located.shown)}: it is a directory`);
   }
-  const fd = attempt(located, () => openSync(located.path, openFlags()));
+  const fd = attempt(located, () => openSync(located.path, OPEN_FLAGS));
   try {
     const facts = fstatSync(fd);
     if (!facts.isFile()) throw changed(located.shown);
@@ -207,10 +207,8 @@ function isOddParity(n: number): boolean {
   return odd;
 }
 
-function openFlags(): number {
-  // Windows knows neither; there the numbers are absent.
-  return constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-}
+// Windows knows neither of the last two; there the numbers are absent.
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 const CHUNK_BYTES = 64 * 1024;
 

@@ -9,16 +9,13 @@ import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KeyFinder } from "../../run/tool_keys.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 
-export interface KeyHolders {
+/** Finds the keys; `key` is the one in force, and `notSecret` names variables whose values are not secret. */
+export async function ownKeys({ ports, key, hasRemote, notSecret = [] }: {
   readonly ports: Ports;
-  /** The key in force; `null` if none is sent. */
   readonly key: ApiKey | null;
   readonly hasRemote: boolean;
-  /** Variables whose values are not secret. */
   readonly notSecret: readonly string[] | undefined;
-}
-
-export async function ownKeys({ ports, key, hasRemote, notSecret = [] }: KeyHolders): Promise<KeyFinder> {
+}): Promise<KeyFinder> {
   const { values } = secretEnvironment(notSecret);
   const scrubber = new Scrubber({ values, shapes: false });
   if (key !== null) scrubber.learn("the API key", key.value);

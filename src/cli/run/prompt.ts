@@ -1,12 +1,17 @@
-/** Prompt of a run: an argument, stdin, or both. */
-import { concatBytes, decodeUtf8Exactly } from "../../domain/bytes.ts";
+/** Start of a run: its prompt, which is an argument, stdin, or both, and attached files. */
+import { mediaTypeOf } from "../../domain/attachment.ts";
+import { concatBytes, decodeUtf8Exactly, decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import { sha256Hex } from "../../domain/hash.ts";
+import { defined } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import type { Ports } from "../../domain/ports.ts";
+import type { AttachedFile, RunStart } from "../../run/recover.ts";
+import { chunksOf } from "../../store/read/safe_open.ts";
 import type { Config } from "../config_file.ts";
 import { variablesOf } from "../declare.ts";
 import { STDIN } from "../flags.ts";
-import { switchOf, switchVariable } from "../settings.ts";
+import { absolute, otherKind, switchOf, switchVariable } from "../settings.ts";
 import { nextChunk } from "../stdin.ts";
 import type { RunFlags } from "./command.ts";
 import type { SettingCall } from "./resolve_run.ts";
@@ -39,13 +44,31 @@ export function unreadSetting(
 }
 
 /**
+ * Reads the attached files, then the prompt.
+ *
+ * @throws {RepriseError} `usage` for a file that cannot be attached, or if there is no prompt to attach it to; as
+ * {@linkcode resolvePrompt}.
+ */
+export async function resolveStart(
+  argument: string | undefined,
+  call: SettingCall<RunFlags>,
+): Promise<RunStart> {
+  const { ports, flags: { attach = [] } } = call;
+  const attached = readAttachments(ports, attach);
+  const prompt = await resolvePrompt(argument, call);
+  const [first] = attach;
+  if (first === undefined || prompt !== null) return { prompt, attached };
+  throw unusable(first, "there is no prompt to attach it to", 'Add a prompt: reprise run --attach FILE "…"');
+}
+
+/**
  * The prompt, or `null` if an unfinished run continues without a prompt. Stdin is read unless it is a terminal: beside
  * an argument it is appended after a blank line, otherwise it is the prompt. The argument `-` is stdin alone.
  *
  * @throws {RepriseError} `no_prompt` if there is none; `usage` if stdin stays silent, is not UTF-8 or is too long;
  * `timed_out` if it does not end in time.
  */
-export async function resolvePrompt(
+async function resolvePrompt(
   argument: string | undefined,
   call: SettingCall<RunFlags>,
 ): Promise<string | null> {
@@ -168,4 +191,65 @@ function silent(seconds: number): RepriseError {
 function unreadable(cause: unknown): RepriseError {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new RepriseError("usage", `Cannot read stdin: ${why}`, { hint: WITHOUT_STDIN, cause });
+}
+
+/** Bytes of all files of one prompt: each request holds them in memory as base64. */
+const MAX_ATTACHED_BYTES = 50 * 1024 * 1024;
+
+const KINDS = "Attach PNG, JPEG, GIF, WebP, PDF or UTF-8 text";
+
+/**
+ * Reads files and finds out their types by their content.
+ *
+ * @throws {RepriseError} `usage` for a file that is missing, special, empty, of another type, or too large.
+ */
+function readAttachments(ports: Ports, paths: readonly string[]): AttachedFile[] {
+  let left = MAX_ATTACHED_BYTES;
+  return paths.map((path) => {
+    const bytes = readFile(ports, path, left);
+    left -= bytes.length;
+    const mediaType = mediaTypeOf(bytes);
+    if (mediaType === null) throw unusable(path, "it is neither an image, a PDF nor UTF-8 text", KINDS);
+    if (mediaType === "text/plain" && decodeUtf8Leniently(bytes).trim() === "") {
+      throw unusable(path, bytes.length === 0 ? "it is empty" : "it holds only white space", KINDS);
+    }
+    const name = path.slice(path.lastIndexOf("/") + 1).toWellFormed();
+    return { name, mediaType, bytes, sha256: sha256Hex(bytes) };
+  });
+}
+
+function readFile(ports: Ports, path: string, limit: number): Uint8Array {
+  const full = absolute(ports, path);
+  const other = path === "" ? "a directory" : otherKind(full);
+  if (other !== null) throw unusable(path, `it is ${other}, not a regular file`, "Give a file");
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (const chunk of chunksOf(ports, full)) {
+      chunks.push(chunk.slice());
+      size += chunk.length;
+      if (size > limit) break;
+    }
+  } catch (cause) {
+    const why = cause instanceof Deno.errors.NotFound ? "there is no such file" : "it cannot be read";
+    throw unusable(
+      path,
+      why,
+      "Give a file that exists; its path is relative to the working directory",
+      cause,
+    );
+  }
+  if (size <= limit) return concatBytes(chunks);
+  throw unusable(
+    path,
+    `with it, the attached files have more than ${MAX_ATTACHED_BYTES} bytes`,
+    "Attach less, or name the file in the prompt: tools read files of the workspace",
+  );
+}
+
+function unusable(path: string, why: string, hint: string, cause?: unknown): RepriseError {
+  return new RepriseError("usage", `Cannot attach ${JSON.stringify(path)}: ${why}`, {
+    hint,
+    ...defined({ cause }),
+  });
 }

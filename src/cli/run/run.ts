@@ -22,11 +22,10 @@ import { type Flag, flagArguments } from "../declare.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { JsonDocument } from "../../schemas/schemas.ts";
-import { readAttachments, requirePromptFor } from "./attach.ts";
 import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
 import { configuredPolicy } from "./run_settings.ts";
-import { resolvePrompt } from "./prompt.ts";
+import { resolveStart } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
@@ -73,10 +72,8 @@ export async function runVerb(
     : await (await import("../../run/output_schema.ts")).answerCheck(call.outputSchema.schema ?? null);
   if (flags.output !== undefined) requireAnswerFile(flags.output);
   if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
-  const attached = readAttachments(ports, flags.attach);
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
-  const start = { prompt: await resolvePrompt(argument, call), attached };
-  requirePromptFor(flags.attach, start.prompt);
+  const start = await resolveStart(argument, call);
   if (flags.dryRun === true) return await previewRun(call, { start, check });
   const played = await fixtureSend(call);
 

@@ -86,25 +86,17 @@ export function policyText(policy: Policy): readonly string[] {
  * @throws {RepriseError} `usage` for a line that this version does not know: a doubt allows nothing.
  */
 export function policyFromText(lines: readonly string[]): Policy {
-  const allow: string[] = [];
-  const deny: string[] = [];
-  let ask = false;
-  for (const line of lines) {
-    if (line === "ask") ask = true;
-    else if (line.startsWith("allow ")) allow.push(line.slice("allow ".length));
-    else if (line.startsWith("deny ")) deny.push(line.slice("deny ".length));
-    else if (line !== "read") {
-      throw new RepriseError(
-        "usage",
-        `Cannot keep the session's permissions: ${JSON.stringify(line)} is not known`,
-        {
-          hint:
-            "Use the version of reprise that wrote it, or a newer one: a rule that is not understood allows nothing",
-        },
-      );
-    }
+  const unknown = lines.find((line) => !/^(?:allow .*|deny .*|ask|read)$/s.test(line));
+  if (unknown !== undefined) {
+    const message = `Cannot keep the session's permissions: ${JSON.stringify(unknown)} is not known`;
+    throw new RepriseError("usage", message, {
+      hint:
+        "Use the version of reprise that wrote it, or a newer one: a rule that is not understood allows nothing",
+    });
   }
-  return parsePolicy({ allow, deny, ask });
+  const valuesOf = (word: Purpose) =>
+    lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
+  return parsePolicy({ allow: valuesOf("allow"), deny: valuesOf("deny"), ask: lines.includes("ask") });
 }
 
 /** The verdict of the rules alone; `terminal` says whether a person could be asked. */

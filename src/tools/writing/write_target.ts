@@ -1,6 +1,7 @@
 /** Decides where a tool may write: inside the workspace, through no link at the end, and to no protected name. */
 import { basename, dirname, join, sep } from "node:path";
 import { factsOf, isInside, lexicalPath, quotedPath, segmentsOf, shownIn } from "../sandbox_path.ts";
+import { words } from "../../domain/text.ts";
 import { type ToolContext, ToolFailure } from "../tool.ts";
 
 /** A place in the workspace that may be written. */
@@ -141,7 +142,7 @@ function namesIn(directory: string): string[] {
 }
 
 /** Protected with all that is below. A name with slashes is a way of several names, in a row. */
-const PROTECTED = `
+const PROTECTED = words(`
 .git .gitconfig .gitmodules .git-credentials .hg .hgrc .svn .jj
 .ssh .gnupg .aws .azure .kube .docker .netrc _netrc .npmrc .yarnrc .yarnrc.yml .pypirc .htpasswd
 .cargo/credentials .cargo/credentials.toml .cargo/config .cargo/config.toml
@@ -161,17 +162,11 @@ bitbucket-pipelines.yml
 .pnpmfile.cjs .yarn .mvn .mise .mise.toml mise.toml .config/mise
 .claude .claude.json .codex .cursor .cursorrules .gemini .windsurf .continue .kiro .opencode opencode.json opencode.jsonc
 .amazonq .roo .trae .qwen .mcp.json
-`.trim().split(/\s+/).map((name) => name.split("/"));
+`).map((name) => name.split("/"));
 /** Protected whatever follows: `.env`, `.env.local`, `.envrc`; `lefthook.yml`, `lefthook-local.toml`. */
-const PROTECTED_PREFIXES = [
-  ".env",
-  "lefthook.",
-  ".lefthook",
-  "lefthook-local.",
-  ".huskyrc.",
-  "simple-git-hooks.",
-  ".simple-git-hooks.",
-];
+const PROTECTED_PREFIXES = words(
+  ".env lefthook. .lefthook lefthook-local. .huskyrc. simple-git-hooks. .simple-git-hooks.",
+);
 /** Protected whatever precedes: a workspace file names tasks and settings. */
 const PROTECTED_SUFFIX = ".code-workspace";
 
