@@ -6,9 +6,10 @@ import { requestAccount } from "../fold/fold.ts";
 import { defineTool, requiredArgument } from "../tools/tool.ts";
 import { type NextRequest, nextRequest } from "./next_request.ts";
 import { type PinnedSettings, pinnedTexts, pinsOf } from "./pins.ts";
-import { MemorySession, type PreviewedRun } from "./preview.ts";
+import { MemorySession } from "./preview.ts";
 import { fallbackResult, openCalls, openingDraft } from "./recover.ts";
 import { type Asking, modelDraft, requestOnce, type WholeResponse } from "./request_step.ts";
+import type { RunSettings } from "./setup.ts";
 
 /** Tool that the model has to call. Its result does not depend on the call. */
 const ADD = defineTool({
@@ -25,7 +26,7 @@ const RUN = 1;
 
 /** Settings of the check: those of a run, but for its prompt and tools. */
 export type CheckSettings = Omit<
-  PreviewedRun,
+  RunSettings,
   "instructions" | "tools" | "permissions" | "limits" | "replay" | "window"
 >;
 

@@ -10,8 +10,8 @@ import {
   type RequestHistory,
   targetOf,
 } from "./next_request.ts";
-import { NO_PROGRESS, outcomeBeforeRequest, type RunLimits, tokensLeft } from "./outcome.ts";
-import { type PinnedSettings, pinsOf } from "./pins.ts";
+import { NO_PROGRESS, outcomeBeforeRequest, tokensLeft } from "./outcome.ts";
+import { pinsOf } from "./pins.ts";
 import {
   type AttachedFile,
   closeKilledRun,
@@ -19,6 +19,7 @@ import {
   requireUnfinished,
   type RunStart,
 } from "./recover.ts";
+import type { RunSettings } from "./setup.ts";
 
 /** A session that a run would continue or create. */
 export interface PreviewedSession extends RecordedHistory {
@@ -28,13 +29,6 @@ export interface PreviewedSession extends RecordedHistory {
   readonly allTurns: () => readonly Turn[];
 }
 
-/** Settings of a run as far as its first request depends on them. */
-export interface PreviewedRun extends PinnedSettings {
-  /** `null` while no response of this endpoint and key named it. */
-  readonly account: string | null;
-  readonly limits: RunLimits;
-}
-
 /**
  * Builds the first request that a run of `settings` would send. For `null` no run starts: the request has the unchanged
  * history, whether or not a run could continue.
@@ -42,7 +36,7 @@ export interface PreviewedRun extends PinnedSettings {
  * @throws {RepriseError} `nothing_to_continue`, and `over_budget` if no request would be sent.
  */
 export async function previewRequest(
-  settings: PreviewedRun,
+  settings: RunSettings,
   previewed: PreviewedSession,
   start: RunStart | null,
 ): Promise<NextRequest> {

@@ -5,20 +5,18 @@ import { NO_USAGE, type RequestUsage, UNCOUNTED, type Usage } from "../domain/us
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { itemKind } from "../domain/item.ts";
 import { defined } from "../domain/json.ts";
-import type { Ports } from "../domain/ports.ts";
 import type { ResponseRecord, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import { classifyAnswer } from "../apis/failure.ts";
 import { requestUsageOf } from "../apis/usage.ts";
-import type { ApiKey, BuiltRequest, FinishedResponse, RunApi, StreamUpdate } from "../apis/api.ts";
+import type { BuiltRequest, FinishedResponse, RunApi, StreamUpdate } from "../apis/api.ts";
 import { isServerFault } from "../apis/failure.ts";
 import { type EventStream, readEventStream, type RetryInfo, type StreamRead } from "../transport/exchange.ts";
-import type { Send } from "../transport/http.ts";
 import { type NextRequest, nextRequest, recordOf, type SendFacts } from "./next_request.ts";
 import { errorOfResponse } from "./outcome.ts";
 import { failureOfError } from "./refusals.ts";
-import type { RunSetup } from "./setup.ts";
+import type { RunSetup, ServerAccess } from "./setup.ts";
 
 /** Options for sending a request of a step. */
 export interface RepeatOptions {
@@ -145,15 +143,8 @@ export function modelDraft(
   };
 }
 
-/** The server of a request, and the way to reach it. */
-export interface Asking {
-  readonly ports: Ports;
-  readonly api: RunApi;
-  readonly send: Send;
-  /** The URL of a path of the API, such as `/responses`. */
-  readonly urlOf: (path: string) => string;
-  /** `null` if no key is sent. */
-  readonly key: ApiKey | null;
+/** The server of a request, and the limits of the wait for its answer. */
+export interface Asking extends ServerAccess {
   readonly signal: AbortSignal;
   /** Returns the milliseconds that a wait for a retry must stay below. @default {a minute} */
   readonly waitLimit?: () => number;

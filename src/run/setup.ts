@@ -44,24 +44,31 @@ export interface ToolPlayback {
   take(call: { readonly callId: string; readonly name: string }): PlayedCall;
 }
 
-/** Everything one run needs, decided before it starts. */
-export interface RunSetup extends PinnedSettings {
-  readonly ports: Ports;
-  readonly writer: SessionWriter;
-  readonly send: Send;
-  readonly emit: Emit;
-  readonly stop: Stop;
-  readonly limits: RunLimits;
-  /** Computes the cost of a response in US dollars, `null` if it is unknown; `null` if a fixture is played. */
-  readonly costOf: ((turn: Turn) => Promise<number | null>) | null;
-  /** The URL of a path of the API, such as `/responses`. */
-  readonly urlOf: (path: string) => string;
-  /** Checks answers against the output schema; absent without one. */
-  readonly answerCheck?: AnswerCheck;
+/** Settings of a run as far as its first request depends on them. */
+export interface RunSettings extends PinnedSettings {
   /** The account from earlier runs; `null` while no response of this endpoint and key named it. */
   readonly account: string | null;
-  /** `null` if a fixture is played, and for a server without keys. */
+  readonly limits: RunLimits;
+}
+
+/** The way to a server, with its key; `null` if a fixture is played, and for a server without keys. */
+export interface ServerAccess extends Pick<PinnedSettings, "api"> {
+  readonly ports: Ports;
+  readonly send: Send;
+  /** The URL of a path of the API, such as `/responses`. */
+  readonly urlOf: (path: string) => string;
   readonly key: ApiKey | null;
+}
+
+/** Everything one run needs, decided before it starts. */
+export interface RunSetup extends RunSettings, ServerAccess {
+  readonly writer: SessionWriter;
+  readonly emit: Emit;
+  readonly stop: Stop;
+  /** Computes the cost of a response in US dollars, `null` if it is unknown; `null` if a fixture is played. */
+  readonly costOf: ((turn: Turn) => Promise<number | null>) | null;
+  /** Checks answers against the output schema; absent without one. */
+  readonly answerCheck?: AnswerCheck;
   /** Every tool: a call of a tool that was not offered is denied, not unknown. */
   readonly knownTools: readonly Tool[];
   readonly gate: PermissionGate;

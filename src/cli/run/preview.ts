@@ -11,8 +11,9 @@ import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { requestAccount } from "../../fold/fold.ts";
 import { answerText } from "../../run/outcome.ts";
 import type { AnswerCheck } from "../../run/output_schema.ts";
-import { type PreviewedRun, type PreviewedSession, previewRequest } from "../../run/preview.ts";
+import { type PreviewedSession, previewRequest } from "../../run/preview.ts";
 import { answerAtEnd, isUnfinished, requireUnfinished, type RunStart } from "../../run/recover.ts";
+import type { RunSettings } from "../../run/setup.ts";
 import { comparePrefix, type PrefixReport } from "../../run/prefix.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import { resolveSession } from "../../store/list.ts";
@@ -152,7 +153,7 @@ export async function judgePrefix(
   const { turns } = session;
   const last = turns.findLast((turn) => turn.kind === "model");
   if (last === undefined) return null;
-  const compare = async (settings: PreviewedRun) =>
+  const compare = async (settings: RunSettings) =>
     comparePrefix(session, await previewRequest(settings, session, start));
   const settings = requestSettings(resolved, session);
   const report = await compare(settings);
@@ -172,9 +173,9 @@ export function keepAdvice(prefix: PrefixVerdict | null): string | null {
 /** The settings completed with the flags of the last run; `null` if nothing differs. */
 function asLastRun(
   { call, manifest }: ResolvedRun,
-  settings: PreviewedRun,
+  settings: RunSettings,
   { last, turns }: { readonly last: ModelTurn; readonly turns: readonly Turn[] },
-): { readonly settings: PreviewedRun; readonly flags: readonly string[] } | null {
+): { readonly settings: RunSettings; readonly flags: readonly string[] } | null {
   const { flags: given, policy } = call;
   const flags: string[] = [];
   let kept = settings;

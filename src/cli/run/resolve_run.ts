@@ -15,8 +15,8 @@ import { readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { knownAccount, playedAccount } from "../../fold/accounts.ts";
 import type { RunLimits } from "../../run/outcome.ts";
-import type { PreviewedRun, PreviewedSession } from "../../run/preview.ts";
-import type { ToolPlayback } from "../../run/setup.ts";
+import type { PreviewedSession } from "../../run/preview.ts";
+import type { RunSettings, ToolPlayback } from "../../run/setup.ts";
 import { openHome } from "../../store/home.ts";
 import type { WorkspaceChoice } from "../../store/list.ts";
 import { sessionPaths } from "../../store/layout.ts";
@@ -205,7 +205,7 @@ export function resolveRun(
 export function requestSettings(
   resolved: ResolvedRun,
   session: Pick<PreviewedSession, "id" | "turns">,
-): PreviewedRun {
+): RunSettings {
   const { permissions, instructions, call, outputPrice } = resolved;
   return {
     ...targetSettings(resolved, session),
@@ -221,7 +221,7 @@ export function requestSettings(
 export function targetSettings(
   { call, manifest, endpoint, key, model, reasoning }: ResolvedTarget,
   { id, turns }: Pick<PreviewedSession, "id" | "turns">,
-): Omit<PreviewedRun, "instructions" | "tools" | "permissions" | "limits"> {
+): Omit<RunSettings, "instructions" | "tools" | "permissions" | "limits"> {
   const family = manifest?.family ?? id;
   const hash = key === null ? undefined : keyHash(family, key.value);
   const account = call.fixture !== null
