@@ -241,6 +241,7 @@ const WRONG: readonly (readonly [flags: readonly string[], match: Json, says: Re
   [["--normalize", "pwd"], { normalize: ["pwd"] }, /"pwd".*is no named rule/],
   replacing("(a", /missing closing \)/),
   replacing("(a)", /has no group 2/, "$2"),
+  replacing(`(${"a".repeat(118)}😀`, /"\(a{118}…"/),
   replacing("(?:a?){500}a{500}", /instructions, more than/),
   [MANY.flatMap((path) => ["--ignore", path]), { ignore: MANY }, /101 rules/],
 ];
