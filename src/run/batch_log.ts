@@ -2,6 +2,7 @@
 import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
 import { callIdOf, callNameOf } from "../domain/item.ts";
 import type { DeniedCall } from "../schemas/run_events.ts";
+import type { ToolResultDraft } from "./recover.ts";
 
 /** Number of reading tools that run at the same time. */
 const PARALLEL_TOOLS = 8;
@@ -18,7 +19,7 @@ export interface Job {
   readonly changes: boolean;
   /** True if a tool starts for {@linkcode Job.result}. */
   starts(): boolean;
-  result(): EventDraft | Promise<EventDraft>;
+  result(): ToolResultDraft | Promise<ToolResultDraft>;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Recorded results in place of those of tools. */
-import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
+import type { ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf } from "../domain/item.ts";
 import { callFacts, decisionEvent, type Job } from "./batch_log.ts";
 import { fallbackResult } from "./recover.ts";
@@ -42,7 +42,7 @@ export function playedJobs(
         const result = fallbackResult(call, status, output);
         const blob = full === null ? {} : { blob: writer.putBlob(full.bytes, { lossy: full.lossy }) };
         emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
-        return { ...result, ...blob } as EventDraft;
+        return { ...result, ...blob };
       },
     };
   });

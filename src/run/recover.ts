@@ -129,8 +129,14 @@ function unstartedCalls(turns: readonly Turn[]): ReadonlySet<number> {
   return new Set(oneByOne ? others.map(({ seq }) => seq) : []);
 }
 
+export type ToolResultDraft = Extract<EventDraft, { readonly type: "tool_result" }>;
+
 /** An error result for a call that did not finish. */
-export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, output: string): EventDraft {
+export function fallbackResult(
+  call: ToolCallEvent,
+  status: ToolResultStatus,
+  output: string,
+): ToolResultDraft {
   return {
     type: "tool_result",
     call_id: callIdOf(call.item),

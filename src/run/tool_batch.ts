@@ -2,16 +2,16 @@
  * Runs the calls of one response. Calls are checked and decided in call order. They run in parallel if all of them only
  * read, otherwise one after the other, each result durable before the next call starts. Results are kept in call order.
  */
-import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
+import type { ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { fitBytes, type ToolOutput } from "../tools/output.ts";
 import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
-import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
+import { type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
 import type { Decision, GatedCall, Question } from "./permission_gate.ts";
 import type { DeniedCall } from "../schemas/run_events.ts";
-import { fallbackResult } from "./recover.ts";
+import { fallbackResult, type ToolResultDraft } from "./recover.ts";
 import { callFacts, decisionEvent, type Job, keepBatch, type SaveEvents } from "./batch_log.ts";
 import { playedJobs } from "./played_batch.ts";
 import type { Emit, RunSetup } from "./setup.ts";
@@ -20,23 +20,6 @@ import { headOf } from "../domain/text.ts";
 
 /** Most bytes of all outputs of a batch in their turn; longer outputs are kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-
-/** A checked call: answered already, or ready to run. */
-type Prepared =
-  | {
-    readonly kind: "answered";
-    readonly result: EventDraft;
-    readonly decision: EventDraft | null;
-    readonly denied: DeniedCall | null;
-  }
-  | {
-    readonly kind: "ready";
-    readonly tool: Tool;
-    readonly args: JsonObject;
-    /** The target that was judged: the call runs only on it. */
-    readonly judged: Target;
-    readonly decision: EventDraft | null;
-  };
 
 /**
  * Runs a batch, and returns the denied calls in call order. Never throws for errors of a model, a person or a tool.
@@ -53,49 +36,35 @@ export async function runToolBatch(
   return await keepBatch(jobs, save);
 }
 
-async function liveJobs(setup: RunSetup, calls: readonly ToolCallEvent[]): Promise<Job[]> {
-  const share = Math.floor(MAX_BATCH_BYTES / calls.length);
-  return (await prepare(setup, calls)).map((each, index) => ({
-    decision: each.decision,
-    denied: each.kind === "answered" ? each.denied : null,
-    changes: each.kind === "ready" && each.tool.group !== "read",
-    starts: () => each.kind === "ready" && !setup.stop.signal.aborted,
-    result: async () => withinShare(setup, await perform(setup, calls[index] as ToolCallEvent, each), share),
-  }));
-}
-
-/** A call with valid arguments, which needs a decision. */
-interface CheckedCall extends GatedCall {
-  readonly kind: "checked";
-  readonly call: ToolCallEvent;
-  readonly tool: Tool;
-  readonly args: JsonObject;
-}
-
 /** Decides all calls of a batch, in call order, before any of them runs. */
-async function prepare(setup: RunSetup, calls: readonly ToolCallEvent[]): Promise<Prepared[]> {
+async function liveJobs(setup: RunSetup, calls: readonly ToolCallEvent[]): Promise<Job[]> {
   const { gate } = setup;
   const seen = new Set<unknown>();
   const checked = calls.map((call) => {
     const duplicate = seen.size === seen.add(callIdOf(call.item)).size;
     return checkCall(setup, call, duplicate);
   });
-  const open = checked.filter((each) => each.kind === "checked" && gate.decide(each) === null);
-  const prepared: Prepared[] = [];
+  const open = checked.filter((each) => "subject" in each && gate.decide(each) === null);
+  const share = Math.floor(MAX_BATCH_BYTES / calls.length);
+  const jobs: Job[] = [];
   for (const each of checked) {
     const place = { number: open.indexOf(each) + 1, of: open.length };
-    prepared.push(each.kind === "answered" ? each : await decideCall(setup, each, place));
+    const job = "subject" in each ? await decideCall(setup, each, place) : each;
+    jobs.push({ ...job, result: async () => withinShare(setup, await job.result(), share) });
   }
-  return prepared;
+  return jobs;
+}
+
+/** A call with valid arguments, which needs a decision. */
+interface CheckedCall extends GatedCall {
+  readonly call: ToolCallEvent;
+  readonly tool: Tool;
+  readonly args: JsonObject;
 }
 
 /** Resolves the tool and the arguments of a call. */
-function checkCall(
-  setup: RunSetup,
-  call: ToolCallEvent,
-  duplicate: boolean,
-): CheckedCall | Extract<Prepared, { kind: "answered" }> {
-  const refuse = (status: ToolResultStatus, output: string) => answered(call, status, output);
+function checkCall(setup: RunSetup, call: ToolCallEvent, duplicate: boolean): CheckedCall | Job {
+  const refuse = (status: ToolResultStatus, output: string) => answered(setup, call, { status, output });
   if (duplicate) {
     return refuse(
       "duplicate_call_id",
@@ -113,7 +82,7 @@ function checkCall(
   if (!parsed.ok) return refuse("invalid_arguments", parsed.message);
   try {
     const subject = tool.subject(parsed.args, contextOf(setup, tool));
-    return { kind: "checked", call, tool, args: parsed.args, argumentsText, subject };
+    return { call, tool, args: parsed.args, argumentsText, subject };
   } catch (error) {
     if (error instanceof ToolFailure) return refuse("error", error.message);
     throw error;
@@ -125,10 +94,11 @@ async function decideCall(
   setup: RunSetup,
   checked: CheckedCall,
   place: Pick<Question, "number" | "of">,
-): Promise<Prepared> {
+): Promise<Job> {
   const { gate, stop } = setup;
   const { call, tool, args, subject, argumentsText } = checked;
-  if (stop.signal.aborted) return answered(call, "not_run", NOT_STARTED);
+  const unstarted = { status: "not_run", output: NOT_STARTED } as const;
+  if (stop.signal.aborted) return answered(setup, call, unstarted);
   let decision = gate.decide(checked);
   if (decision === null) {
     const change = await tool.change?.(args, contextOf(setup, tool)) ?? null;
@@ -136,49 +106,53 @@ async function decideCall(
     if (decision === null) stop.request("quit");
   }
   // A stop during the question is not the person's answer.
-  if (decision === null || stop.signal.aborted) return answered(call, "not_run", NOT_STARTED);
+  if (decision === null || stop.signal.aborted) return answered(setup, call, unstarted);
   const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, decision);
-  if (decision.allowed) return { kind: "ready", tool, args, judged: subject.target, decision: recorded };
-  const denied = gate.denied({ tool: tool.name, call_id: callIdOf(call.item), subject }, decision);
-  return { ...answered(call, "denied", denialText(tool, decision)), decision: recorded, denied };
+  if (!decision.allowed) {
+    const denied = gate.denied({ tool: tool.name, call_id: callIdOf(call.item), subject }, decision);
+    const output = denialText(tool, decision);
+    return { ...answered(setup, call, { status: "denied", output }), decision: recorded, denied };
+  }
+  return {
+    decision: recorded,
+    denied: null,
+    changes: tool.group !== "read",
+    starts: () => !stop.signal.aborted,
+    result: () => perform(setup, checked),
+  };
 }
 
+/** A call with a result that needs no tool. */
 function answered(
+  { emit }: RunSetup,
   call: ToolCallEvent,
-  status: ToolResultStatus,
-  output: string,
-): Extract<Prepared, { kind: "answered" }> {
-  return {
-    kind: "answered",
-    result: fallbackResult(call, status, output.toWellFormed()),
-    decision: null,
-    denied: null,
+  { status, output }: { readonly status: ToolResultStatus; readonly output: string },
+): Job {
+  const result = () => {
+    const draft = fallbackResult(call, status, output.toWellFormed());
+    emit({ type: "tool.finished", ...callFacts(call), status, output_chars: draft.output.length });
+    return draft;
   };
+  return { decision: null, denied: null, changes: false, starts: () => false, result };
 }
 
 const NOT_STARTED = "The run was stopped before this call was started.";
 
-async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared): Promise<EventDraft> {
-  if (prepared.kind === "ready" && setup.stop.signal.aborted) {
-    return fallbackResult(call, "not_run", NOT_STARTED);
-  }
+async function perform(setup: RunSetup, checked: CheckedCall): Promise<ToolResultDraft> {
+  const { call, tool } = checked;
+  if (setup.stop.signal.aborted) return fallbackResult(call, "not_run", NOT_STARTED);
   const facts = callFacts(call);
-  if (prepared.kind === "ready") {
-    setup.emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
-  }
+  setup.emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
   const live = liveOutput(setup.emit, facts);
-  const result = prepared.kind === "answered" ? prepared.result : await runTool(setup, call, prepared, live);
-  if (result.type === "tool_result") {
-    const { status, output } = result;
-    if (prepared.kind === "ready" && (prepared.tool.group !== "read" || status !== "ok")) live.end(output);
-    setup.emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
-  }
+  const result = await runTool(setup, checked, live);
+  const { status, output } = result;
+  if (tool.group !== "read" || status !== "ok") live.end(output);
+  setup.emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
   return result;
 }
 
 /** Cuts an output that exceeds its share of the turn further; a blob keeps the whole output. */
-function withinShare(setup: RunSetup, result: EventDraft, maxBytes: number): EventDraft {
-  if (result.type !== "tool_result") return result;
+function withinShare(setup: RunSetup, result: ToolResultDraft, maxBytes: number): ToolResultDraft {
   const { output, full } = fitBytes({ status: "ok", output: result.output }, maxBytes);
   if (full === undefined) return result;
   return { ...result, output, blob: result.blob ?? setup.writer.putBlob(full.bytes) };
@@ -186,10 +160,9 @@ function withinShare(setup: RunSetup, result: EventDraft, maxBytes: number): Eve
 
 async function runTool(
   setup: RunSetup,
-  call: ToolCallEvent,
-  { tool, args, judged }: Extract<Prepared, { kind: "ready" }>,
+  { call, tool, args, subject: { target: judged } }: CheckedCall,
   { onOutput }: LiveOutput,
-): Promise<EventDraft> {
+): Promise<ToolResultDraft> {
   let output: ToolOutput | null;
   const keys = new CallKeys(await setup.keys(), onOutput);
   try {
@@ -216,7 +189,7 @@ async function runTool(
   const result = fallbackResult(call, output.status, output.output.toWellFormed());
   if (output.full === undefined) return result;
   const blob = setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy });
-  return { ...result, blob } as EventDraft;
+  return { ...result, blob };
 }
 
 /** The value, or `null` as soon as the run is stopped: a tool that ignores the stop cannot delay the end of the run. */
@@ -263,10 +236,7 @@ interface LiveOutput {
 }
 
 /** Reports the output of a call, up to {@linkcode MAX_LIVE_CHARS}; the session keeps all of it. */
-function liveOutput(
-  emit: Emit,
-  call: ReturnType<typeof callFacts>,
-): LiveOutput {
+function liveOutput(emit: Emit, call: ReturnType<typeof callFacts>): LiveOutput {
   let left = MAX_LIVE_CHARS;
   const onOutput = (text: string) => {
     if (left === 0 || text === "") return;
