@@ -170,16 +170,14 @@ export async function requestOnce(asking: Asking, built: BuiltRequest): Promise<
   return { ...read, response };
 }
 
-interface ReadHooks {
-  readonly onRetry?: (retry: RetryInfo) => void;
-  readonly onUpdate?: (update: StreamUpdate) => void;
-}
-
 /** Sends a request and reads its response to the end; failures of network and provider come back in `error`. */
 async function readResponse(
   { ports, api, send, urlOf, key, signal, waitLimit = () => MINUTE }: Asking,
   built: BuiltRequest,
-  { onRetry = () => {}, onUpdate = () => {} }: ReadHooks = {},
+  { onRetry = () => {}, onUpdate = () => {} }: {
+    readonly onRetry?: (retry: RetryInfo) => void;
+    readonly onUpdate?: (update: StreamUpdate) => void;
+  } = {},
 ): Promise<ReadResponse> {
   const options = {
     send,

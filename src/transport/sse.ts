@@ -11,11 +11,7 @@ export interface SseEvent {
   readonly data: string;
 }
 
-export interface SseLimits {
-  /** Longest line and longest event, in UTF-16 units. @default {64 Mi} */
-  readonly maxEventBytes?: number;
-}
-
+/** Longest line and longest event, in UTF-16 units. */
 const DEFAULT_MAX_EVENT = 64 * 1024 * 1024;
 /** Characters that the parser may hold in addition to an event's data: the name of the field. */
 const FIELD_ALLOWANCE = 16;
@@ -33,10 +29,10 @@ const NO_EVENTS: readonly SseEvent[] = [];
  */
 export function readSse(
   body: AsyncIterable<Uint8Array>,
-  limits: SseLimits = {},
+  { maxEventBytes = DEFAULT_MAX_EVENT }: { readonly maxEventBytes?: number } = {},
 ): AsyncIterableIterator<readonly SseEvent[], undefined> {
   const chunks = body[Symbol.asyncIterator]();
-  const framer = new Framer(limits.maxEventBytes ?? DEFAULT_MAX_EVENT);
+  const framer = new Framer(maxEventBytes);
   let over = false;
 
   // A manual iterator: on small chunks an async generator costs a fifth more.

@@ -21,11 +21,6 @@ export type GroupSpending<Name extends string, Value = string | null> =
   & Readonly<Record<Name, Value>>
   & Spending;
 
-/** Spending of all sessions. Turns that a fork shares with its parent count once, as the parent's. */
-export interface HomeSpending extends Pick<SessionSpending, "total" | "models" | "days"> {
-  readonly sessions: readonly GroupSpending<"session", string>[];
-}
-
 export async function spentRequests(
   ports: ProgramPorts,
   requests: readonly LedgerRequest[],
@@ -66,8 +61,11 @@ export function sessionSpending(
   };
 }
 
-/** Sums up the requests of all sessions; each request occurs once. */
-export function homeSpending(all: readonly SpentRequest[], zone: TimeZone): HomeSpending {
+/**
+ * Sums up the requests of all sessions; each request occurs once. Turns that a fork shares with its parent count once, as
+ * the parent's.
+ */
+export function homeSpending(all: readonly SpentRequest[], zone: TimeZone) {
   return {
     total: sumOf(all),
     sessions: groups(all, "session", ({ session }) => session),

@@ -1,6 +1,5 @@
 /** The verb `omit`: takes items out of later requests, or sends them again. */
 import { historySize, TOKEN_ESTIMATE, withPreview } from "../../compaction/plan.ts";
-import type { HistorySize } from "../../schemas/maintenance.ts";
 import { foldNeedsOf } from "../../apis/apis.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { EventDraft, StandingOmission } from "../../domain/event.ts";
@@ -73,17 +72,6 @@ interface NamedItems {
   readonly part?: number;
 }
 
-/** The event that a call would write, and its effect on the next request. */
-interface OmissionPlan {
-  readonly drafts: readonly EventDraft[];
-  /** Everything that requests no longer hold, or hold again. */
-  readonly seqs: readonly number[];
-  /** Number of the part of the only one of `seqs` if only that changes; else `null`. */
-  readonly part: number | null;
-  readonly before: HistorySize;
-  readonly after: HistorySize;
-}
-
 /** @throws {RepriseError} `usage` */
 function namedItems({ seq, part, undo }: OmitFlags): NamedItems {
   const seqs = (seq ?? []).flatMap((list) => list.split(",")).map((text) => {
@@ -117,13 +105,18 @@ function requireNoRun(id: string, { state, run }: Manifest): void {
   );
 }
 
-/** @throws {RepriseError} `usage`, `nothing_to_withdraw` */
+/**
+ * The events that a call would write, and their effect on the next request: `seqs` it no longer holds, or holds again;
+ * `part` is the number of the part of the only one of them if only that changes, else `null`.
+ *
+ * @throws {RepriseError} `usage`, `nothing_to_withdraw`
+ */
 function planOf(
   id: string,
   { manifest, turns }: { readonly manifest: Manifest; readonly turns: readonly Turn[] },
   named: NamedItems,
   undo: boolean,
-): OmissionPlan {
+) {
   const drafts = undo ? withdrawals(id, turns, named) : [omission(id, turns, named)];
   const { fingerprint, model } = manifest.pins;
   const target = {

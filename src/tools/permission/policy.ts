@@ -45,21 +45,16 @@ export interface Policy {
   readonly ask: boolean;
 }
 
-interface PolicySource {
-  /** Values as given: a name, names with commas, or one pattern with a colon. */
-  readonly allow: readonly string[];
-  readonly deny: readonly string[];
-  readonly ask: boolean;
-}
-
 const GROUPS: ReadonlySet<string> = new Set<ToolGroup>(["read", "write", "shell"]);
 
 /**
- * Parses permissions.
+ * Parses permissions. A value is a name, names with commas, or one pattern with a colon.
  *
  * @throws {RepriseError} `usage` for a name that is neither tool nor group, or a pattern that cannot be matched.
  */
-export function parsePolicy(source: PolicySource): Policy {
+export function parsePolicy(
+  source: Readonly<Record<Purpose, readonly string[]>> & Pick<Policy, "ask">,
+): Policy {
   const parse = (purpose: Purpose, values: readonly string[]) =>
     values.flatMap(splitValue).map((text) => parseRule(text, purpose));
   return { allow: parse("allow", source.allow), deny: parse("deny", source.deny), ask: source.ask };

@@ -113,14 +113,8 @@ function endOf(cause: StopCause | null, status: Deno.CommandStatus | null): Comm
     : { kind: "signalled", signal: status.signal };
 }
 
-interface Pump {
-  /** Resolves at the end of the stream. */
-  readonly done: Promise<void>;
-  /** Stops reading, even if a process still holds the other end. */
-  readonly cancel: () => Promise<void>;
-}
-
-function pump(stream: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void): Pump {
+/** Reads to the end of a stream; `cancel` stops reading, even if a process still holds the other end. */
+function pump(stream: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void) {
   // One buffer goes to and fro: chunks of their own would pile up faster than they are collected.
   const reader = stream.getReader({ mode: "byob" });
   const read = async () => {

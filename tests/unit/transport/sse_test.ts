@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { RepriseError } from "../../../src/domain/errors.ts";
-import { readSse, sseBlocks, type SseEvent, type SseLimits } from "../../../src/transport/sse.ts";
+import { readSse, sseBlocks, type SseEvent } from "../../../src/transport/sse.ts";
 import { test } from "../../support/test.ts";
 
 const encoder = new TextEncoder();
@@ -18,7 +18,7 @@ interface Read {
   readonly error: string | undefined;
 }
 
-async function read(chunks: readonly Uint8Array[], limits?: SseLimits): Promise<Read> {
+async function read(chunks: readonly Uint8Array[], limits?: Parameters<typeof readSse>[1]): Promise<Read> {
   const events: SseEvent[] = [];
   try {
     for await (const batch of readSse(ReadableStream.from(chunks), limits)) {
