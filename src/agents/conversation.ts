@@ -5,6 +5,7 @@ import { checkpointAfter } from "../domain/manifest.ts";
 import type { CheckpointRef } from "../domain/event.ts";
 import type { ModelTurn, Turn } from "../domain/turn.ts";
 import { NO_USAGE, type RequestUsage } from "../domain/usage.ts";
+import { summaryText } from "./reading.ts";
 
 export interface Call {
   readonly kind: "call";
@@ -42,7 +43,6 @@ export interface Conversation {
   readonly lost: readonly { readonly turn: number; readonly what: string }[];
 }
 
-const SUMMARY = "This is a summary of the conversation so far:";
 const NOT_RUN = "This call has no result: it did not run.";
 
 /**
@@ -71,18 +71,19 @@ class Reading {
     const event = turn?.events.find((each) => each.type === "history_compaction" && each.seq === seq);
     if (turn === undefined || event?.type !== "history_compaction") return;
     if (event.summary === "") this.#lose(turn, "a checkpoint that only its provider can read");
-    else this.#spoken.push({ kind: "user", at: turn.at, text: `${SUMMARY}\n\n${event.summary}` });
+    else this.#spoken.push({ kind: "user", at: turn.at, text: summaryText(event.summary) });
     const opening = opening_turn === null ? undefined : turns[opening_turn - 1];
-    if (opening !== undefined) this.#addUser(opening, 0);
+    if (opening !== undefined) this.#addUser(opening, opening.events);
   }
 
   add(turn: Turn, after: number): void {
     if (turn.seq[1] <= after) return;
     this.#at = turn.at;
-    if (turn.kind === "model") return this.#addAnswer(turn, after);
-    this.#addUser(turn, after);
-    for (const event of turn.events) {
-      if (event.type !== "tool_result" || event.seq <= after) continue;
+    const events = turn.events.filter(({ seq }) => seq > after);
+    if (turn.kind === "model") return this.#addAnswer(turn, events);
+    this.#addUser(turn, events);
+    for (const event of events) {
+      if (event.type !== "tool_result") continue;
       const { call_seq, tool, status, output } = event;
       const callId = this.#open.get(call_seq)?.id;
       if (callId === undefined) continue;
@@ -96,9 +97,8 @@ class Reading {
     return { spoken: this.#spoken, lost: this.#lost };
   }
 
-  #addUser(turn: Turn, after: number): void {
-    for (const event of turn.events) {
-      if (event.seq <= after) continue;
+  #addUser(turn: Turn, events: Turn["events"]): void {
+    for (const event of events) {
       if (event.type === "branch_summary") {
         this.#answerOpenCalls();
         const text = `This is a summary of another branch:\n\n${event.summary}`;
@@ -115,10 +115,9 @@ class Reading {
     }
   }
 
-  #addAnswer(turn: ModelTurn, after: number): void {
+  #addAnswer(turn: ModelTurn, events: Turn["events"]): void {
     const calls: [number, Call][] = [];
-    const parts = turn.events.flatMap((event): AnswerPart[] => {
-      if (event.seq <= after) return [];
+    const parts = events.flatMap((event): AnswerPart[] => {
       if (event.type === "assistant_message") {
         const text = messageTextOf(event.item);
         return text.trim() === "" ? [] : [{ kind: "text", text }];
@@ -158,14 +157,8 @@ class Reading {
 
   #answerOpenCalls(): void {
     for (const { id, name } of this.#open.values()) {
-      this.#spoken.push({
-        kind: "result",
-        at: this.#at,
-        callId: id,
-        tool: name,
-        isError: true,
-        output: NOT_RUN,
-      });
+      const result = { callId: id, tool: name, isError: true, output: NOT_RUN };
+      this.#spoken.push({ kind: "result", at: this.#at, ...result });
     }
     this.#open.clear();
   }

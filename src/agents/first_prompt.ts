@@ -1,6 +1,6 @@
 /** The beginning of an imported session: a session of ours begins with a message of the user. */
 import type { AgentEntry, AgentSession } from "./agent_session.ts";
-import { LostParts, textPart } from "./reading.ts";
+import { LostParts, SUMMARY, summaryText, textPart } from "./reading.ts";
 
 /**
  * The session from its first message of the user on. A compaction before any message becomes a message with its summary;
@@ -46,13 +46,10 @@ function begun(entries: readonly AgentEntry[], lost: LostParts): readonly AgentE
   const [first, ...others] = entries.slice(start);
   if (first?.kind !== "compaction") return entries.slice(start);
   return [
-    { kind: "user", line: first.line, content: [textPart(`${SUMMARY}\n\n${first.summary}`)] },
+    { kind: "user", line: first.line, content: [textPart(summaryText(first.summary))] },
     ...others,
   ];
 }
-
-/** First words of a message that is a summary. */
-const SUMMARY = "This is a summary of the conversation so far:";
 
 /** Texts that editors and agents put before the user's own words: blocks in tags, and the words of {@linkcode SUMMARY}. */
 const BEFORE = new RegExp(`^\\s*(?:<(ide_[a-z_]+|system-reminder)>[^]*?</\\1>|${SUMMARY})`);

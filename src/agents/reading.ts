@@ -68,3 +68,10 @@ export function textPart(text: string): Item {
 export function imagePart(mediaType: string, base64: string): Item {
   return { type: "input_image", detail: "auto", image_url: `data:${mediaType};base64,${base64}` };
 }
+
+/** First words of a message that is a summary. */
+export const SUMMARY = "This is a summary of the conversation so far:";
+
+export function summaryText(summary: string): string {
+  return `${SUMMARY}\n\n${summary}`;
+}

@@ -73,24 +73,22 @@ export interface CertifySetup {
   readonly signal: AbortSignal;
 }
 
-interface RunOptions {
-  /** Line of `--fault`; `null` for none. */
-  readonly fault: string | null;
-  /** Asked at each request and ten times a second: `true` ends the command. */
-  readonly isOver: (run: Run, nowMs: number) => boolean;
-}
-
 const LOOK_MS = 100;
 /** Kept of each stream, in characters. */
 const KEPT = 4_000_000;
 const LEFT = new Error("The verdict is fixed");
 
 /**
- * Runs the command to its end, or until `isOver`.
+ * Runs the command to its end, or until `isOver`, which is asked at each request and ten times a second. `fault` is a line of
+ * `--fault`; `null` for none.
  *
  * @throws The reason of `signal`; the system's error if the command cannot be started.
  */
-export async function runOnce(setup: CertifySetup, { fault, isOver }: RunOptions): Promise<Run> {
+export async function runOnce(
+  setup: CertifySetup,
+  fault: string | null,
+  isOver: (run: Run, nowMs: number) => boolean,
+): Promise<Run> {
   const { ports, fixture, command, flags, signal } = setup;
   using place = openPlace(ports, flags);
   const here: ProgramPorts = {

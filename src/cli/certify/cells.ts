@@ -3,7 +3,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import { parseFault } from "../../fixture/faults/fault.ts";
 import { applyNamed, faultLine, NAMED_FAULTS, type NamedFault } from "../../fixture/faults/named.ts";
 import type { Exchange } from "../../fixture/exchange.ts";
-import { type AnswerParts, answerParts, type ToolCall } from "./calls.ts";
+import { type AnswerParts, answerParts } from "./calls.ts";
 import type { CertifyFlags } from "./command.ts";
 import type { BrokenExchange } from "./verdict.ts";
 
@@ -83,9 +83,7 @@ export function planCells(
       : exchange.number === only
   );
   const faults = chosenFaults(flags);
-  const cells = chosen.flatMap((answer) =>
-    faults.flatMap((fault) => cellFor(answer, { fault, calls }) ?? [])
-  );
+  const cells = chosen.flatMap((answer) => faults.flatMap((fault) => cellFor(answer, fault, calls) ?? []));
   if (cells.length > 0) return cells;
   throw new RepriseError("usage", "Cannot certify: no answer has a place for a fault", {
     hint: all.length === 0
@@ -112,10 +110,8 @@ function kindOf({ exchange, whole: { calls, text } }: Answered): Kind | null {
 
 function cellFor(
   { exchange, whole, kind }: Answered & { readonly kind: Kind },
-  { fault, calls }: {
-    readonly fault: NamedFault;
-    readonly calls: ReadonlyMap<string, ToolCall & { exchange: number }>;
-  },
+  fault: NamedFault,
+  calls: BrokenExchange["calls"],
 ): Cell | null {
   const { number, request: { api }, answer } = exchange;
   const faulty = api === null ? null : applyNamed(answer, fault, api);

@@ -79,13 +79,14 @@ function fixtureAt(ports: ProgramPorts, directory: string): ServedFixture {
 /** Runs the command without a fault; a command that fails then cannot be judged. */
 async function baselineRun(setup: CertifySetup): Promise<Run> {
   const { maxWait } = setup.flags;
-  const run = await runOnce(setup, {
-    fault: null,
-    isOver: ({ requests }, nowMs) =>
+  const run = await runOnce(
+    setup,
+    null,
+    ({ requests }, nowMs) =>
       requests.length === 0
         ? nowMs > Math.max(maxWait, SLOWEST_START) * 1000
         : longestSilence({ since: requests, nowMs }) > maxWait * 1000,
-  });
+  );
   const missed = run.requests.find(({ problem }) => problem !== null);
   const why = missed !== undefined
     ? missed.problem
@@ -188,15 +189,12 @@ async function playOnce({ broken, line }: Cell, setup: CertifySetup, baseline: B
   const { maxWait, maxRetries } = setup.flags;
   const facts = { baseline, broken, maxWaitMs: maxWait * 1000, maxRetries };
   let fixed: Judged | null = null;
-  const run = await runOnce(setup, {
-    fault: line,
-    isOver(run, nowMs) {
-      fixed ??= fixedVerdict({ ...facts, run, nowMs });
-      // Without the fault, the command may take longer than any silence to come to it.
-      const isLost = !run.requests.some(({ fault }) => fault !== null) &&
-        nowMs > facts.maxWaitMs + 3 * baseline.ms;
-      return fixed !== null || isLost;
-    },
+  const run = await runOnce(setup, line, (run, nowMs) => {
+    fixed ??= fixedVerdict({ ...facts, run, nowMs });
+    // Without the fault, the command may take longer than any silence to come to it.
+    const isLost = !run.requests.some(({ fault }) => fault !== null) &&
+      nowMs > facts.maxWaitMs + 3 * baseline.ms;
+    return fixed !== null || isLost;
   });
   return fixed ?? judge({ ...facts, run, nowMs: run.ms });
 }
