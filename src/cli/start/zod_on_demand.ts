@@ -16,8 +16,11 @@ export function zodOnDemand(load: () => Zod): object {
     let schema: z.ZodType | undefined;
     return forwarding((name) => Reflect.get(schema ??= loaded().lazy(build), name));
   };
-  // Bundles read from the prototype of a module that they require, but copy all of its own members.
-  return Object.create(forwarding((name) => name === "lazy" ? lazy : Reflect.get(loaded(), name)));
+  // Bundles read from the prototype of a module that they require, but copy all of its own members. They ask each module
+  // first whether it is one of ES.
+  return Object.create(forwarding((name) => {
+    return name === "lazy" ? lazy : name === "__esModule" || Reflect.get(loaded(), name);
+  }));
 }
 
 /** An object whose members are those that `get` returns. */

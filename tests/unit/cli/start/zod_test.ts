@@ -1,5 +1,7 @@
 /** The sources keep zod and the schemas out of the start of the program. */
 import assert from "node:assert/strict";
+import * as z from "zod";
+import { type Zod, zodOnDemand } from "../../../../src/cli/start/zod_on_demand.ts";
 import { textsBelow } from "../../../support/files.ts";
 
 const SOURCES = [...textsBelow(new URL("../../../../src", import.meta.url).pathname)]
@@ -31,6 +33,20 @@ Deno.test("loading the modules of a run loads no zod", () => {
   for (const [path, text] of running) {
     assert.doesNotMatch(text, /^(export )?const \w+(: [^=]+)? = z\.(?!lazy\()/m, path);
   }
+});
+
+Deno.test("what a bundle reads of zod first, and a schema that is not used, load no zod", () => {
+  let loads = 0;
+  const zod = zodOnDemand(() => {
+    loads++;
+    return z as unknown as Zod;
+  }) as typeof z & { readonly __esModule: boolean };
+  assert.equal(zod.__esModule, true);
+  const schema = zod.lazy(() => zod.string());
+  assert.equal(loads, 0);
+  assert.equal(schema.safeParse("text").success, true);
+  assert.equal(schema.safeParse(1).success, false);
+  assert.equal(loads, 1);
 });
 
 Deno.test("only the verb schema loads the schemas: other code imports types", () => {
