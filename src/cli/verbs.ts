@@ -14,16 +14,18 @@ import { IMPORT_VERB } from "./import/command.ts";
 import { INTERRUPT_VERB } from "./interrupt/command.ts";
 import { LS_VERB } from "./ls/command.ts";
 import { OMIT_VERB } from "./omit/command.ts";
+import { RECORD_VERB } from "./record/command.ts";
 import { RENAME_VERB } from "./rename/command.ts";
 import { REPAIR_VERB } from "./repair/command.ts";
 import { RM_VERB } from "./rm/command.ts";
 import { RUN_VERB } from "./run/command.ts";
 import { SCHEMA_VERB } from "./schema/command.ts";
 import { SEARCH_VERB } from "./search/command.ts";
-import { RECORDING_VERBS } from "./serve/command.ts";
+import { SERVE_VERB } from "./serve/command.ts";
 import { SHOW_VERB } from "./show/command.ts";
 import { STATS_VERB } from "./stats/command.ts";
 import { SYNC_VERB } from "./sync/command.ts";
+import { TEST_VERB } from "./test/command.ts";
 
 /** The verbs that a part of the program knows. */
 export interface Verbs {
@@ -55,7 +57,9 @@ export const ALL_VERBS: Verbs = {
     RM_VERB,
     CONFIG_VERB,
     SYNC_VERB,
-    ...RECORDING_VERBS,
+    RECORD_VERB,
+    SERVE_VERB,
+    TEST_VERB,
     CERTIFY_VERB,
     COMPLETIONS_VERB,
     SCHEMA_VERB,

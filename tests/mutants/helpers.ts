@@ -29,7 +29,7 @@ export const HELPER_MUTANTS: readonly Mutant[] = [
     area: ["cli/binary/suite_modes_test.ts"],
   },
   {
-    file: "src/cli/serve/record.ts",
+    file: "src/cli/record/record.ts",
     text: "const passed = request.passed && ",
     replacement: "const passed = ",
     promise: "recording.md: under all, only a passed test replaces its recording",
@@ -64,21 +64,21 @@ export const HELPER_MUTANTS: readonly Mutant[] = [
     area: FAULTS,
   },
   {
-    file: "src/cli/serve/record_mode.ts",
+    file: "src/cli/record/mode.ts",
     text: 'sendsFor: (path) => mode !== "new" || !isRecorded(path)',
     replacement: "sendsFor: () => true",
     promise: "recording.md: new sends nothing for a recording that is there",
     area: MODES,
   },
   {
-    file: "src/cli/serve/record_mode.ts",
+    file: "src/cli/record/mode.ts",
     text: "summary.uses.filter(({ used }) => used.length > 0)",
     replacement: "summary.uses",
     promise: "recording.md: prune removes nothing that a run without requests does not use",
     area: MODES,
   },
   {
-    file: "src/cli/serve/record_report.ts",
+    file: "src/cli/record/report.ts",
     text: "if (error === null && code === 0) {",
     replacement: "if (code === 0) {",
     promise: "recording.md: all and prune change the folder only if the recording succeeds",

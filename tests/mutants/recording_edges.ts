@@ -11,7 +11,7 @@ export const RECORDING_EDGES: readonly Mutant[] = [
     area: ["doors/recordings/record_modes_test.ts"],
   },
   {
-    file: "src/cli/serve/recording_folder.ts",
+    file: "src/cli/record/folder.ts",
     text: "again.leftBehind || headerSum(files, path) !== left",
     replacement: "again.leftBehind",
     promise: "fixtures.md: a recording that another program changed meanwhile is not continued",

@@ -272,7 +272,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/sessions/views_test.ts"],
   },
   {
-    file: "src/cli/serve/record_report.ts",
+    file: "src/cli/record/report.ts",
     text: "(code !== 0 ? code : error?.exitCode ?? 0) as ExitCode",
     replacement: "(error?.exitCode ?? code) as ExitCode",
     promise: "ci.md: record exits with the code of the command, and with its own only if that is 0",

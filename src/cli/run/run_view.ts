@@ -7,7 +7,7 @@ import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
 import { callLine } from "../transcript/items.ts";
 import { statusText } from "../transcript/words.ts";
-import { leftAloneNote } from "../serve/recording_notes.ts";
+import { leftAloneNote } from "../record/notes.ts";
 import { otherKind } from "../settings.ts";
 import { dim, type Printable } from "../terminal.ts";
 import type { RunFlags } from "./command.ts";

@@ -188,3 +188,18 @@ function dropLine(event: Omit<ExchangeEvent, "type">): string {
   const of = test === undefined ? "" : ` of ${test}`;
   return `not recorded: request ${request}${of}, ${method} ${path}${status}: ${why}`;
 }
+
+/** Reports that a wrapped command sent no request to record; `skipped` counts connection checks and upgrades. */
+export function nothingSentNote(
+  what: "recorder" | "server",
+  { skipped, variables }: { readonly skipped: number; readonly variables: readonly string[] },
+): string {
+  return skipped > 0
+    ? `The command sent only connection checks (HEAD) or WebSocket upgrades, ${skipped} in all: they are no exchanges`
+    : `The command sent nothing to the ${what}: clients find it by ${variables.join(" or ")}`;
+}
+
+/** Reports a fault that broke no answer: too few requests came, or no answer had the place. */
+export function unmetFaultNote(fault: string): string {
+  return `the fault "${fault}" had no effect`;
+}

@@ -5,7 +5,7 @@ import { TIERS } from "../../fixture/match/modes.ts";
 import type { SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { Output } from "../output.ts";
 import type { ServeFlags } from "./command.ts";
-import { nothingSentNote, unmetFaultNote } from "./recording_notes.ts";
+import { nothingSentNote, unmetFaultNote } from "./event_view.ts";
 import type { EventOutput, ServerPlan } from "./server_run.ts";
 
 /** The most exchanges, or tests, that the summary lists. */

@@ -7,7 +7,7 @@ import { fileError } from "../../store/fs_errors.ts";
 import { makeOutput } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import type { TestFlags } from "../serve/command.ts";
+import type { TestFlags } from "./command.ts";
 import { Progress } from "../progress.ts";
 import { absolute } from "../settings.ts";
 import { endEarly } from "../signals.ts";

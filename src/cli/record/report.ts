@@ -11,19 +11,18 @@ import type { Context } from "../context.ts";
 import { dryRunOf, plannedChanges } from "../dry_run.ts";
 import type { Output } from "../output.ts";
 import type { RecordFlags } from "./command.ts";
-import type { ModePlan } from "./record_mode.ts";
-import { contentOf, type FolderContent, previewFolder } from "./recording_folder.ts";
+import type { ModePlan } from "./mode.ts";
+import { contentOf, type FolderContent, previewFolder } from "./folder.ts";
 import {
   alteredNote,
   leftAloneNote,
   matchRulesNote,
-  nothingSentNote,
   tooShortNote,
-  unmetFaultNote,
   unsetKeysNote,
   withheldRulesNote,
-} from "./recording_notes.ts";
-import type { EventOutput } from "./server_run.ts";
+} from "./notes.ts";
+import { nothingSentNote, unmetFaultNote } from "../serve/event_view.ts";
+import type { EventOutput } from "../serve/server_run.ts";
 
 export interface BeginFacts {
   readonly mode: ModePlan;

@@ -14,8 +14,8 @@ import { changeFixture, requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { absolute, otherKind, switchVariable } from "../settings.ts";
 import type { RecordFlags } from "./command.ts";
-import { pruneUnused } from "./obsolete.ts";
-import { requireReplaceable } from "./recording_folder.ts";
+import { pruneUnused } from "../serve/obsolete.ts";
+import { requireReplaceable } from "./folder.ts";
 
 /** Reason to send nothing to the API, as the end of a sentence, and what to do about requests without a recording. */
 export interface Unsent {

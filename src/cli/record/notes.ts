@@ -69,16 +69,6 @@ export function withheldRulesNote(rules: readonly RuleName[]): string | null {
   return `match rules left out: ${rules.join(", ")}, because ${makes} requests with different answers equal`;
 }
 
-/** Reports that a wrapped command sent no request to record; `skipped` counts connection checks and upgrades. */
-export function nothingSentNote(
-  what: "recorder" | "server",
-  { skipped, variables }: { readonly skipped: number; readonly variables: readonly string[] },
-): string {
-  return skipped > 0
-    ? `The command sent only connection checks (HEAD) or WebSocket upgrades, ${skipped} in all: they are no exchanges`
-    : `The command sent nothing to the ${what}: clients find it by ${variables.join(" or ")}`;
-}
-
 /** Reports that requests of a wrapped command to one of the two usual APIs are not recorded; `null` if both are. */
 export function unrecordedApiNote(led: readonly Pick<Route, "variable" | "provider">[]): string | null {
   const [route] = led;
@@ -86,9 +76,4 @@ export function unrecordedApiNote(led: readonly Pick<Route, "variable" | "provid
   if (route === undefined || other === undefined) return null;
   return `with --upstream, only ${route.variable} leads to the recorder: requests to the other API go to ` +
     `their usual server, and are not recorded (-p ${other.provider} records that API instead)`;
-}
-
-/** Reports a fault that broke no answer: too few requests came, or no answer had the place. */
-export function unmetFaultNote(fault: string): string {
-  return `the fault "${fault}" had no effect`;
 }

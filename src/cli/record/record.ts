@@ -12,18 +12,18 @@ import { makeContext } from "../context.ts";
 import { isCi } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { representing } from "../run/endpoint.ts";
-import { clientEnvironment, missingKeys, type ServedRoute, unsetKeys } from "./client_environment.ts";
+import { clientEnvironment, missingKeys, type ServedRoute, unsetKeys } from "../serve/client_environment.ts";
 import type { RecordFlags } from "./command.ts";
-import { EventView } from "./event_view.ts";
-import { restoreVariables } from "./gateway.ts";
-import { markObsolete, obsoleteNotes } from "./obsolete.ts";
-import { type ModePlan, planMode } from "./record_mode.ts";
-import { beginNote, lossOf, preview, reportEnd } from "./record_report.ts";
-import { type PlannedRoutes, planRoutes } from "./record_routes.ts";
-import { contentOf, openFolder, type PlayOptions, type RecordingFolder } from "./recording_folder.ts";
-import { unrecordedApiNote } from "./recording_notes.ts";
-import { replayerFactory } from "./replayer_factory.ts";
-import { planServer, ServerRun } from "./server_run.ts";
+import { EventView } from "../serve/event_view.ts";
+import { restoreVariables } from "../serve/gateway.ts";
+import { markObsolete, obsoleteNotes } from "../serve/obsolete.ts";
+import { type ModePlan, planMode } from "./mode.ts";
+import { beginNote, lossOf, preview, reportEnd } from "./report.ts";
+import { type PlannedRoutes, planRoutes } from "./routes.ts";
+import { contentOf, openFolder, type PlayOptions, type RecordingFolder } from "./folder.ts";
+import { unrecordedApiNote } from "./notes.ts";
+import { replayerFactory } from "../serve/replayer_factory.ts";
+import { planServer, ServerRun } from "../serve/server_run.ts";
 import {
   RECORD_AGAIN,
   RECORD_IN_CI,
@@ -31,7 +31,7 @@ import {
   type TestReport,
   testReport,
   type TestRequest,
-} from "./test_process.ts";
+} from "../serve/test_process.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
 export async function recordVerb(
