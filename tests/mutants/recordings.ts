@@ -48,7 +48,7 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
   },
   {
     file: "src/fixture/match/tiers.ts",
-    text: "matches.toReversed() : matches.filter(({ indexed: { plays } }) => plays === 0)",
+    text: "matches.toReversed() : matches.filter(({ indexed }) => indexed.plays === 0)",
     replacement: "matches.toReversed() : matches",
     promise: "fixtures.md: each exchange is played once",
     area: ["doors/recordings/choice_test.ts"],
