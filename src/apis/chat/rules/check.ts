@@ -1,6 +1,6 @@
 /** Finds the refusals that a request of Chat Completions would get, for replay servers. */
 import { isJsonObject, type JsonObject } from "../../../domain/json.ts";
-import { BODY_VIOLATIONS } from "../../openai_violations.ts";
+import { BODY_VIOLATIONS } from "../../openai.ts";
 import { type ApiRules, type RuleSet, validate } from "../../rule.ts";
 import { calls, missingFields, nullContent, unknownFields, unknownRoles, wrongTypes } from "./fields.ts";
 import { modelRules } from "./models.ts";

@@ -1,5 +1,5 @@
 /** Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2). */
-import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai_violations.ts";
+import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai.ts";
 import { words } from "../../../domain/text.ts";
 import { isJsonObject, type JsonValue, objectsIn } from "../../../domain/json.ts";
 import { isPresent, quotedList } from "../../rule.ts";

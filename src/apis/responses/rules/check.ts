@@ -1,5 +1,5 @@
 /** Finds the refusals that a Responses request would get, for replay servers. A run sends its requests unchecked. */
-import { BODY_VIOLATIONS } from "../../openai_violations.ts";
+import { BODY_VIOLATIONS } from "../../openai.ts";
 import { type ApiRules, validate } from "../../rule.ts";
 import { includeValues, misplacedTrigger, samplingFields, streamOptions, unstoredPrevious } from "./body.ts";
 import { missingItemFields, unknownItemFields, unknownItemTypes, wrongItemTypes } from "./fields.ts";

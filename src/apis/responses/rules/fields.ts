@@ -1,7 +1,7 @@
 /** Rules on the fields of input items: unknown, missing, of the wrong type. */
 import { isJsonObject } from "../../../domain/json.ts";
 import { words } from "../../../domain/text.ts";
-import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai_violations.ts";
+import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai.ts";
 import type { RuleGrade } from "../../rule.ts";
 import { isKnownItemType, ITEMS, type ResponsesRequest } from "./items.ts";
 import type { ResponsesViolations } from "./rule.ts";
