@@ -13,8 +13,8 @@ export class KnownBlobs implements KnownItems {
   readonly #nameOf: (blob: string) => string;
   /** The ids with which a blob was issued or accepted, by the blob's name. */
   readonly #blobs = new Map<string, Set<string>>();
-  readonly #reasoning = new Links();
-  readonly #following = new Links();
+  readonly #reasoning = new Map<string, string | null>();
+  readonly #following = new Map<string, string | null>();
 
   constructor(nameOf: (blob: string) => string) {
     this.#nameOf = nameOf;
@@ -37,12 +37,12 @@ export class KnownBlobs implements KnownItems {
 
   /** The id of the reasoning item before the item with this id; `undefined` if there was none. */
   reasoningOf(id: string): string | undefined {
-    return this.#reasoning.of(id);
+    return this.#reasoning.get(id) ?? undefined;
   }
 
   /** The id of the item right after this reasoning item; for a call, its call id. */
   followingOf(reasoningId: string): string | undefined {
-    return this.#following.of(reasoningId);
+    return this.#following.get(reasoningId) ?? undefined;
   }
 
   #addBlob(item: JsonObject): void {
@@ -61,29 +61,18 @@ export class KnownBlobs implements KnownItems {
       const id = item && stringMember(item, "id");
       if (item === undefined || id === undefined) return;
       if (item.type !== "reasoning") {
-        this.#reasoning.add(id, reasoning);
+        link(this.#reasoning, id, reasoning);
         return;
       }
       reasoning = id;
-      const next = items[place + 1]?.at(-1);
-      this.#following.add(
-        id,
-        next === undefined ? null : stringMember(next, "call_id") ?? stringMember(next, "id") ?? null,
-      );
+      const next = items[place + 1]?.at(-1) ?? {};
+      link(this.#following, id, stringMember(next, "call_id") ?? stringMember(next, "id") ?? null);
     });
   }
 }
 
-/** The partner of an id; none if the id was issued with different partners, as in synthetic recordings. */
-class Links {
-  readonly #links = new Map<string, string | null>();
-
-  add(id: string, other: string | null): void {
-    const known = this.#links.get(id);
-    this.#links.set(id, known === undefined || known === other ? other : null);
-  }
-
-  of(id: string): string | undefined {
-    return this.#links.get(id) ?? undefined;
-  }
+/** Notes the partner of an id: `null` if the id was issued with different partners, as in synthetic recordings. */
+function link(partners: Map<string, string | null>, id: string, partner: string | null): void {
+  const known = partners.get(id);
+  partners.set(id, known === undefined || known === partner ? partner : null);
 }
