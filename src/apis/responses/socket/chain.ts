@@ -1,9 +1,9 @@
 /**
  * Resolves `previous_response_id`: remembers the input and the output of each response on a connection (protocol §8.5).
  */
-import type { Item } from "../../../domain/event.ts";
 import { objectOf, withMembers } from "../../../domain/exact_json.ts";
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
+import { isItem } from "../../../domain/item.ts";
+import { type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
 import { renderProviderItem } from "../items.ts";
 import { readResponsesEvent } from "../stream.ts";
 import type { CreateMessage } from "./messages.ts";
@@ -58,18 +58,14 @@ export class ResponseChain {
           const output = event.items.length > 0
             ? event.items
             : [...done].sort(([a], [b]) => a - b).map(([, item]) => item);
+          const sentBack = output.map((item) => isItem(item) ? renderProviderItem(item) : item);
           request.responseId = id;
-          if (id !== null) this.#links.set(id, { before, items: [...input, ...output.map(sentBack)] });
+          if (id !== null) this.#links.set(id, { before, items: [...input, ...sentBack] });
         }
       },
     };
     return request;
   }
-}
-
-/** Returns an item of an answer as clients may send it back. */
-function sentBack(item: JsonValue): JsonValue {
-  return isJsonObject(item) && typeof item.type === "string" ? renderProviderItem(item as Item) : item;
 }
 
 function itemsOf(last: Link): JsonValue[] {

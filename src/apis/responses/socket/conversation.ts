@@ -10,7 +10,14 @@ import { isJsonObject, type JsonObject, plainText, stringMember } from "../../..
 import { classifyAnswer, classifyErrorEvent, isServerFault } from "../../failure.ts";
 import { encodeEntry } from "../items.ts";
 import { readResponsesEvent, statusOf } from "../stream.ts";
-import { createMessage, type HttpError, readSocketEvent, type ServerMessage, sseEvent } from "./messages.ts";
+import {
+  type Continuation,
+  createMessage,
+  type HttpError,
+  readSocketEvent,
+  type ServerMessage,
+  sseEvent,
+} from "./messages.ts";
 
 /** A message of the server in a {@linkcode SocketConversation}. */
 export interface ConversationStep {
@@ -60,16 +67,13 @@ export class SocketConversation {
    */
   open(body: string): { readonly text: string; readonly continues: boolean } {
     const json = parseExact(body) as JsonObject;
-    const from = this.#last === null ? null : continuationOf(this.#last, body);
-    const message = from === null || this.#last === null
-      ? createMessage(json)
-      : createMessage(json, { continuation: { responseId: this.#last.id, from } });
+    const continuation = this.#last === null ? null : continuationOf(this.#last, body);
     this.#last = null;
     this.#items = new Map();
     this.#errorBefore = this.#error;
     this.#error = null;
     this.#open = { body, sent: Array.isArray(json.input) ? json.input.length : 0 };
-    return { text: message, continues: from !== null };
+    return { text: createMessage(json, { continuation }), continues: continuation !== null };
   }
 
   /**
@@ -122,10 +126,10 @@ export class SocketConversation {
 }
 
 /**
- * Returns the number of items in `body` that the server has if `body` continues `last`: the same fields, the same
- * input, the output as it is sent back, and something after it. `null` for any other body.
+ * Returns how `body` continues a response: it has the same fields, the same input, the output as it is sent back, and
+ * something after it. `null` for any other body.
  */
-function continuationOf({ body: before, sent, output }: Continuable, body: string): number | null {
+function continuationOf({ id, body: before, sent, output }: Continuable, body: string): Continuation | null {
   if (!before.endsWith(BODY_END)) return null;
   let at = before.length - BODY_END.length;
   if (!body.startsWith(before.slice(0, at))) return null;
@@ -136,7 +140,7 @@ function continuationOf({ body: before, sent, output }: Continuable, body: strin
     if (piece === undefined) return null;
     at += piece.length;
   }
-  return body[at] === "," ? sent + output.length : null;
+  return body[at] === "," ? { responseId: id, from: sent + output.length } : null;
 }
 
 /** The texts of an item of an answer in an input: a message is sent with its id or without it. */
