@@ -108,12 +108,12 @@ export function compactionDraft(
   { checkpoint, elided }: Pick<Shrunk, "checkpoint" | "elided">,
   { run, pins, runUsage }: { readonly run: number; readonly pins: Pins; readonly runUsage?: Usage },
 ): TurnDraft {
-  const made = checkpoint === null ? [] : [{
+  const checkpoints = checkpoint === null ? [] : [{
     ...checkpointEvent(turns, checkpoint.scope, checkpoint.text),
     dropped: checkpoint.plan.dropped,
     ...defined({ run_usage: runUsage }),
   }];
-  return { kind: "compaction", run, pins, events: [...made, ...elided] };
+  return { kind: "compaction", run, pins, events: [...checkpoints, ...elided] };
 }
 
 /** Half the history, with everything that the model has not seen; `null` if it would not shrink. */

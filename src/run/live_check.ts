@@ -62,14 +62,14 @@ export async function checkReplay(asking: Asking, given: CheckSettings): Promise
   if ("error" in first) throw first.error;
   const reasoning = first.answer.items.filter((item) => itemKind(item) === "reasoning").length;
   const calls = await check.callTools(first);
-  const found = { first, reasoning, calls };
-  if (calls === 0) return { ...found, unsent: [], exact: null, none: null };
+  const facts = { first, reasoning, calls };
+  if (calls === 0) return { ...facts, unsent: [], exact: null, none: null };
   const next = check.next("exact");
   const unsent = [...new Set(next.folded.reasoning.flatMap(({ reason }) => reason ?? []))];
   const exact = requestAccount(next.folded).sent === 0 ? null : await check.ask(next);
   const isRefused = exact !== null && "error" in exact && exact.error.code === "request_refused";
   const mayAsk = exact === null || isRefused || !("error" in exact);
-  return { ...found, unsent, exact, none: mayAsk ? await check.ask(check.next("none")) : null };
+  return { ...facts, unsent, exact, none: mayAsk ? await check.ask(check.next("none")) : null };
 }
 
 class Check {
@@ -88,8 +88,8 @@ class Check {
   constructor(asking: Asking, given: CheckSettings) {
     this.#asking = asking;
     this.#account = given.account;
-    const own = { instructions: "", tools: [ADD], permissions: ["read"], window: null };
-    this.#settings = { ...given, ...own, replay: "exact" };
+    const fixed = { instructions: "", tools: [ADD], permissions: ["read"], window: null };
+    this.#settings = { ...given, ...fixed, replay: "exact" };
   }
 
   /** Saves the prompt; returns the first request. */

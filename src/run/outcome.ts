@@ -94,10 +94,10 @@ function budgetsOf(
     isFresh: tokens === 0,
   }];
   if (maxCost === undefined || outputPrice === undefined || cost === null) return budgets;
-  const left = maxCost - cost;
+  const remaining = maxCost - cost;
   const price = outputPrice(lastInput);
   // Without a price of output, only a spent budget ends the run.
-  const affordable = price > 0 ? Math.floor(left / price + 1e-9) : left > 0 ? Infinity : 0;
+  const affordable = price > 0 ? Math.floor(remaining / price + 1e-9) : remaining > 0 ? Infinity : 0;
   if (affordable === Infinity) return budgets;
   const costBudget: Budget = {
     flag: "--max-cost",

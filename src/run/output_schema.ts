@@ -41,12 +41,12 @@ export async function answerCheck(schema: JsonValue): Promise<AnswerCheck> {
   const { dereference, validate } = await import("@cfworker/json-schema");
   if (!isJsonObject(schema)) throw unusable("it is not a JSON object");
   // The validator adds hidden members; the schema itself is sent.
-  const own = structuredClone(schema) as Schema;
-  const known = orUnusable(() => dereference(own));
+  const copy = structuredClone(schema) as Schema;
+  const known = orUnusable(() => dereference(copy));
   for (const part of Object.values(known)) {
     if (typeof part === "object") requireUsable(part, known);
   }
-  const check = (value: unknown) => validate(value, own, draftOf(schema), known, false).errors;
+  const check = (value: unknown) => validate(value, copy, draftOf(schema), known, false).errors;
   // A schema that refers only to itself has no end.
   orUnusable(() => check(null));
   return (answer) => {

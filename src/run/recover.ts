@@ -35,8 +35,8 @@ export interface RunStart {
  */
 export function requireUnfinished(session: string, manifest: Manifest | null): void {
   if (isUnfinished(manifest)) return;
-  const found = manifest === null ? "it has no run yet" : `the state of its last run is "${manifest.state}"`;
-  throw new RepriseError("nothing_to_continue", `Session "${session}" has no unfinished run: ${found}`, {
+  const why = manifest === null ? "it has no run yet" : `the state of its last run is "${manifest.state}"`;
+  throw new RepriseError("nothing_to_continue", `Session "${session}" has no unfinished run: ${why}`, {
     hint: `Start the next run with a prompt: reprise run -s ${session} "…"`,
   });
 }

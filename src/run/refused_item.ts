@@ -49,18 +49,18 @@ export function withRefusedItem(error: RepriseError, refused: RefusedHistory): R
   if (suspect === null) return error;
   const { folded: { entries, seqs }, turns, session } = refused;
   const entry = entries[suspect.index];
-  const found = eventOf(turns, seqs[suspect.index] ?? 0);
-  if (entry === undefined || found === null) return error;
-  const target = targetOf(entry, found.event, suspect.part);
+  const place = eventOf(turns, seqs[suspect.index] ?? 0);
+  if (entry === undefined || place === null) return error;
+  const target = targetOf(entry, place.event, suspect.part);
   const { id } = session.writer;
   const size = suspect.basis === "size" ? `, ${sizeText(sizeOf(entry, target.index))}` : "";
-  const about = `${LEAD[suspect.basis]} ${target.what} of seq ${target.seq} (turn ${found.turn.turn})${size}`;
+  const about = `${LEAD[suspect.basis]} ${target.what} of seq ${target.seq} (turn ${place.turn.turn})${size}`;
   const omit = `reprise omit ${id} --seq ${target.seq}${
     target.part === null ? "" : ` --part ${target.part}`
   }`;
-  const isPrompt = found.event.type === "user_message" && target.index === null;
+  const isPrompt = place.event.type === "user_message" && target.index === null;
   const go = `${continueCommand(session)}${isPrompt ? ' "…"' : ""}`;
-  const cut = forkPoints(turns).findLast(({ turn }) => turn < found.turn.turn);
+  const cut = forkPoints(turns).findLast(({ turn }) => turn < place.turn.turn);
   const checkpoint = error.code === "context_overflow" || suspect.basis === "size" && refused.shrinks()
     ? `"reprise compact ${id}"`
     : null;
@@ -70,7 +70,7 @@ export function withRefusedItem(error: RepriseError, refused: RefusedHistory): R
   const passed = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
   // `omit` changes nothing before a checkpoint, whose run may still send its message.
   const first = target.seq <= passed ? `withdraw the checkpoint: "reprise compact ${id} --undo", ` : "";
-  const takeOut = found.event.type === "history_compaction"
+  const takeOut = place.event.type === "history_compaction"
     ? `withdraw it: "reprise compact ${id} --undo", then: ${go}`
     : `${first}take it out: "${omit}", then: ${go}`;
   // A whole item may be named for the reasoning before it; a part of a message is not.
@@ -86,7 +86,7 @@ export function withRefusedItem(error: RepriseError, refused: RefusedHistory): R
     hint,
     details: {
       ...error.details,
-      item: { turn: found.turn.turn, seq: target.seq, part: target.part, basis: suspect.basis },
+      item: { turn: place.turn.turn, seq: target.seq, part: target.part, basis: suspect.basis },
     },
     cause: error.cause,
   });

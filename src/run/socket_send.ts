@@ -172,20 +172,20 @@ export class SocketSender {
     const { ports, responseTimeoutMs } = this.#options;
     const { host } = new URL(url);
     try {
-      const given = {
+      const address = {
         url: url.replace(/^http/, "ws"),
         headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !BODY_HEADERS.has(name))),
       };
       const upgrade = await openWebSocket({
-        ...given,
+        ...address,
         signal,
         openTimeoutMs: Math.min(OPEN_TIMEOUT, responseTimeoutMs),
         maxMessageBytes: MAX_MESSAGE,
-        authorities: extraCertificates(given.url, ports.env),
+        authorities: extraCertificates(address.url, ports.env),
         monotonic: () => ports.clock.monotonic(),
       });
       if ("socket" in upgrade) {
-        const socket = this.#options.wrapSocket?.(upgrade.socket, given) ?? upgrade.socket;
+        const socket = this.#options.wrapSocket?.(upgrade.socket, address) ?? upgrade.socket;
         this.#connection = { socket, target: targetOf(url, headers) };
         return null;
       }

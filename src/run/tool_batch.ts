@@ -179,8 +179,10 @@ async function runTool(
   } finally {
     keys.end();
     const { call_id, name } = callFacts(call);
-    const found = [...keys.found];
-    if (found.length > 0) setup.emit({ type: "notice", kind: "keys_replaced", call_id, name, keys: found });
+    const keyNames = [...keys.found];
+    if (keyNames.length > 0) {
+      setup.emit({ type: "notice", kind: "keys_replaced", call_id, name, keys: keyNames });
+    }
   }
   if (output === null) {
     const text = "The run was stopped while this call ran. It may or may not have had an effect.";
@@ -237,17 +239,17 @@ interface LiveOutput {
 
 /** Reports the output of a call, up to {@linkcode MAX_LIVE_CHARS}; the session keeps all of it. */
 function liveOutput(emit: Emit, call: ReturnType<typeof callFacts>): LiveOutput {
-  let left = MAX_LIVE_CHARS;
+  let room = MAX_LIVE_CHARS;
   const onOutput = (text: string) => {
-    if (left === 0 || text === "") return;
-    const shown = headOf(text, left);
-    left = shown.length < text.length ? 0 : left - shown.length;
-    emit({ type: "tool.output", ...call, text: shown, ...(left === 0 ? { truncated: true } : {}) });
+    if (room === 0 || text === "") return;
+    const shown = headOf(text, room);
+    room = shown.length < text.length ? 0 : room - shown.length;
+    emit({ type: "tool.output", ...call, text: shown, ...(room === 0 ? { truncated: true } : {}) });
   };
   return {
     onOutput,
     end: (result) => {
-      if (left === MAX_LIVE_CHARS) onOutput(result);
+      if (room === MAX_LIVE_CHARS) onOutput(result);
     },
   };
 }

@@ -10,10 +10,10 @@ import { foldRecorded, recordedFields, type RecordedHistory } from "./next_reque
 
 /** Builds the request of every model turn of a session again. */
 export function verifySession(source: RecordedHistory): VerifiedRequest[] {
-  const own = source.turns.filter((turn) =>
+  const sentTurns = source.turns.filter((turn) =>
     turn.kind === "model" && turn.request.imported === undefined && turn.request.fold <= FOLD_VERSION
   ) as ModelTurn[];
-  const refolded = refold(own, source);
+  const refolded = refold(sentTurns, source);
   let redacted = false;
   let repaired = false;
   return source.turns.flatMap((turn): VerifiedRequest[] => {
@@ -51,16 +51,16 @@ function refold(turns: readonly ModelTurn[], source: RecordedHistory): Map<Model
   const targetOf = ({ fingerprint, model, request: { replay } }: ModelTurn) =>
     JSON.stringify([fingerprint, model.asked, replay]);
   for (const series of Map.groupBy(turns, targetOf).values()) {
-    const left = [...series];
-    for (let base = left.pop(); base !== undefined; base = left.pop()) {
+    const unbuilt = [...series];
+    for (let base = unbuilt.pop(); base !== undefined; base = unbuilt.pop()) {
       const folded = foldRecorded(base, source);
-      const built = beginnings(apiOf(base.fingerprint.provider), [...left, base], folded, source);
+      const built = beginnings(apiOf(base.fingerprint.provider), [...unbuilt, base], folded, source);
       sums.set(base, { sum: built.get(base) ?? null, version: folded.version });
-      for (let turn = left.at(-1); turn !== undefined; turn = left.at(-1)) {
+      for (let turn = unbuilt.at(-1); turn !== undefined; turn = unbuilt.at(-1)) {
         const sum = built.get(turn);
         if (sum !== turn.request.body_sha256) break;
         sums.set(turn, { sum, version: folded.version });
-        left.pop();
+        unbuilt.pop();
       }
     }
   }

@@ -115,8 +115,8 @@ export function listDirectory(root: string, located: Located): SandboxEntry[] {
   if (located.kind !== "directory") {
     throw new ToolFailure(`Cannot list ${quotedPath(located.shown)}: it is a file`);
   }
-  const found = attempt(located, () => [...Deno.readDirSync(located.path)]);
-  const entries = found.filter((entry) =>
+  const listed = attempt(located, () => [...Deno.readDirSync(located.path)]);
+  const entries = listed.filter((entry) =>
     !entry.name.includes("\ufffd") || factsOf(join(located.path, entry.name)) !== null
   );
   // A listing has no handle to compare: each name must be there while the directory is in its place.

@@ -24,15 +24,15 @@ const STORES: Readonly<Record<string, string>> = { mozilla: "Mozilla's list", sy
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 function readAuthorities(env: Env): Authorities[] {
-  const found: Authorities[] = [];
+  const authorities: Authorities[] = [];
   for (const variable of FILES) {
     const path = env(variable) ?? "";
-    if (path !== "") found.push({ variable, path, certificates: certificatesIn(variable, path) });
+    if (path !== "") authorities.push({ variable, path, certificates: certificatesIn(variable, path) });
   }
   for (const path of (env(DIRECTORIES) ?? "").split(Deno.build.os === "windows" ? ";" : ":")) {
-    if (path !== "") found.push({ variable: DIRECTORIES, path, certificates: certificatesBelow(path) });
+    if (path !== "") authorities.push({ variable: DIRECTORIES, path, certificates: certificatesBelow(path) });
   }
-  return found;
+  return authorities;
 }
 
 /**
@@ -125,10 +125,10 @@ export function authoritiesText(env: Env): string {
     );
   });
   const path = env("DENO_CERT") ?? "";
-  const own = path === ""
+  const ofRuntime = path === ""
     ? []
     : [{ variable: "DENO_CERT", path, certificates: certificatesIn("DENO_CERT", path) }];
-  const extra = [...own, ...readAuthorities(env)].map(({ variable, path, certificates }) =>
+  const extra = [...ofRuntime, ...readAuthorities(env)].map(({ variable, path, certificates }) =>
     `${variable} (${path}: ${counted(certificates.length, "certificate")})`
   );
   return [...stores, ...extra].join(", ") || "none";

@@ -140,9 +140,9 @@ export function certificateError(
 ): RepriseError | null {
   const text = textOf(error);
   if (!/certificate/i.test(text)) return null;
-  const found = CERTIFICATE_CAUSES.find(([pattern]) => pattern.test(text));
-  if (found === undefined) return null;
-  const [, why, hint] = found;
+  const row = CERTIFICATE_CAUSES.find(([pattern]) => pattern.test(text));
+  if (row === undefined) return null;
+  const [, why, hint] = row;
   const set = AUTHORITY_VARIABLES.filter((name) => (env(name) ?? "") !== "").join(", ");
   const more = set === "" ? "" : `; ${set} ${set.includes(",") ? "do" : "does"} not make it trusted`;
   return new RepriseError("untrusted_certificate", `Cannot reach ${host}${through}: ${why}`, {

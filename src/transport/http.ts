@@ -53,11 +53,11 @@ export function releasedBody(
 export async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  let left = limit;
+  let room = limit;
   for await (const chunk of body) {
-    text += decoder.decode(chunk.subarray(0, left), { stream: true });
-    left -= chunk.length;
-    if (left <= 0) break;
+    text += decoder.decode(chunk.subarray(0, room), { stream: true });
+    room -= chunk.length;
+    if (room <= 0) break;
   }
   return text + decoder.decode();
 }

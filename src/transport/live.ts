@@ -202,14 +202,14 @@ export function startDeadline(clock: Clock, onMissed: (error: RepriseError) => v
   async function watch(): Promise<void> {
     while (waiting !== undefined && !stopped) {
       const { until, error } = waiting;
-      const left = until - clock.monotonic();
-      if (left <= 0) {
+      const remaining = until - clock.monotonic();
+      if (remaining <= 0) {
         stopped = true;
         onMissed(error());
         return;
       }
       nap = { until, cut: new AbortController() };
-      await clock.sleep(left, nap.cut.signal);
+      await clock.sleep(remaining, nap.cut.signal);
       nap = undefined;
     }
   }

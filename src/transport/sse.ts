@@ -140,9 +140,9 @@ class Framer {
   /** The events since the last call. */
   take(): readonly SseEvent[] {
     if (this.#batch.length === 0) return NO_EVENTS;
-    const taken = this.#batch;
+    const batch = this.#batch;
     this.#batch = [];
-    return taken;
+    return batch;
   }
 
   /** Length of the byte order mark that begins the stream, or of the LF after a CR that ended the last piece. */

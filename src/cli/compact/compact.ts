@@ -119,28 +119,28 @@ async function writeCheckpoint(
   const turns = writer.allTurns();
   const { manifest } = writer;
   if (manifest === null) throw new TypeError("An opened session has a manifest");
-  const made = await makeSmaller(settings, {
+  const shrunk = await makeSmaller(settings, {
     id: writer.id,
     manifest,
     turns,
     readBlob: (sha256) => writer.readBlob(sha256),
   }, signal);
-  const turn = await writer.save(compactionDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
-  const text = made.checkpoint?.text ?? EMPTY;
+  const turn = await writer.save(compactionDraft(turns, shrunk, { run: manifest.run, pins: manifest.pins }));
+  const text = shrunk.checkpoint?.text ?? EMPTY;
   if (output.options.json) {
     output.json<"compact">({
       type: "compacted",
       session: writer.id,
       strategy: text.strategy,
-      checkpoint: made.checkpoint === null ? null : { turn: turn.turn, seq: turn.seq[0] },
-      ...planJson(made),
+      checkpoint: shrunk.checkpoint === null ? null : { turn: turn.turn, seq: turn.seq[0] },
+      ...planJson(shrunk),
       summary: text.summary,
       limitations: text.limitations,
       ...defined({ verification: text.verification }),
     });
     return;
   }
-  output.text(`${writer.id}: turn ${turn.turn} is written to ${planText(made)}\n`);
+  output.text(`${writer.id}: turn ${turn.turn} is written to ${planText(shrunk)}\n`);
   for (const limitation of text.limitations) output.note(`notice: ${limitation}`);
 }
 

@@ -24,10 +24,10 @@ export async function undoCompact(
   const latest = dryRun
     ? requireCompaction(id, readSession(ports, home, id).turns)
     : await changeSession(context, { home, id }, flags, async (writer) => {
-      const found = requireCompaction(id, writer.allTurns());
+      const compaction = requireCompaction(id, writer.allTurns());
       await closeKilledRun(writer, () => {});
-      await writer.save({ kind: "harness", run: writer.end.run, events: withdrawals(found) });
-      return found;
+      await writer.save({ kind: "harness", run: writer.end.run, events: withdrawals(compaction) });
+      return compaction;
     });
   const { turn, checkpoint, restored, elided } = latest;
   if (output.options.json) {

@@ -48,12 +48,12 @@ export function sessionSpending(
   all: readonly CountedRequest[],
   zone: TimeZone,
 ): SessionSpending {
-  const own = all.filter((request) => request.session === session && !request.isCopied);
+  const ofSession = all.filter((request) => request.session === session && !request.isCopied);
   return {
-    total: sumOf(own),
+    total: sumOf(ofSession),
     shared: sumOf(all.filter((request) => request.session !== session || request.isCopied)),
-    runs: groups(own, "run", ({ run }) => run),
-    ...byModelAndDay(own, zone),
+    runs: groups(ofSession, "run", ({ run }) => run),
+    ...byModelAndDay(ofSession, zone),
     requests: all.map(({ isCopied: _isCopied, ...request }) => ({
       ...request,
       cost_usd: roundedCost(request.cost_usd),

@@ -62,9 +62,9 @@ function exactCheck({ reasoning, calls, unsent, exact }: LiveCheck): Outcome {
   }
   const sent = counted(exact.sent, "reasoning item");
   if ("error" in exact) return failedTurn(exact.error, `a second turn with ${sent}`);
-  const left = exact.answer.response.inputTransformations?.length ?? 0;
-  return left === 0 ? ok(`a second turn with ${sent} was accepted`) : unknown(
-    `a second turn with ${sent} was accepted, but the server changed or left out ${left} of its items`,
+  const changed = exact.answer.response.inputTransformations?.length ?? 0;
+  return changed === 0 ? ok(`a second turn with ${sent} was accepted`) : unknown(
+    `a second turn with ${sent} was accepted, but the server changed or left out ${changed} of its items`,
   );
 }
 

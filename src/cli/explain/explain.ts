@@ -95,8 +95,8 @@ export async function explainVerb(
   }
   for (const { turn, run, reason, items, error } of report.refusals) {
     const done = items.map(({ seq, action }) => `seq ${seq} ${action}`).join(", ");
-    const said = error === null ? "" : `: ${error}`;
-    output.text(`  turn ${turn}  run ${run}  ${reason}${done === "" ? "" : ` (${done})`}${said}\n`);
+    const message = error === null ? "" : `: ${error}`;
+    output.text(`  turn ${turn}  run ${run}  ${reason}${done === "" ? "" : ` (${done})`}${message}\n`);
   }
   for (const { turn, transformation } of report.transformations) {
     output.text(`  turn ${turn}  the API says: ${JSON.stringify(transformation)}\n`);

@@ -163,14 +163,14 @@ function withdrawals(id: string, turns: readonly Turn[], { seqs, part }: NamedIt
   const standing = standingOmissionsOf(turns);
   const isNamed = (omission: StandingOmission) =>
     (part === undefined || omission.part === part) && omission.seqs.some((seq) => seqs.includes(seq));
-  const found = seqs.length === 0 ? standing.slice(-1) : standing.filter(isNamed);
-  if (found.length === 0) {
+  const omissions = seqs.length === 0 ? standing.slice(-1) : standing.filter(isNamed);
+  if (omissions.length === 0) {
     const what = seqs.length === 0 ? "it has no omission" : `no omission names seq ${seqs.join(", ")}`;
     throw new RepriseError("nothing_to_withdraw", `Cannot undo omit of session "${id}": ${what}`, {
       hint: `See what is left out: reprise explain ${id}`,
     });
   }
-  return found.flatMap((omission): EventDraft[] => {
+  return omissions.flatMap((omission): EventDraft[] => {
     const rest = seqs.length === 0 ? [] : omission.seqs.filter((seq) => !seqs.includes(seq));
     return [
       { type: "omission_withdrawn", omission: omission.seq },

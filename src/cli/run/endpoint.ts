@@ -57,7 +57,7 @@ export interface Endpoint extends EndpointHashes {
 export function providerSetting(
   { ports, flags, config, fixture, manifest }: SettingSources,
 ): Setting<ProviderKind> {
-  const found = ((): Setting<string> => {
+  const setting = ((): Setting<string> => {
     if (flags.provider !== undefined) return { value: flags.provider, source: "flag" };
     if (manifest !== null && (flags.model ?? "") === "") {
       return { value: manifest.pins.fingerprint.provider, source: "session" };
@@ -66,16 +66,16 @@ export function providerSetting(
     return firstSetting(ports, declaredSources(REQUEST_FLAGS.provider, config)) ??
       { value: DEFAULT_PROVIDER, source: "default" };
   })();
-  const kind = PROVIDER_KINDS.find((known) => known === found.value);
+  const kind = PROVIDER_KINDS.find((known) => known === setting.value);
   if (kind === undefined) {
     throw new RepriseError(
       "usage",
-      `Cannot use the provider ${JSON.stringify(found.value)} (${found.source}): this version speaks ` +
+      `Cannot use the provider ${JSON.stringify(setting.value)} (${setting.source}): this version speaks ` +
         PROVIDER_KINDS.join(", "),
       { hint: 'Servers that speak the Responses API are reached with "-p compatible" and --base-url' },
     );
   }
-  return { value: kind, source: found.source };
+  return { value: kind, source: setting.source };
 }
 
 /**
@@ -89,19 +89,19 @@ export function providerSetting(
 export function endpointSetting(from: SettingSources): Endpoint {
   const { ports, flags, fixture } = from;
   const { value: provider, source: providerSource } = providerSetting(from);
-  const found = fixture === null
+  const setting = fixture === null
     ? liveBaseUrl(from, provider)
     : flags.baseUrl === undefined
     ? { value: fixture.baseUrl, source: "fixture" } as const
     : { value: flags.baseUrl, source: "flag" } as const;
   // The target of a played fixture must not depend on the machine.
   const version = fixture === null ? azureVersion(ports) : null;
-  const { baseUrl, prefix, query } = readBaseUrl(provider, found.value, version);
+  const { baseUrl, prefix, query } = readBaseUrl(provider, setting.value, version);
   return {
     provider,
     providerSource,
     baseUrl,
-    source: found.source,
+    source: setting.source,
     ...hashesOf({ provider, baseUrl }, from),
     urlOf: (path) => `${prefix}${path}${query}`,
   };
@@ -126,12 +126,12 @@ function liveBaseUrl({ ports, flags, config }: SettingSources, provider: Provide
   const { urlVariables, defaultUrl, urlHint } = PROVIDERS[provider];
   const declared = declaredSources(REQUEST_FLAGS.baseUrl, config);
   const configured = declaredSources(REQUEST_FLAGS.provider, config).config ?? DEFAULT_PROVIDER;
-  const found = firstSetting(ports, {
+  const setting = firstSetting(ports, {
     flag: flags.baseUrl,
     env: [...declared.env, ...urlVariables],
     config: configured === provider ? declared.config : undefined,
   });
-  if (found !== null) return found;
+  if (setting !== null) return setting;
   if (defaultUrl !== null) return { value: defaultUrl, source: "default" };
   throw new RepriseError("no_base_url", `Cannot use the provider ${provider}: no base URL is set`, {
     hint: urlHint,
@@ -161,8 +161,8 @@ function readBaseUrl(provider: ProviderKind, text: string, version: string | nul
  */
 function readAzureUrl(text: string, version: string | null, urlHint: string): ReadUrl {
   const [address = "", ...rest] = text.split("?");
-  const given = rest.length === 0 ? null : /^api-version=([\w.-]+)$/.exec(rest.join("?"))?.[1];
-  if (given === undefined) {
+  const queryVersion = rest.length === 0 ? null : /^api-version=([\w.-]+)$/.exec(rest.join("?"))?.[1];
+  if (queryVersion === undefined) {
     throw new RepriseError(
       "bad_url",
       `Cannot use ${JSON.stringify(text)} as a base URL: its query is not one api-version`,
@@ -171,7 +171,7 @@ function readAzureUrl(text: string, version: string | null, urlHint: string): Re
   }
   const baseUrl = parseBaseUrl(address, urlHint);
   const isResource = /^\/(openai)?$/.test(baseUrl.pathname);
-  const wanted = given ?? (isResource ? version : null);
+  const wanted = queryVersion ?? (isResource ? version : null);
   if (isResource) baseUrl.pathname = wanted === null ? "/openai/v1" : "/openai";
   return { baseUrl, prefix: textOf(baseUrl), query: wanted === null ? "" : `?api-version=${wanted}` };
 }
@@ -314,8 +314,8 @@ function representedUrl(ports: Pick<Ports, "env">, baseUrl: URL): string | null 
   const text = ports.env(REPRESENTS) ?? "";
   if (text === "" || !isLoopback(baseUrl)) return null;
   const hrefOf = (url: string) => parseBaseUrl(url, REPRESENTS_HINT).href;
-  const found = representedEntries(text).find(([ours]) => hrefOf(ours) === hrefOf(baseUrl.href));
-  return found?.[1] ?? null;
+  const entry = representedEntries(text).find(([ours]) => hrefOf(ours) === hrefOf(baseUrl.href));
+  return entry?.[1] ?? null;
 }
 
 const REPRESENTS_HINT = `Unset ${REPRESENTS}: serve and record set it for the commands that they start`;

@@ -158,9 +158,9 @@ export async function judgePrefix(
   const settings = requestSettings(resolved, session);
   const report = await compare(settings);
   if (report === null || report.extends) return report === null ? null : { report, with: null };
-  const kept = asLastRun(resolved, settings, { last, turns });
-  const extended = kept !== null && (await compare(kept.settings))?.extends === true;
-  return { report, with: extended ? kept.flags : null };
+  const completed = asLastRun(resolved, settings, { last, turns });
+  const extended = completed !== null && (await compare(completed.settings))?.extends === true;
+  return { report, with: extended ? completed.flags : null };
 }
 
 /** Names the flags that keep the prefix; `null` if none are missing. */
@@ -178,7 +178,7 @@ function asLastRun(
 ): { readonly settings: RunSettings; readonly flags: readonly string[] } | null {
   const { flags: given, policy } = call;
   const flags: string[] = [];
-  let kept = settings;
+  let completed = settings;
   const opening = turns.findLast((turn) =>
     turn.run === last.run && "pins" in turn && turn.pins !== undefined
   );
@@ -187,21 +187,21 @@ function asLastRun(
     const { allow, ask } = policyFromText(pins.permissions);
     const { offered } = permissionsOf({ ...policy, allow, ask }, manifest);
     if (offered.length !== settings.tools.length) {
-      kept = { ...kept, tools: offered };
+      completed = { ...completed, tools: offered };
       flags.push(...allow.flatMap(({ text }) => ["--allow", text]), ...(ask ? ["--ask"] : []));
     }
   }
   const { mode, window } = last.request.replay ?? { mode: settings.replay, window: null };
   if (given.replay === undefined && (mode !== settings.replay || window !== settings.window)) {
-    kept = { ...kept, replay: mode, window };
+    completed = { ...completed, replay: mode, window };
     flags.push("--replay", replayText({ mode, window }));
   }
   const schema = given.outputSchema === undefined ? schemaIn(last.request.fields) : null;
   if (schema !== null) {
-    kept = { ...kept, outputSchema: schema };
+    completed = { ...completed, outputSchema: schema };
     flags.push("--output-schema", "FILE");
   }
-  return flags.length === 0 ? null : { settings: kept, flags };
+  return flags.length === 0 ? null : { settings: completed, flags };
 }
 
 /** The output schema in the fields of a request, under any API's name; `null` without a schema. */
@@ -210,8 +210,8 @@ function schemaIn(value: JsonValue | undefined): JsonObject | null {
   const { type, ...schema } = value;
   if (type === "json_schema") return schema;
   for (const member of Object.values(value)) {
-    const found = schemaIn(member);
-    if (found !== null) return found;
+    const inner = schemaIn(member);
+    if (inner !== null) return inner;
   }
   return null;
 }

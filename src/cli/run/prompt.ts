@@ -74,21 +74,21 @@ async function resolvePrompt(
 ): Promise<string | null> {
   const { ports, flags, config, selector, context: { output } } = call;
   const unread = unreadSetting(ports, flags, config);
-  const given = argument === "-" ? undefined : argument?.toWellFormed();
-  if (given?.trim() === "") throw noPrompt("the argument is empty");
+  const argumentText = argument === "-" ? undefined : argument?.toWellFormed();
+  if (argumentText?.trim() === "") throw noPrompt("the argument is empty");
   const isRequired = argument === "-" || (argument === undefined && selector === null);
   // A prompt of "-" asks for stdin, whatever the settings for all runs are.
   const isUnread = unread === "--no-stdin" || (unread !== null && argument !== "-");
   if (isUnread || ports.stdin.isTerminal()) {
     if (isRequired) throw unreadStdin(argument, isUnread ? unread : null);
-    return given ?? null;
+    return argumentText ?? null;
   }
   const bytes = await readStdin(call, isRequired);
-  if (bytes.length === 0 && !isRequired) return given ?? null;
+  if (bytes.length === 0 && !isRequired) return argumentText ?? null;
   const text = decoded(bytes);
-  if (given !== undefined) {
+  if (argumentText !== undefined) {
     output.note(`stdin: ${counted(bytes.length, "byte")} added to the prompt`);
-    return `${given}\n\n${text}`;
+    return `${argumentText}\n\n${text}`;
   }
   if (text.trim() === "") throw noPrompt("stdin is empty");
   if (!isRequired) output.note(`stdin: ${counted(bytes.length, "byte")} used as the prompt`);
@@ -204,10 +204,10 @@ const KINDS = "Attach PNG, JPEG, GIF, WebP, PDF or UTF-8 text";
  * @throws {RepriseError} `usage` for a file that is missing, special, empty, of another type, or too large.
  */
 function readAttachments(ports: Ports, paths: readonly string[]): AttachedFile[] {
-  let left = MAX_ATTACHED_BYTES;
+  let room = MAX_ATTACHED_BYTES;
   return paths.map((path) => {
-    const bytes = readFile(ports, path, left);
-    left -= bytes.length;
+    const bytes = readFile(ports, path, room);
+    room -= bytes.length;
     const mediaType = mediaTypeOf(bytes);
     if (mediaType === null) throw unusable(path, "it is neither an image, a PDF nor UTF-8 text", KINDS);
     if (mediaType === "text/plain" && decodeUtf8Leniently(bytes).trim() === "") {
@@ -220,8 +220,8 @@ function readAttachments(ports: Ports, paths: readonly string[]): AttachedFile[]
 
 function readFile(ports: Ports, path: string, limit: number): Uint8Array {
   const full = absolute(ports, path);
-  const other = path === "" ? "a directory" : otherKind(full);
-  if (other !== null) throw unusable(path, `it is ${other}, not a regular file`, "Give a file");
+  const kind = path === "" ? "a directory" : otherKind(full);
+  if (kind !== null) throw unusable(path, `it is ${kind}, not a regular file`, "Give a file");
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

@@ -251,7 +251,7 @@ interface RecordedCall {
  */
 function replayCall(setup: RunSetup, { flags, isNew, start }: RecordedCall) {
   const files = new Map<string, string | Uint8Array>();
-  const kept = (name: string, content: string | Uint8Array) => {
+  const keep = (name: string, content: string | Uint8Array) => {
     files.set(name, content);
     return name;
   };
@@ -270,11 +270,11 @@ function replayCall(setup: RunSetup, { flags, isNew, start }: RecordedCall) {
     ...recordedFlags(flags),
     // A session keeps its instructions; the default for a new session may change with the version.
     instructions: isNew || flags.instructions !== undefined
-      ? isText ? instructions : `@${kept("instructions.txt", instructions)}`
+      ? isText ? instructions : `@${keep("instructions.txt", instructions)}`
       : undefined,
-    outputSchema: outputSchema === undefined ? undefined : kept("output_schema.json", readable(outputSchema)),
+    outputSchema: outputSchema === undefined ? undefined : keep("output_schema.json", readable(outputSchema)),
     attach: start.attached.map(({ name, bytes }, index) =>
-      kept(`${ATTACHMENTS}/${index + 1}/${name}`, bytes)
+      keep(`${ATTACHMENTS}/${index + 1}/${name}`, bytes)
     ),
   } as const;
   return {

@@ -34,12 +34,12 @@ export function modelSetting(from: SettingSources): Setting<string> {
   }
   // The model of a played fixture must not depend on the machine.
   const { env, config: usual } = declaredSources(REQUEST_FLAGS.model, config);
-  const found: Setting<string> | null = fixture === null
+  const setting: Setting<string> | null = fixture === null
     ? firstSetting(ports, { env, config: ofProvider ?? usual })
     : fixture.model === null
     ? null
     : { value: fixture.model, source: "fixture" };
-  if (found !== null) return found;
+  if (setting !== null) return setting;
   throw new RepriseError("no_model", "Cannot send a request: no model is named", {
     hint: "Name it with -m MODEL, REPRISE_MODEL, or model in config.json",
   });
@@ -54,8 +54,8 @@ export function reasoningSettings(
 ): { effort?: string; summary?: string } {
   const pick = (name: "effort" | "summary") => {
     if (flags[name] !== undefined) return flags[name] === "" ? undefined : flags[name];
-    const kept = manifest?.pins[name];
-    if (kept !== undefined) return kept;
+    const pinned = manifest?.pins[name];
+    if (pinned !== undefined) return pinned;
     if (fixture === null) return firstSetting(ports, declaredSources(REQUEST_FLAGS[name], config))?.value;
     const first = fixture.exchanges[0]?.request.json;
     return isJsonObject(first) ? apiOf(fixture.provider).reasoningOf(first)[name] : undefined;
@@ -104,15 +104,15 @@ export function transportSetting(
   { provider }: Pick<Endpoint, "provider">,
 ): Setting<Transport> {
   if (fixture !== null) return { value: "sse", source: "fixture" };
-  const found = firstSetting(ports, { flag: flags.transport, ...declaredSources(TRANSPORT, config) });
-  if (found === null) return { value: "sse", source: "default" };
-  const value = TRANSPORTS.find((known) => known === found.value);
+  const setting = firstSetting(ports, { flag: flags.transport, ...declaredSources(TRANSPORT, config) });
+  if (setting === null) return { value: "sse", source: "default" };
+  const value = TRANSPORTS.find((known) => known === setting.value);
   if (value === undefined) {
-    const message = `Cannot use the transport ${JSON.stringify(found.value)} (${found.source})`;
+    const message = `Cannot use the transport ${JSON.stringify(setting.value)} (${setting.source})`;
     throw new RepriseError("usage", message, { hint: `Use one of ${TRANSPORTS.join(", ")}` });
   }
-  if (value === "sse" || apiOf(provider).socket !== null) return { value, source: found.source };
-  if (found.source !== "flag") return { value: "sse", source: "default" };
+  if (value === "sse" || apiOf(provider).socket !== null) return { value, source: setting.source };
+  if (setting.source !== "flag") return { value: "sse", source: "default" };
   const message = `Cannot use --transport ws with the provider ${provider}: its API has no WebSocket`;
   throw new RepriseError("usage", message, { hint: "Leave it out; only the Responses API has one" });
 }
@@ -151,12 +151,12 @@ function seconds(ports: Ports, variable: string, otherwise: number): number {
  * @throws {RepriseError} `usage` for an invalid pattern; `bad_configuration` if the configuration has it.
  */
 export function policySetting({ allow = [], deny = [], ask }: PermissionFlags, config: Config): Policy {
-  const given = parsePolicy({ allow, deny, ask: ask === true });
+  const fromFlags = parsePolicy({ allow, deny, ask: ask === true });
   const configured = configuredPolicy(config);
   return {
-    ...given,
-    allow: [...configured.allow, ...given.allow],
-    deny: [...configured.deny, ...given.deny],
+    ...fromFlags,
+    allow: [...configured.allow, ...fromFlags.allow],
+    deny: [...configured.deny, ...fromFlags.deny],
   };
 }
 
@@ -188,8 +188,8 @@ export interface Permissions {
  * must not extend permissions.
  */
 export function permissionsOf(given: Policy, manifest: Manifest | null): Permissions {
-  const kept = manifest === null ? [] : policyFromText(manifest.pins.permissions).deny;
-  const policy: Policy = { ...given, deny: [...given.deny, ...kept] };
+  const denials = manifest === null ? [] : policyFromText(manifest.pins.permissions).deny;
+  const policy: Policy = { ...given, deny: [...given.deny, ...denials] };
   const offered = ALL_TOOLS.filter((tool) => mayRun(policy, tool));
   return { policy, text: policyText(policy), offered };
 }

@@ -227,8 +227,8 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
  */
 export function requireAnswerFile(path: string): void {
   if (path === "") throw unusableFile(path, "the name is empty");
-  const other = otherKind(path);
-  if (other !== null) throw unusableFile(path, `it is ${other}, not a regular file`);
+  const kind = otherKind(path);
+  if (kind !== null) throw unusableFile(path, `it is ${kind}, not a regular file`);
   if (otherKind(path.replace(/[^/]*$/, "") || ".") !== "a directory") {
     throw unusableFile(path, "its directory is not there");
   }
@@ -243,8 +243,8 @@ function unusableFile(path: string, why: string): RepriseError {
 /** Writes the exact answer; returns an error instead of throwing it, because the run itself has completed. */
 export function writeAnswer(path: string, text: string): RepriseError | null {
   // Opening a FIFO that was created during the run would wait for a reader.
-  const other = otherKind(path);
-  if (other !== null) return unusableFile(path, `it is ${other}, not a regular file`);
+  const kind = otherKind(path);
+  if (kind !== null) return unusableFile(path, `it is ${kind}, not a regular file`);
   try {
     Deno.writeTextFileSync(path, text);
     return null;

@@ -263,7 +263,7 @@ export function allowingValue(policy: Policy, subject: CallSubject): string | nu
     : target.kind === "command" && target.argv !== null
     ? [`${group}:${commandLine(target.argv)}`]
     : [];
-  const found = [...narrow, group].find((text) => {
+  const value = [...narrow, group].find((text) => {
     try {
       const { allow } = parsePolicy({ allow: [text], deny: [], ask: false });
       return judgePermission({ ...policy, allow, ask: false }, subject, false).decision === "allow";
@@ -272,5 +272,5 @@ export function allowingValue(policy: Policy, subject: CallSubject): string | nu
       return false;
     }
   });
-  return found ?? null;
+  return value ?? null;
 }

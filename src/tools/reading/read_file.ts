@@ -117,7 +117,7 @@ interface Window {
  */
 async function readWindow(file: SandboxFile, { first, count, signal }: WindowOptions): Promise<Window> {
   const end = first + count;
-  const kept: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let start = new Uint8Array(0);
   let keptBytes = 0;
   let line = 1;
@@ -131,7 +131,7 @@ async function readWindow(file: SandboxFile, { first, count, signal }: WindowOpt
     if (start.length < BINARY_PROBE_BYTES) start = concatBytes([start, chunk]).slice(0, BINARY_PROBE_BYTES);
     if (start.includes(0)) break;
     if (line >= end && file.size > MAX_COUNTED_BYTES) {
-      return { start, bytes: concatBytes(kept), lines: count, total: null };
+      return { start, bytes: concatBytes(pieces), lines: count, total: null };
     }
     let from = line >= first && line < end ? 0 : -1;
     let to = length;
@@ -149,9 +149,9 @@ async function readWindow(file: SandboxFile, { first, count, signal }: WindowOpt
           "(ask for fewer lines, or search with search_text)",
       );
     }
-    kept.push(chunk.subarray(from, to));
+    pieces.push(chunk.subarray(from, to));
   }
   const total = lineHasBytes ? line : line - 1;
   const lines = Math.max(0, Math.min(end - 1, total) - first + 1);
-  return { start, bytes: concatBytes(kept), lines, total };
+  return { start, bytes: concatBytes(pieces), lines, total };
 }

@@ -77,12 +77,12 @@ async function search(start: Located, options: Search): Promise<ToolText> {
     if (!options.matcher.mayMatch(content)) continue;
     const { text, lossy } = decodeContent(content);
     const room = MAX_MATCHES - rows.length;
-    const found = lineMatches(text, options.matcher, room + 1);
-    if (lossy && found.length > 0) count.lossy++;
-    for (const { line, excerpt } of found.slice(0, room)) {
+    const matches = lineMatches(text, options.matcher, room + 1);
+    if (lossy && matches.length > 0) count.lossy++;
+    for (const { line, excerpt } of matches.slice(0, room)) {
       rows.push(`${shownPath(step.shown)}:${line}:${excerpt}`);
     }
-    if (found.length > room) {
+    if (matches.length > room) {
       stopped = `[Stopped after ${MAX_MATCHES} lines: narrow the text, the path or the glob]`;
       break;
     }

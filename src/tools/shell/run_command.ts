@@ -194,9 +194,9 @@ class OutputCollector {
     const missing = this.#total - head.length - tail.length;
     if (missing === 0) return { bytes: concatBytes([head, tail]), total: this.#total, missing };
     const [start, end] = [withoutCutEnd(head), withoutCutStart(tail)];
-    const left = missing + (head.length - start.length) + (tail.length - end.length);
-    const note = encodeUtf8(`\n[… ${left} bytes left out here; they are kept nowhere …]\n`);
-    return { bytes: concatBytes([start, note, end]), total: this.#total, missing: left };
+    const dropped = missing + (head.length - start.length) + (tail.length - end.length);
+    const note = encodeUtf8(`\n[… ${dropped} bytes left out here; they are kept nowhere …]\n`);
+    return { bytes: concatBytes([start, note, end]), total: this.#total, missing: dropped };
   }
 
   #keep(bytes: Uint8Array): void {
@@ -222,11 +222,11 @@ class OutputCollector {
     const tail = this.#tail;
     // Only the end of a chunk longer than the whole ring survives in it.
     const skipped = Math.max(0, bytes.length - tail.length);
-    const kept = bytes.subarray(skipped);
+    const rest = bytes.subarray(skipped);
     const at = (this.#tailTotal + skipped) % tail.length;
-    const first = kept.subarray(0, tail.length - at);
+    const first = rest.subarray(0, tail.length - at);
     tail.set(first, at);
-    tail.set(kept.subarray(first.length), 0);
+    tail.set(rest.subarray(first.length), 0);
     this.#tailTotal += bytes.length;
   }
 

@@ -131,8 +131,8 @@ function shownText(bytes: Uint8Array, maxChars: number): { readonly text: string
   const headBytes = Math.floor(room * HEAD_SHARE);
   const head = withoutCutEnd(bytes.subarray(0, headBytes));
   const tail = withoutCutStart(bytes.subarray(bytes.length - (room - headBytes)));
-  const left = bytes.length - head.length - tail.length;
-  const note = `\n[… ${left} bytes left out here; the session keeps them …]\n`;
+  const missing = bytes.length - head.length - tail.length;
+  const note = `\n[… ${missing} bytes left out here; the session keeps them …]\n`;
   return { text: decodeUtf8WithMark(head) + note + decodeUtf8WithMark(tail), isCut: true };
 }
 

@@ -43,14 +43,14 @@ export const editFile: Tool = defineTool({
     let line = 0;
     replaceFile(context.root, target, (current) => {
       const text = textOf(current, refuse);
-      const found = occurrencesOf(text, old_text, MAX_NAMED_PLACES);
-      const [place] = found.places;
+      const occurrences = occurrencesOf(text, old_text, MAX_NAMED_PLACES);
+      const [place] = occurrences.places;
       if (place === undefined) throw refuse(whyAbsent(text, old_text));
-      if (found.count > 1) {
-        const lines = found.places.map((each) => each.line).join(", ");
-        const more = found.count > found.places.length ? " and more" : "";
+      if (occurrences.count > 1) {
+        const lines = occurrences.places.map((each) => each.line).join(", ");
+        const more = occurrences.count > occurrences.places.length ? " and more" : "";
         throw refuse(
-          `old_text occurs ${found.count} times, at lines ${lines}${more}: take in more of the lines around it`,
+          `old_text occurs ${occurrences.count} times, at lines ${lines}${more}: take in more of the lines around it`,
         );
       }
       line = place.line;

@@ -134,8 +134,8 @@ function createTemporary(mode: number): { readonly name: string; readonly fd: nu
     try {
       return { name, fd: openSync(name, flags, mode) };
     } catch (error) {
-      const taken = error instanceof Error && "code" in error && error.code === "EEXIST";
-      if (!taken || attempt === MAX_TEMPORARY_NAMES) throw error;
+      const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
+      if (!exists || attempt === MAX_TEMPORARY_NAMES) throw error;
     }
   }
 }

@@ -177,8 +177,8 @@ function protectedName(path: string): string | null {
     const name = names[start] as string;
     if (PROTECTED_PREFIXES.some((prefix) => name.startsWith(prefix))) return name;
     if (name.endsWith(PROTECTED_SUFFIX)) return name;
-    const found = PROTECTED.find((way) => way.every((step, index) => names[start + index] === step));
-    if (found !== undefined) return found.join("/");
+    const entry = PROTECTED.find((way) => way.every((step, index) => names[start + index] === step));
+    if (entry !== undefined) return entry.join("/");
     const short = shortNameOf(name);
     if (short !== null) return short;
   }
