@@ -142,7 +142,6 @@ export function outcomeAfterCalls({ failOnDenied }: RunLimits, { denials }: RunP
   return { state: "failed", error };
 }
 
-/** The facts of a response that decide the outcome. */
 export interface JudgedResponse {
   /** `null` if no terminal event came: `error` has the reason. */
   readonly response: FinishedResponse | null;
@@ -197,7 +196,6 @@ export function isAnswer(items: readonly Item[]): boolean {
   return VISIBLE.test(answerText(items));
 }
 
-/** Parts of the command that continues a session. */
 export interface ContinuedSession {
   readonly writer: { readonly id: string };
   /** The given flags that the next run needs too. */
@@ -301,7 +299,6 @@ function isMessage(item: Item): boolean {
   return itemKind(item) === "assistant_message";
 }
 
-/** Cause of a stop from outside. */
 export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "timeout" | "broken_pipe" | "quit";
 
 const STOPS: Readonly<

@@ -18,7 +18,6 @@ import { errorOfResponse } from "./outcome.ts";
 import { failureOfError } from "./refusals.ts";
 import type { RunSetup, ServerAccess } from "./setup.ts";
 
-/** Options for sending a request of a step. */
 export interface RepeatOptions {
   /** True if the step repeats a refused request. */
   readonly again: boolean;
@@ -40,7 +39,6 @@ export interface OpenRun {
   keep(outcome: RequestOutcome, step: number): Promise<readonly ToolCallEvent[]>;
 }
 
-/** State that a run carries from request to request. */
 export interface RequestContext extends RepeatOptions, SendFacts {
   readonly setup: RunSetup;
   readonly run: number;

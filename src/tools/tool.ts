@@ -35,7 +35,6 @@ export interface OutputCleaner {
   text(text: string): string;
 }
 
-/** The surroundings of a call. */
 export interface ToolContext {
   /** The workspace: absolute and canonical, from `canonicalRoot`, fixed when the run starts. */
   readonly root: string;
@@ -56,7 +55,6 @@ export interface ToolContext {
   readonly onOutput?: (text: string) => void;
 }
 
-/** The text of a file before and after a call. */
 export interface FileChange {
   /** `null` for a new file. */
   readonly before: string | null;
@@ -80,7 +78,6 @@ const CHECKS: { readonly [Type in keyof ArgumentTypes]: () => z.ZodType<Argument
   array: () => z.array(z.string()),
 };
 
-/** One argument of a tool. */
 export interface Argument<Value = unknown> {
   /** JSON Schema for the model. */
   readonly schema: JsonObject;
@@ -106,7 +103,6 @@ export function nullableArgument<Type extends keyof ArgumentTypes>(
   return { schema: { ...schema, type: [type, "null"] }, isNullable: true, check: () => check().nullable() };
 }
 
-/** Something the model may call. */
 export interface Tool {
   readonly name: string;
   readonly description: string;

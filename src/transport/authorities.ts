@@ -7,10 +7,8 @@ import { counted } from "../domain/text.ts";
 
 type Env = (name: string) => string | undefined;
 
-/** Certificates of one variable. */
 interface Authorities {
   readonly variable: string;
-  /** Source that they were read from. */
   readonly path: string;
   /** In PEM. */
   readonly certificates: readonly string[];

@@ -173,7 +173,6 @@ export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env
   return connectionError("network_failed", `Cannot reach ${url.host}${through}: ${why}`, error);
 }
 
-/** Error for an answer that the other side broke off. */
 export function cutAnswerError(url: URL, cause?: unknown): RepriseError {
   return connectionError(
     "stream_cut",
@@ -202,7 +201,6 @@ function shortened(text: string): string {
   return JSON.stringify(cutText(line, 200));
 }
 
-/** Error for a server that ended the connection before its answer. */
 export function noAnswerError(url: URL): RepriseError {
   return connectionError(
     "network_failed",
@@ -210,7 +208,6 @@ export function noAnswerError(url: URL): RepriseError {
   );
 }
 
-/** Error for a server that never answered. */
 export function answerTimeoutError(url: URL, milliseconds: number): RepriseError {
   return connectionError(
     "network_failed",
@@ -218,7 +215,6 @@ export function answerTimeoutError(url: URL, milliseconds: number): RepriseError
   );
 }
 
-/** Error for an answer that stopped in the middle. */
 export function stalledError(url: URL, milliseconds: number): RepriseError {
   return connectionError(
     "stream_cut",

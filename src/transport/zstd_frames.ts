@@ -19,7 +19,6 @@ const MAX_BLOCK_BYTES = 128 * 1024;
 /** Header, block or checksum of a frame. */
 export interface ZstdPiece {
   readonly bytes: Uint8Array;
-  /** True if the frame ends here. */
   readonly isLast: boolean;
 }
 
@@ -41,7 +40,6 @@ export class ZstdFrames {
   #length = 0;
   #needed = 0;
 
-  /** True if the stream may end here. */
   get isWhole(): boolean {
     return this.#next === "frame" && this.#length === 0 && this.#skipped === 0;
   }

@@ -85,7 +85,6 @@ async function costText(ports: ProgramPorts, { first, exact, none }: LiveCheck):
   return spendingText(sumOf(await spentRequests(ports, accepted.flatMap(({ draft }) => requestsIn(draft)))));
 }
 
-/** Makes the check that failed with an error. */
 export function failed(name: string, error: unknown): Check {
   const { message, hint, code, exitCode } = asRepriseError(error);
   const detail = hint === undefined ? message : `${message} (${hint})`;

@@ -51,7 +51,6 @@ interface RecordingPlace {
   /** The folder: absolute, new or empty. */
   readonly directory: string;
   readonly writer: SessionWriter;
-  /** Variables with values that are no secrets. */
   readonly notSecret: readonly string[] | undefined;
 }
 
@@ -99,7 +98,6 @@ export class RunRecording {
     this.#began = ports.clock.monotonic();
   }
 
-  /** `send`, recorded. */
   over(send: Send): Send {
     return createRecordingSend(send, this.#fixture, this.#place.ports.clock);
   }
@@ -237,7 +235,6 @@ export function recordingScrubber(key: ApiKey | null, notSecret: readonly string
   return scrubber;
 }
 
-/** Arguments of a run in addition to its setup. */
 interface RecordedCall {
   readonly flags: RunFlags;
   readonly isNew: boolean;

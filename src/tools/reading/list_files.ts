@@ -81,7 +81,6 @@ const MAX_VISITED = 100_000;
 /** Number of entries after which a walk lets other work run, so that an abort is seen. */
 const VISITED_PER_SLICE = 256;
 
-/** One thing that a walk met. */
 type Step =
   | { readonly kind: "file" | "directory"; readonly shown: string; readonly located: Located }
   /** A directory that was not entered. */

@@ -6,7 +6,6 @@ import { withoutCutStart } from "../output.ts";
 
 /** Output beyond this ends the command, in bytes. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
-/** Size of one read, in bytes. */
 const CHUNK_BYTES = 64 * 1024;
 /** From SIGTERM to SIGKILL for a command that is stopped, in milliseconds. */
 const STOP_GRACE_MS = 2000;
@@ -37,7 +36,6 @@ type CommandEnd =
   /** It did not go away even when it was killed. */
   | { readonly kind: "stuck" };
 
-/** A command that has ended. */
 export interface CommandResult {
   readonly end: CommandEnd;
   /** True when processes of its group outlived it and were ended. */

@@ -173,7 +173,6 @@ const GIT_SETTINGS = {
 };
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** The whole environment of a command. */
 function commandEnvironment(env: (name: string) => string | undefined): Record<string, string> {
   const result: Record<string, string> = { PATH: searchPath(env("PATH")), TERM: "dumb", ...GIT_SETTINGS };
   for (const name of INHERITED) {

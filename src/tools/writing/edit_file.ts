@@ -7,7 +7,6 @@ import { confirmJudged, defineTool, requiredArgument, type Tool, ToolFailure } f
 import { quotedPath } from "../sandbox_path.ts";
 import { writeTarget } from "./write_target.ts";
 
-/** The largest file that is edited. */
 const MAX_EDITED_BYTES = 16 * 1024 * 1024;
 const MAX_NAMED_PLACES = 10;
 
