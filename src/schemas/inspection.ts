@@ -47,6 +47,17 @@ export type ListedSession = Printed<typeof listedSession> & { readonly forks?: r
 
 export const ls = z.object({ sessions: z.array(listedSession) });
 
+export const lsRemote = z.object({
+  remote: textType,
+  sessions: z.array(z.object({
+    id: textType,
+    turns: ordinalType.describe("the last turn on the remote"),
+    here: countType.describe("the last turn in this home; 0 if it has none"),
+    bytes: countType.describe("length of its turns and blobs"),
+    updated_at: time.nullable().describe("time at which the last turn was put, by the store's clock"),
+  })),
+});
+
 const hit = z.object({
   turn: ordinalType,
   seq: ordinalType,

@@ -321,6 +321,20 @@ export const rmUnused = doneOrDry({
   skipped: z.array(skippedDirectory),
 });
 
+export const sync = doneOrDry({
+  remote: textType,
+  sessions: z.array(z.object({
+    session: textType,
+    put: countType.describe("turns that the remote lacked"),
+    fetched: countType.describe("turns that this home lacked"),
+    blobs: countType.describe("fetched blobs; 0 in a dry run"),
+    omitted: countType.describe("omitted items, which the remote has too; 0 if nothing was put"),
+    mine: textType.nullable().describe("with --keep-mine-as: the fork with the turns of this home"),
+  })),
+  skipped: z.array(z.object({ code: textType, message: textType, details: objectType }))
+    .describe("without an id: sessions that were left unchanged"),
+});
+
 const SET = {
   path: textType,
   name: textType,

@@ -8,7 +8,6 @@ import * as fixtures from "./fixtures.ts";
 import * as inspection from "./inspection.ts";
 import * as maintenance from "./maintenance.ts";
 import { anyDryRun, anyJson, error, objectType, type Printed, textType } from "./parts.ts";
-import * as remote from "./remote.ts";
 import { runEvent } from "./run_events.ts";
 import * as server from "./server_events.ts";
 
@@ -44,7 +43,7 @@ export const SCHEMAS = {
   "omit": documented(maintenance.omit, "the document of omit", "omit"),
   "fork": documented(maintenance.fork, "the document of fork", "fork"),
   "ls": documented(inspection.ls, "the document of ls", "ls"),
-  "ls-remote": documented(remote.lsRemote, "the document of ls --remote", "ls"),
+  "ls-remote": documented(inspection.lsRemote, "the document of ls --remote", "ls"),
   "search": documented(inspection.search, "the document of search", "search"),
   "show": documented(inspection.show, "the document of show", "show"),
   "show-turns": documented(inspection.showTurns, "the document of show --turns", "show"),
@@ -64,7 +63,7 @@ export const SCHEMAS = {
   "import": documented(maintenance.imported, "the document of import", "import"),
   "rm": documented(maintenance.rm, "the document of rm", "rm"),
   "rm-unused": documented(maintenance.rmUnused, "the document of rm --unused", "rm"),
-  "sync": documented(remote.sync, "the document of sync", "sync"),
+  "sync": documented(maintenance.sync, "the document of sync", "sync"),
   "config-get": documented(anyJson, "config.json, or the value of a member", "config"),
   "config-set": documented(maintenance.configSet, "the document of config set", "config"),
   "config-path": documented(maintenance.configPathDocument, "the document of config path", "config"),

@@ -2,8 +2,15 @@
 import { isJsonObject, type JsonObject } from "../../../domain/json.ts";
 import { BODY_VIOLATIONS } from "../../openai.ts";
 import { type ApiRules, type RuleSet, validate } from "../../rule.ts";
-import { calls, missingFields, nullContent, unknownFields, unknownRoles, wrongTypes } from "./fields.ts";
-import { modelRules } from "./models.ts";
+import {
+  calls,
+  missingFields,
+  modelRules,
+  nullContent,
+  unknownFields,
+  unknownRoles,
+  wrongTypes,
+} from "./fields.ts";
 import { toolMessages } from "./pairing.ts";
 import { CHAT_RULES, type ChatRequest } from "./rule.ts";
 
