@@ -28,6 +28,9 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
       find: /^[ \t]*(?:import|export)\s(?:[^"';]*?\sfrom\s+)?"([^"\n]+)"|\bimport\(\s*(?:"([^"\n]+)")?/gm,
       check: ({ 1: fixed, 2: specifier = fixed }, path) => {
         if (specifier === undefined) return "Imports a computed name: the binary would lack the module";
+        if (fixed === undefined && specifier.startsWith("node:")) {
+          return `Imports "${specifier}" when it is needed: scripts in the executable cannot`;
+        }
         const folder = path === "main.ts" ? path : path.split("/")[1] ?? "";
         if (!specifier.startsWith(".")) {
           const library = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0];

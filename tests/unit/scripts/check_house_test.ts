@@ -17,9 +17,10 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
       "src/fold/a.ts":
         'import "./b.ts";\nimport "../domain/a.ts";\nimport "../../tests/a.ts";\nimport "yaml/x";\n',
       "src/no/a.ts": 'import "../domain/a.ts";\n',
-      "src/run/a.ts": 'const cli = await import("../cli/a.ts");\n',
+      "src/run/a.ts":
+        'const cli = await import("../cli/a.ts");\nawait import("node:fs");\nawait import("re2js");\n',
     },
-    "main.ts:2 src/cli/a.ts:3 src/domain/a.ts:2 src/fold/a.ts:3 src/fold/a.ts:4 src/no/a.ts:1 src/run/a.ts:1",
+    "main.ts:2 src/cli/a.ts:3 src/domain/a.ts:2 src/fold/a.ts:3 src/fold/a.ts:4 src/no/a.ts:1 src/run/a.ts:1 src/run/a.ts:2",
   ],
   printing: [{
     "src/cli/a.ts": "// console.log(1)\nDeno.stderr.writeSync(bytes);\nconsole.log(1);\n",
