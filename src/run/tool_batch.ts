@@ -1,8 +1,8 @@
 /**
- * Runs the calls of one response. Calls are checked and decided in call order. They run in parallel if all of them only
+ * Runs the calls of one response, or plays their recorded results. Calls are checked and decided in call order. They run in parallel if all of them only
  * read, otherwise one after the other, each result durable before the next call starts. Results are kept in call order.
  */
-import type { ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
+import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { fitBytes, type ToolOutput } from "../tools/output.ts";
@@ -12,9 +12,7 @@ import { type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
 import type { Decision, GatedCall, Question } from "./permission_gate.ts";
 import type { DeniedCall } from "../schemas/run_events.ts";
 import { fallbackResult, type ToolResultDraft } from "./recover.ts";
-import { callFacts, decisionEvent, type Job, keepBatch, type SaveEvents } from "./batch_log.ts";
-import { playedJobs } from "./played_batch.ts";
-import type { Emit, RunSetup } from "./setup.ts";
+import type { Emit, RunSetup, ToolPlayback } from "./setup.ts";
 import { CallKeys } from "./tool_keys.ts";
 import { headOf } from "../domain/text.ts";
 
@@ -251,5 +249,121 @@ function liveOutput(emit: Emit, call: ReturnType<typeof callFacts>): LiveOutput 
     end: (result) => {
       if (room === MAX_LIVE_CHARS) onOutput(result);
     },
+  };
+}
+
+/** Statuses of calls that were started. */
+const STARTED: ReadonlySet<ToolResultStatus> = new Set(["ok", "error", "interrupted"]);
+
+/**
+ * Answers calls with recorded results. Executes nothing and asks no person.
+ *
+ * @throws {RepriseError} `fixture_miss` for a call without a record.
+ */
+function playedJobs(
+  { emit, writer, gate }: Pick<RunSetup, "emit" | "writer" | "gate">,
+  playback: ToolPlayback,
+  calls: readonly ToolCallEvent[],
+): Job[] {
+  return calls.map((call) => {
+    const facts = callFacts(call);
+    const { call_id, name } = facts;
+    const { decision: recorded, status, output, full } = playback.take({ callId: call_id, name });
+    const decision = recorded === null ? null : {
+      allowed: recorded.decision === "allowed",
+      reason: recorded.reason,
+      rule: recorded.rule ?? null,
+    };
+    return {
+      decision: decision === null ? null : decisionEvent(call, decision),
+      denied: decision === null || decision.allowed
+        ? null
+        : gate.denied({ tool: name, call_id, subject: null }, decision),
+      // An allowed call that only reads is in no decision.
+      changes: decision?.allowed === true,
+      starts: () => STARTED.has(status),
+      result: () => {
+        if (STARTED.has(status)) {
+          emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
+        }
+        const result = fallbackResult(call, status, output);
+        const blob = full === null ? {} : { blob: writer.putBlob(full.bytes, { lossy: full.lossy }) };
+        emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
+        return { ...result, ...blob };
+      },
+    };
+  });
+}
+
+/** Number of reading tools that run at the same time. */
+const PARALLEL_TOOLS = 8;
+
+/** Makes events of a batch durable: decisions in a turn of the harness, results in turns of tools. */
+export type SaveEvents = (kind: "harness" | "tools", events: readonly EventDraft[]) => Promise<void>;
+
+/** A call whose result may be known before it. */
+interface Job {
+  /** `null` for a call that needs no decision on disk. */
+  readonly decision: EventDraft | null;
+  readonly denied: DeniedCall | null;
+  /** True if the call is allowed and may change something. */
+  readonly changes: boolean;
+  /** True if a tool starts for {@linkcode Job.result}. */
+  starts(): boolean;
+  result(): ToolResultDraft | Promise<ToolResultDraft>;
+}
+
+/**
+ * Makes all decisions durable before any tool starts, then the results in call order; returns the denied calls. In a
+ * batch that makes changes, the results so far are durable before each start of a call.
+ */
+async function keepBatch(jobs: readonly Job[], save: SaveEvents): Promise<readonly DeniedCall[]> {
+  const decisions = jobs.flatMap(({ decision }) => decision ?? []);
+  if (decisions.length > 0) await save("harness", decisions);
+  if (jobs.some(({ changes }) => changes)) await keepEach(jobs, save);
+  else await keepTogether(jobs, save);
+  return jobs.flatMap(({ denied }) => denied ?? []);
+}
+
+async function keepEach(jobs: readonly Job[], save: SaveEvents): Promise<void> {
+  const waiting: EventDraft[] = [];
+  for (const job of jobs) {
+    if (job.starts() && waiting.length > 0) await save("tools", waiting.splice(0));
+    waiting.push(await job.result());
+  }
+  await save("tools", waiting);
+}
+
+async function keepTogether(jobs: readonly Job[], save: SaveEvents): Promise<void> {
+  const results = new Array<EventDraft>(jobs.length);
+  const rest = jobs.entries();
+  const worker = async () => {
+    for (const [index, job] of rest) results[index] = await job.result();
+  };
+  await Promise.all(Array.from({ length: PARALLEL_TOOLS }, worker));
+  await save("tools", results);
+}
+
+/** The call as run events name it. */
+function callFacts({ seq, item }: ToolCallEvent) {
+  return { seq, call_id: callIdOf(item), name: callNameOf(item) };
+}
+
+function decisionEvent(
+  { seq, item }: ToolCallEvent,
+  { allowed, reason, rule }: {
+    readonly allowed: boolean;
+    readonly reason: string;
+    readonly rule: string | null;
+  },
+): EventDraft {
+  return {
+    type: "permission_decision",
+    call_id: callIdOf(item),
+    call_seq: seq,
+    tool: callNameOf(item),
+    decision: allowed ? "allowed" : "denied",
+    reason,
+    ...(rule === null ? {} : { rule }),
   };
 }

@@ -286,7 +286,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/suite_test.ts"],
   },
   {
-    file: "src/run/batch_log.ts",
+    file: "src/run/tool_batch.ts",
     text: "if (job.starts() && waiting.length > 0)",
     replacement: "if (job.starts() && waiting.length > 9)",
     promise:
