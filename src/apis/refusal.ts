@@ -1,4 +1,4 @@
-/** Refusals in words that every API may use: of pairs, and those with unknown text that a request without reasoning may avoid. */
+/** Refusals in the words of any API: of pairs, and of unknown causes that a request without reasoning may avoid. */
 import { words } from "../domain/text.ts";
 import type { ApiFailure } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";

@@ -174,7 +174,7 @@ export function invalidRequest(code: string, message: string, param: string): Ht
   return { status: 400, body: JSON.stringify({ error }) };
 }
 
-/** Writes the messages of a response without output, such as the answer to a warm-up, which later messages may continue. */
+/** Writes the messages of a response without output, such as a warm-up, which later messages may continue. */
 export function emptyResponse({ body, lane, previous }: CreateMessage, id: string): readonly string[] {
   const response = {
     id,
