@@ -8,7 +8,7 @@
 import { tmpdir } from "node:os";
 import { posix, resolve } from "node:path";
 import { withoutComments } from "./house/source_text.ts";
-import { circles, homes, rooms, type Rule } from "./house/structure.ts";
+import { circles, exports, homes, rooms, type Rule } from "./house/structure.ts";
 import { readTree, type SourceFile } from "./house/tree.ts";
 import { say } from "./terminal.ts";
 
@@ -126,6 +126,7 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
     ...links(texts),
     "tests run": testsRun(textOf),
     homes: homes(files),
+    exports: exports(files),
     circles: circles(files),
     rooms: rooms(files),
   };

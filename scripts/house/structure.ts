@@ -40,6 +40,23 @@ export function homes(files: readonly SourceFile[]): Rule {
   };
 }
 
+/** Another file uses an exported name: a reader of `export` looks for it. */
+export function exports(files: readonly SourceFile[]): Rule {
+  const usersOf = new Map<string, Set<string>>();
+  for (const { path, text } of files.filter(({ path }) => path.endsWith(".ts"))) {
+    for (const [word] of withoutComments(text).matchAll(/\w+/g)) {
+      usersOf.set(word, (usersOf.get(word) ?? new Set()).add(path));
+    }
+  }
+  return {
+    files: SOURCES,
+    view: withoutComments,
+    find: EXPORT,
+    check: ([, name = ""]) =>
+      (usersOf.get(name)?.size ?? 0) > 1 ? null : `Exports ${name}, which no other file uses`,
+  };
+}
+
 /** Modules do not import each other in a circle, types included. A module that is loaded when it is needed may lead back. */
 export function circles(files: readonly SourceFile[]): Rule {
   const imports = new Map(

@@ -12,7 +12,7 @@ interface EntryBase {
   readonly line: number;
 }
 
-export interface UserEntry extends EntryBase {
+interface UserEntry extends EntryBase {
   readonly kind: "user";
   /** Content parts in the Responses shape, such as `{"type":"input_text","text":"…"}`; at least one. */
   readonly content: readonly Item[];

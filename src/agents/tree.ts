@@ -12,7 +12,7 @@ export interface TreeLine {
 }
 
 /** Lines that leave the main path. */
-export interface SidePath {
+interface SidePath {
   /** Number of the last line that it shares with the main path; 0 if it shares none. */
   readonly after: number;
   /** From the first line of its own to its end. */

@@ -14,7 +14,7 @@ import {
 import { words } from "../domain/text.ts";
 import { excerptOf, oneLine, quoted } from "./message.ts";
 
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly message: string | null;
   readonly code: string | null;
   readonly type: string | null;

@@ -88,7 +88,7 @@ export interface IssuingAnswer extends Omit<IssuedItems, "failed"> {
 }
 
 /** Parts of a request that rules read. */
-export interface CheckedRequest {
+interface CheckedRequest {
   /** Parsed at each access; `undefined` if it is not JSON. */
   readonly json: JsonValue | undefined;
   /** Names in lower case. */

@@ -86,7 +86,7 @@ export interface ErrorEvent extends EventBase {
 }
 
 /** The line `[DONE]`, a sign of life, or an event that is unknown or adds nothing. */
-export interface OtherEvent extends EventBase {
+interface OtherEvent extends EventBase {
   readonly kind: "done" | "keepalive" | "other";
 }
 
@@ -101,7 +101,7 @@ export type StreamEvent =
   | OtherEvent;
 
 /** All copies of one item in an answer: in its first, its last and the terminal event (§4.1). */
-export type ItemCopies = readonly JsonObject[];
+type ItemCopies = readonly JsonObject[];
 
 /** Parts of an answer that a client sends back. */
 export interface IssuedItems {

@@ -6,13 +6,13 @@ const CONTEXT = 3;
 const MAX_EDITS = 2000;
 
 /** A line that is removed, added or unchanged; `\` marks a remark about the line before it. */
-export interface ChangedLine {
+interface ChangedLine {
   readonly sign: "-" | "+" | " " | "\\";
   readonly text: string;
 }
 
 /** A change with lines around it. Lines are counted from 1. */
-export interface Hunk {
+interface Hunk {
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;
@@ -20,7 +20,7 @@ export interface Hunk {
   readonly lines: readonly ChangedLine[];
 }
 
-export interface HunkOptions {
+interface HunkOptions {
   /** @default {3} */
   readonly context?: number;
   /** The texts are parts of files: the end of their last lines says nothing, unless it is all that differs. */

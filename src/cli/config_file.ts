@@ -32,7 +32,7 @@ interface ConfigRules {
 }
 
 /** A named set of settings. It holds no key: keys come from the environment. */
-export type Profile = { readonly [Name in typeof PROFILE_NAMES[number]]?: string } & ConfigRules;
+type Profile = { readonly [Name in typeof PROFILE_NAMES[number]]?: string } & ConfigRules;
 
 export interface ConfigFile extends ConfigRules, ConfigValues {
   /** The default model of each provider. */

@@ -5,7 +5,7 @@
 import type { ProgramPorts } from "./live_ports.ts";
 
 /** A source of a flag's value when the flag is not given. */
-export type ValueSource =
+type ValueSource =
   | { readonly variable: string }
   /** A member of `config.json`. */
   | { readonly member: string }
@@ -16,7 +16,7 @@ export type ValueSource =
  * Use of a flag in steps of session tests. `false`: a step may not give it, because the player sets it or because it
  * leads out of the test. `"recorded"`: a recorded run writes it into its step unchanged.
  */
-export type StepUse = boolean | "recorded";
+type StepUse = boolean | "recorded";
 
 export interface Flag<T = unknown> {
   /** Spelling and value, such as `-m, --model <model>`. */
@@ -185,7 +185,7 @@ export function flagArguments<Table extends FlagTable>(
 }
 
 /** One positional argument; `T` is the type of its value. */
-export interface Positional<T = unknown> {
+interface Positional<T = unknown> {
   /** `<id>`, `[id]` where it may be absent, `<dirs...>` for one or more; `--` for a wrapped command. */
   readonly spec: string;
   readonly about: string;
@@ -237,7 +237,7 @@ export interface Verb {
 }
 
 /** Names of flags by the heads of their groups. */
-export type FlagGroups<Name extends string = string> = Readonly<Record<string, readonly Name[]>>;
+type FlagGroups<Name extends string = string> = Readonly<Record<string, readonly Name[]>>;
 
 /** A verb whose function fits its arguments and flags. */
 export function verb<

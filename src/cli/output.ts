@@ -11,7 +11,7 @@ export interface OutputOptions {
   readonly colour: boolean;
 }
 
-export type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
+type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
 
 /** Writes to both streams; reports a closed stdout once. */
 export class Output {

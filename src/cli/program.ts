@@ -16,7 +16,7 @@ const HELP_WIDTH = 80;
 const PRINTING = /^(?:help|--help|--version|-[^-]*[hV].*)$/s;
 
 /** A verb that was called, with the values of its arguments, then those of its flags. */
-export interface CalledVerb {
+interface CalledVerb {
   readonly verb: Verb;
   readonly values: readonly unknown[];
 }

@@ -12,7 +12,7 @@ import {
 import { allVariables } from "./environment.ts";
 
 /** The secrets of the environment that the program was started in. */
-export interface SecretEnvironment {
+interface SecretEnvironment {
   readonly values: readonly KnownValue[];
   /** The variables with the name of a secret and a value too short to search for. */
   readonly tooShort: readonly string[];

@@ -58,7 +58,7 @@ export const FILTER_FLAGS = {
   limit: value("--limit <n>", "at most N sessions", wholeNumber(1)),
   ...ZONE_FLAG,
 };
-export type FilterFlags = FlagsOf<typeof FILTER_FLAGS>;
+type FilterFlags = FlagsOf<typeof FILTER_FLAGS>;
 
 /** The time from which on things count, in milliseconds; `null` without `since`. */
 export function startOf(

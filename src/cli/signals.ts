@@ -56,7 +56,7 @@ export function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void
 /** Milliseconds from a stop to the end of the process: more than ending a command and saving a turn need. */
 const LAST_RESORT_MS = 4500;
 
-export interface Ending extends Disposable {
+interface Ending extends Disposable {
   /** Begins the end by another cause than a signal: after {@linkcode LAST_RESORT_MS}, the process ends all the same. */
   begin(exitCode: ExitCode): void;
 }
@@ -88,7 +88,7 @@ export function endOnSignals(
 }
 
 /** Early end of a verb that works off a list: by a signal, or because its output is no longer read. */
-export interface EarlyEnd extends Disposable {
+interface EarlyEnd extends Disposable {
   /** Aborted at the end, with the reason as an error. */
   readonly stop: AbortController;
   /** Exit code of the verb; `null` before the end. */

@@ -19,14 +19,14 @@ import {
 import type { HistorySize } from "../schemas/maintenance.ts";
 
 /** A checkpoint that makes the history smaller. */
-export interface MadeCheckpoint {
+interface MadeCheckpoint {
   readonly scope: CompactionScope;
   readonly text: CheckpointText;
   readonly plan: CompactionPlan;
 }
 
 /** The event that shortens a result, without its `seq`. */
-export type ElisionDraft = Omit<ResultElidedEvent, "seq">;
+type ElisionDraft = Omit<ResultElidedEvent, "seq">;
 
 /** Changes that make a history smaller: at least one of the two. */
 export interface Shrunk {
@@ -37,7 +37,7 @@ export interface Shrunk {
 }
 
 /** Bounds of {@linkcode shrink}. */
-export interface ShrinkBounds {
+interface ShrinkBounds {
   /** The most newest events that stay. */
   readonly most: number;
   /** The fewest newest events that stay: those that the model has not seen. */

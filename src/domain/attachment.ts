@@ -38,7 +38,7 @@ function ascii(text: string): number[] {
 }
 
 /** Content of an attachment, ready for a request. */
-export interface AttachmentContent {
+interface AttachmentContent {
   readonly base64: string;
   /** The same content as text, for the type `text/plain`. */
   readonly text: string | null;

@@ -101,7 +101,7 @@ export const EXIT_CODE_OF = {
 export type ErrorCode = keyof typeof EXIT_CODE_OF;
 
 /** An error as `--json` prints it. */
-export type ErrorDocument = {
+type ErrorDocument = {
   readonly type: "error";
   readonly code: ErrorCode;
   readonly exit_code: ExitCode;

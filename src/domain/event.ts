@@ -73,7 +73,7 @@ interface ItemEvent<Type extends string> extends EventBase {
   /** Set if the content of the item came only in deltas: it is not as the provider's own event has it. */
   readonly from_deltas?: true;
 }
-export type AssistantMessageEvent = ItemEvent<"assistant_message">;
+type AssistantMessageEvent = ItemEvent<"assistant_message">;
 export type ReasoningEvent = ItemEvent<"reasoning">;
 /** A `function_call` or `custom_tool_call` item with a `call_id`, or a `tool_use` block with an `id`. */
 export type ToolCallEvent = ItemEvent<"tool_call">;
@@ -90,7 +90,7 @@ export interface ToolResultEvent extends EventBase {
   readonly blob?: BlobRef;
 }
 export type ProviderItemEvent = ItemEvent<"provider_item">;
-export interface ProviderUsageEvent extends EventBase {
+interface ProviderUsageEvent extends EventBase {
   readonly type: "provider_usage";
   /** The provider's usage object, verbatim. */
   readonly usage: JsonObject;
@@ -117,7 +117,7 @@ export interface ReplayAction {
   readonly field?: string;
 }
 /** A member that an endpoint refuses on items of a type. */
-export interface RefusedMember {
+interface RefusedMember {
   readonly item_type: string;
   readonly field: string;
 }
@@ -134,7 +134,7 @@ export interface ReplayNoticeEvent extends EventBase {
   readonly error?: RunError;
 }
 /** Calls and results that later requests hold as text of the user, because an API refused their pairing. */
-export interface CallsAsTextEvent extends EventBase {
+interface CallsAsTextEvent extends EventBase {
   readonly type: "calls_as_text";
   readonly call_seqs: readonly number[];
   readonly error?: RunError;
@@ -153,7 +153,7 @@ export type Omission =
   | "drop_block"
   | "raw_arguments";
 
-export interface EndpointNoticeEvent extends EventBase {
+interface EndpointNoticeEvent extends EventBase {
   readonly type: "endpoint_notice";
   readonly endpoint: string;
   readonly model: string;
@@ -218,7 +218,7 @@ export interface ResultElidedEvent extends EventBase {
   /** Text that requests hold instead of its output. */
   readonly kept: string;
 }
-export interface CompactionWithdrawnEvent extends EventBase {
+interface CompactionWithdrawnEvent extends EventBase {
   readonly type: "compaction_withdrawn";
   /** The `seq` of the withdrawn `history_compaction` or `result_elided`. */
   readonly checkpoint: number;
@@ -241,13 +241,13 @@ export interface ItemsOmittedEvent extends EventBase {
   /** In the words of the user, or `user_request`. */
   readonly reason: string;
 }
-export interface OmissionWithdrawnEvent extends EventBase {
+interface OmissionWithdrawnEvent extends EventBase {
   readonly type: "omission_withdrawn";
   /** The `seq` of the `items_omitted` that no longer counts. */
   readonly omission: number;
 }
 /** The first event of a `fork` turn: names the parent and the last event shared with it. */
-export interface SessionForkEvent extends EventBase {
+interface SessionForkEvent extends EventBase {
   readonly type: "session_fork";
   /** The session whose turns come before this one. */
   readonly parent: string;
@@ -260,7 +260,7 @@ export interface SessionForkEvent extends EventBase {
   readonly lineage: readonly string[];
 }
 /** Summary of the other branch of a fork. */
-export interface BranchSummaryEvent extends EventBase {
+interface BranchSummaryEvent extends EventBase {
   readonly type: "branch_summary";
   /** The session that is summarised. */
   readonly session: string;
@@ -271,25 +271,25 @@ export interface BranchSummaryEvent extends EventBase {
   readonly summary: string;
 }
 /** The only event of a turn that replaces a lost turn: only the position of the lost turn is known. */
-export interface TurnReplacedEvent extends EventBase {
+interface TurnReplacedEvent extends EventBase {
   readonly type: "turn_replaced";
 }
 /** A blob that a turn before this one names, and that `repair` found missing. */
-export interface BlobLostEvent extends EventBase {
+interface BlobLostEvent extends EventBase {
   readonly type: "blob_lost";
   readonly sha256: string;
 }
 /** A title that a person gave the session. */
-export interface SessionRenamedEvent extends EventBase {
+interface SessionRenamedEvent extends EventBase {
   readonly type: "session_renamed";
   /** One line of at most {@linkcode MAX_TITLE_LENGTH} UTF-16 units, not empty. */
   readonly title: string;
 }
-export interface RunContinuedEvent extends EventBase {
+interface RunContinuedEvent extends EventBase {
   readonly type: "run_continued";
   readonly run: number;
 }
-export interface RunEndedEvent extends EventBase {
+interface RunEndedEvent extends EventBase {
   readonly type: "run_ended";
   readonly run: number;
   readonly state: RunState;

@@ -13,7 +13,7 @@ export function isItem(value: unknown): value is Item {
 }
 
 /** The event kind that keeps an item of this shape. */
-export type ItemKind = "reasoning" | "assistant_message" | "tool_call" | "provider_item";
+type ItemKind = "reasoning" | "assistant_message" | "tool_call" | "provider_item";
 
 /** Classifies an item of a response. A call without an id cannot be answered, so it is not a `tool_call`. */
 export function itemKind(item: Item): ItemKind {

@@ -25,7 +25,7 @@ export interface WritableFile {
 }
 
 /** A file opened for reading by {@linkcode Files.openRead}. */
-export interface ReadableFile {
+interface ReadableFile {
   /** Reads some of the next bytes into `into` and returns how many; 0 at the end. */
   read(into: Uint8Array): number;
   close(): void;
@@ -80,7 +80,7 @@ export type ProcessIdentity = {
 };
 
 /** Facts about this process and others, for the lock's owner line. */
-export interface ProcessFacts {
+interface ProcessFacts {
   readonly pid: number;
   readonly host: string;
   /** Our user id; `null` where the platform has none. */

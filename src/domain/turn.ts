@@ -138,7 +138,7 @@ interface TurnBase {
   readonly sum: string;
 }
 
-export interface UserTurn extends TurnBase {
+interface UserTurn extends TurnBase {
   readonly kind: "user";
   readonly pins: Pins;
 }
@@ -149,10 +149,10 @@ export interface ModelTurn extends TurnBase {
   readonly response: ResponseRecord;
   readonly request: RequestRecord;
 }
-export interface ToolsTurn extends TurnBase {
+interface ToolsTurn extends TurnBase {
   readonly kind: "tools";
 }
-export interface HarnessTurn extends TurnBase {
+interface HarnessTurn extends TurnBase {
   readonly kind: "harness";
   /** Only if the turn opens a run, with `run_continued`. */
   readonly pins?: Pins;
@@ -160,7 +160,7 @@ export interface HarnessTurn extends TurnBase {
   readonly replaces?: Replaces;
 }
 
-export interface CompactionTurn extends TurnBase {
+interface CompactionTurn extends TurnBase {
   readonly kind: "compaction";
   /** A copy of the previous run's pins, so that opening needs nothing older. */
   readonly pins: Pins;
@@ -181,7 +181,7 @@ export type TurnDraft = Turn extends infer T ? T extends Turn ?
   : never;
 
 /** The position of a new turn, which the store adds to a draft. */
-export interface TurnPlace {
+interface TurnPlace {
   readonly session: string;
   readonly turn: number;
   readonly firstSeq: number;

@@ -13,7 +13,7 @@ export interface Usage {
 }
 
 /** Token counts as they are shown: `null` if unknown. */
-export type ShownUsage<Counts = Usage> =
+type ShownUsage<Counts = Usage> =
   & {
     readonly [Name in keyof Omit<Counts, "uncounted">]: number | null;
   }

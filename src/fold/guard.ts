@@ -23,7 +23,7 @@ export interface FoldTarget {
 }
 
 /** Endpoint and model that issued an encrypted item. */
-export type ResponseOrigin = Pick<ModelTurn, "fingerprint" | "model">;
+type ResponseOrigin = Pick<ModelTurn, "fingerprint" | "model">;
 
 /** Types of items whose payload only the provider that issued them can read. */
 const ENCRYPTED_TYPES: ReadonlySet<string> = new Set([

@@ -23,7 +23,7 @@ export interface ResponsePlan {
 }
 
 /** Facts that a plan needs beyond the response itself. */
-export interface PlanContext {
+interface PlanContext {
   readonly target: FoldTarget;
   /** Events that are left out whatever their origin: refused, or outside the window. */
   readonly excluded: ReadonlyMap<number, DropReason>;

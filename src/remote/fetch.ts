@@ -35,13 +35,13 @@ import type { ObjectStore, StoredObject } from "./object_store.ts";
 /** Largest blob that is loaded before its turn is verified; a larger one is loaded alone. */
 const MAX_AHEAD_BYTES = 1024 * 1024;
 
-export interface FetchOptions extends LockOptions {
+interface FetchOptions extends LockOptions {
   readonly id: SessionId;
   readonly last: number;
 }
 
 /** Numbers of fetched files. */
-export interface Fetched {
+interface Fetched {
   /** Number of turns. */
   readonly fetched: number;
   readonly blobs: number;
@@ -84,7 +84,7 @@ function removeEmpty(ports: Ports, home: Home, paths: SessionPaths, lock: FileLo
 }
 
 /** Turns that replace those of this home. */
-export interface FollowOptions extends FetchOptions {
+interface FollowOptions extends FetchOptions {
   /** The last turn that both have. */
   readonly after: number;
   /** Keeps the turns of this home. Called once the turns of the remote are verified, before a turn here is moved. */

@@ -26,7 +26,7 @@ export function removedKey(id: SessionId): string {
   return `${id}/removed.json`;
 }
 
-export type KeyParts =
+type KeyParts =
   | { readonly kind: "turn"; readonly id: SessionId; readonly turn: number; readonly replacement: number }
   | { readonly kind: "blob"; readonly id: SessionId; readonly sha256: string }
   | { readonly kind: "removed"; readonly id: SessionId };

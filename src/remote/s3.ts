@@ -14,7 +14,7 @@ import type { ListedObject, ObjectStore, PutAnswer, StoredObject } from "./objec
 import { isPage, isUnavailable, s3Code, s3Error } from "./s3_error.ts";
 import { parseListing } from "./s3_listing.ts";
 
-export interface S3Options {
+interface S3Options {
   readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
   readonly env: Ports["env"];

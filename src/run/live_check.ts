@@ -25,7 +25,7 @@ const RESULT = "42";
 const RUN = 1;
 
 /** Settings of the check: those of a run, but for its prompt and tools. */
-export type CheckSettings = Omit<
+type CheckSettings = Omit<
   RunSettings,
   "instructions" | "tools" | "permissions" | "limits" | "replay" | "window"
 >;

@@ -49,7 +49,7 @@ export interface RecordedHistory {
   /** Reads a blob of the session; `null` for a blob that is recorded as lost. */
   readBlob(sha256: string): Uint8Array | null;
 }
-export type ReadBlob = RecordedHistory["readBlob"];
+type ReadBlob = RecordedHistory["readBlob"];
 
 /** A history that a turn can be added to. */
 export interface RequestHistory extends RecordedHistory {

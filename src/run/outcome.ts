@@ -142,7 +142,7 @@ export function outcomeAfterCalls({ failOnDenied }: RunLimits, { denials }: RunP
   return { state: "failed", error };
 }
 
-export interface JudgedResponse {
+interface JudgedResponse {
   /** `null` if no terminal event came: `error` has the reason. */
   readonly response: FinishedResponse | null;
   readonly error: RepriseError | null;

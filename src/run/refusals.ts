@@ -101,7 +101,7 @@ function retryEventOf(refusal: Refusal): RetryEvent | null {
 }
 
 /** An event that records the part that a retry omits. */
-export type RetryEvent = Extract<
+type RetryEvent = Extract<
   EventDraft,
   { readonly type: "replay_notice" | "endpoint_notice" | "calls_as_text" }
 >;

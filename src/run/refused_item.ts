@@ -22,7 +22,7 @@ import { forkPoints } from "../store/lifecycle/fork.ts";
 import { unseenEvents } from "./auto_compact.ts";
 import { continueCommand, type ContinuedSession } from "./outcome.ts";
 
-export interface RefusedHistory {
+interface RefusedHistory {
   readonly failure: ApiFailure;
   readonly folded: Folded;
   /** The place that the error names; `null` if it names none. */

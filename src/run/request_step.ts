@@ -39,7 +39,7 @@ export interface OpenRun {
   keep(outcome: RequestOutcome, step: number): Promise<readonly ToolCallEvent[]>;
 }
 
-export interface RequestContext extends RepeatOptions, SendFacts {
+interface RequestContext extends RepeatOptions, SendFacts {
   readonly setup: RunSetup;
   readonly run: number;
   readonly pending: TurnDraft | null;
@@ -52,7 +52,7 @@ export interface RequestContext extends RepeatOptions, SendFacts {
 }
 
 /** A response, possibly incomplete. */
-export interface ReadResponse {
+interface ReadResponse {
   readonly items: readonly Item[];
   /** Those of `items` whose content came only in deltas. */
   readonly fromDeltas: ReadonlySet<Item>;

@@ -21,7 +21,7 @@ export function savedEvent({ turn, kind, seq, sum }: Turn): RunEvent {
 }
 
 /** Decision and result of a call when it was recorded. */
-export interface PlayedCall {
+interface PlayedCall {
   /** `null` if none was recorded, as for reading tools that were allowed. */
   readonly decision: {
     readonly decision: "allowed" | "denied";

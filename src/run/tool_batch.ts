@@ -299,7 +299,7 @@ function playedJobs(
 const PARALLEL_TOOLS = 8;
 
 /** Makes events of a batch durable: decisions in a turn of the harness, results in turns of tools. */
-export type SaveEvents = (kind: "harness" | "tools", events: readonly EventDraft[]) => Promise<void>;
+type SaveEvents = (kind: "harness" | "tools", events: readonly EventDraft[]) => Promise<void>;
 
 /** A call whose result may be known before it. */
 interface Job {

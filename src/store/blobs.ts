@@ -132,7 +132,7 @@ export function blobPath(paths: SessionPaths, sha256: string): string {
 }
 
 /** Damage of a blob. */
-export interface BadBlob {
+interface BadBlob {
   readonly status: "bad";
   readonly code: "missing_blob" | "damaged_blob";
   readonly message: string;

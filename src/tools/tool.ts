@@ -30,7 +30,7 @@ export interface CallSubject {
 }
 
 /** Takes out of output what must not be saved or sent. Returns its argument if there is nothing to take out. */
-export interface OutputCleaner {
+interface OutputCleaner {
   bytes(bytes: Uint8Array): Uint8Array;
   text(text: string): string;
 }

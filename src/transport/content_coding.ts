@@ -53,14 +53,14 @@ function isInflatable(first: number): boolean {
 }
 
 /** Limits of a decoded body, in bytes. */
-export interface DecodedLimits {
+interface DecodedLimits {
   readonly maxBytes: number;
   /** Length that any body may decode to, however short its encoded form is. */
   readonly freeBytes: number;
 }
 
 /** A decoded body, or the reason why it was not decoded; `limit` in bytes. */
-export type DecodedBody =
+type DecodedBody =
   | { readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly flaw: "unknown" | "damaged"; readonly cause?: unknown }
   | { readonly flaw: "too_long"; readonly limit: number };

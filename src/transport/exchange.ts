@@ -30,7 +30,7 @@ export interface RetryInfo {
   readonly failure: ApiFailure;
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly send: Send;
   readonly request: OutgoingRequest;
   readonly signal: AbortSignal;

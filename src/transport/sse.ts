@@ -268,7 +268,7 @@ function decodePrefix(bytes: Uint8Array): string | undefined {
 }
 
 /** One line, as offsets into the stream. */
-export interface SseLine {
+interface SseLine {
   /** `event`, `data`, …; empty for a comment. */
   readonly field: string;
   readonly value: string;

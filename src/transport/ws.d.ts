@@ -3,7 +3,7 @@ import type { Buffer } from "node:buffer";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly followRedirects?: boolean;
   readonly perMessageDeflate?: boolean;

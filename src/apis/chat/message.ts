@@ -19,7 +19,7 @@ export function finishReasonOf(choice: JsonObject): string | undefined {
 }
 
 /** Visible text in a delta, or in a message. */
-export interface TextPiece {
+interface TextPiece {
   /** The member that holds it. */
   readonly member: string;
   readonly channel: "text" | "reasoning";
@@ -52,7 +52,7 @@ export function piecesIn(delta: JsonObject): readonly TextPiece[] {
 }
 
 /** A call, or a piece of one. */
-export interface PlacedCall {
+interface PlacedCall {
   /** Empty in all pieces of a call but the first. */
   readonly id: string;
   readonly name: string;

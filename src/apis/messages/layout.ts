@@ -10,7 +10,7 @@ export interface SentBlock {
 }
 
 /** One element of `messages`; never without a block. */
-export interface SentMessage {
+interface SentMessage {
   readonly role: "user" | "assistant";
   readonly blocks: readonly SentBlock[];
 }

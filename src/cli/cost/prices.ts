@@ -7,7 +7,7 @@ import { readConfig } from "../config_file.ts";
 import type { OwnPrices } from "./own_prices.ts";
 
 /** Returns the cost of a request in US dollars; `null` if it is unknown. */
-export type CostOf = (request: PriceFacts) => number | null;
+type CostOf = (request: PriceFacts) => number | null;
 
 /**
  * Loads the prices of these requests: the price list only if one of them needs it.

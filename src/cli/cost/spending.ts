@@ -17,7 +17,7 @@ interface CountedRequest extends SpentRequest {
 }
 
 /** A sum with the name of its group. */
-export type GroupSpending<Name extends string, Value = string | null> =
+type GroupSpending<Name extends string, Value = string | null> =
   & Readonly<Record<Name, Value>>
   & Spending;
 

@@ -18,7 +18,7 @@ import { chosenSessions, requireOneOrAll } from "../sessions.ts";
 type Totals = JsonDocument<"fsck">["totals"];
 
 /** A session that was checked; `requests` with `--requests`, unless its files are damaged. */
-export type CheckedReport = FsckReport & { readonly requests?: readonly VerifiedRequest[] };
+type CheckedReport = FsckReport & { readonly requests?: readonly VerifiedRequest[] };
 
 /** A place of sessions: this home, or a remote. */
 export interface CheckedPlace {

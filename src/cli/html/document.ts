@@ -59,7 +59,7 @@ ${warnings.map((text) => `<p class="note bad">${escapeHtml(text)}</p>\n`).join("
 }
 
 /** A row of {@linkcode indexHtml}: a link to a page, or the name of what has none, and facts about it. */
-export interface IndexRow extends Pick<PageLink, "text"> {
+interface IndexRow extends Pick<PageLink, "text"> {
   readonly path: string | null;
   readonly cells: readonly string[];
 }

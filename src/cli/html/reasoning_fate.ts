@@ -4,7 +4,7 @@ import type { ShownTurn } from "../../store/read/show.ts";
 import { dropText } from "../transcript/words.ts";
 
 /** Requests in a row that treated an item alike. */
-export interface FateSpan {
+interface FateSpan {
   /** Turns of the first and the last of these requests. */
   readonly turns: readonly [number, number];
   /** `null` if it was sent. */

@@ -34,7 +34,7 @@ import type { RecordFlags } from "./command.ts";
 import { machineValues, parseContext } from "../serve/machine_values.ts";
 import { readListed } from "../serve/served_fixtures.ts";
 
-export interface FolderOptions {
+interface FolderOptions {
   readonly flags: RecordFlags;
   readonly declared: MatchRules;
   /** True to add to a fixture as well; false to accept only a folder that is new or empty. */

@@ -18,7 +18,7 @@ import { pruneUnused } from "../serve/obsolete.ts";
 import { requireReplaceable } from "./folder.ts";
 
 /** Reason to send nothing to the API, as the end of a sentence, and what to do about requests without a recording. */
-export interface Unsent {
+interface Unsent {
   readonly why: string;
   readonly cure: string;
 }

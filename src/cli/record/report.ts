@@ -24,7 +24,7 @@ import {
 import { nothingSentNote, unmetFaultNote } from "../serve/event_view.ts";
 import type { EventOutput } from "../serve/server_run.ts";
 
-export interface BeginFacts {
+interface BeginFacts {
   readonly mode: ModePlan;
   /** Content of the folder that is played; `null` if nothing is. */
   readonly played: FolderContent | null;
@@ -111,7 +111,7 @@ function thereText({ exchanges, tests }: FolderContent, out: string): string {
 }
 
 /** Facts about an ended recording, besides the summary of its writers. */
-export interface EndFacts {
+interface EndFacts {
   readonly mode: ModePlan;
   /** Variables of a wrapped command that lead to the recorder; `null` without a command. */
   readonly variables: readonly string[] | null;

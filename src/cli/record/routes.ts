@@ -50,7 +50,7 @@ export interface PlannedRoutes {
   readonly tokenVariables: Readonly<Record<string, string>>;
 }
 
-export interface RouteOptions {
+interface RouteOptions {
   readonly wraps: boolean;
   /**
    * False if no request is sent. Only then recorded base URLs replace those that the environment lacks: a fixture must never

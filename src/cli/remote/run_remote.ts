@@ -16,7 +16,7 @@ import { lateTurnName } from "../../store/write/publish.ts";
 import { pendingNumbers, pendingPath } from "../../store/write/pending.ts";
 import { SessionWriter, type WriterOptions } from "../../store/write/writer.ts";
 
-export interface RunRemoteOptions {
+interface RunRemoteOptions {
   readonly address: string;
   readonly takeOver: boolean;
   /** Time for one operation, in milliseconds. */

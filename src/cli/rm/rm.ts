@@ -23,7 +23,7 @@ import { changeDocument, plannedChanges } from "../dry_run.ts";
 import { collectScratch } from "../test/scratch.ts";
 
 /** A session that `rm` removes: one that was named, or one that a rule chose. */
-export type RemovedSession = ChosenSession | { readonly id: SessionId; readonly why: "named" };
+type RemovedSession = ChosenSession | { readonly id: SessionId; readonly why: "named" };
 
 /** A place of sessions: this home, or a remote. */
 export interface RemovalPlace {

@@ -108,7 +108,7 @@ export async function previewRun(
   return 0;
 }
 
-export interface CalledSession extends PreviewedSession {
+interface CalledSession extends PreviewedSession {
   readonly home: Home;
 }
 
@@ -135,7 +135,7 @@ export function calledSession(call: SettingCall): CalledSession {
   return { home, id, manifest, turns, allTurns: () => readSession(ports, home, id).turns, readBlob };
 }
 
-export interface PrefixVerdict {
+interface PrefixVerdict {
   readonly report: PrefixReport;
   /** Flags of the last run that the call lacks and that make the request extend the last one; `null` for none. */
   readonly with: readonly string[] | null;

@@ -25,7 +25,7 @@ const STDIN_WAIT_SECONDS = 30;
 const READ_BYTES = 64 * 1024;
 
 /** A setting that leaves stdin unread, by its source. */
-export type UnreadSetting = "--no-stdin" | "REPRISE_NO_STDIN" | "stdin in config.json";
+type UnreadSetting = "--no-stdin" | "REPRISE_NO_STDIN" | "stdin in config.json";
 
 /**
  * The setting that leaves stdin unread: the flag, else the variable, else the configuration; `null` if it is read.

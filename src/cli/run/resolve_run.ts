@@ -98,7 +98,7 @@ export interface SettingCall<Flags extends SettingFlags = SettingFlags>
   readonly outputSchema: JsonObject | null;
 }
 
-export interface Requirements {
+interface Requirements {
   /** `required`: the request is sent, so a missing key is an error if the endpoint needs a key. */
   readonly key: "required" | "if_set";
   /** Refuses an endpoint that differs from that of the session and that neither flag nor variable names. */

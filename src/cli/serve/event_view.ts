@@ -53,7 +53,7 @@ export class EventView<Event extends RequestEvent = RequestEvent> {
   }
 }
 
-export interface EventViewOptions<Event extends RequestEvent> {
+interface EventViewOptions<Event extends RequestEvent> {
   readonly events: { readonly onStdout: boolean; write(event: Event): void };
   /** Takes the events instead of people, for the reports of tests; `null` if no tests are reported. */
   readonly tests: { add(event: RequestEvent): void } | null;

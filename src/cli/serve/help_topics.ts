@@ -20,7 +20,7 @@ export function faultsHelp(): string {
 }
 
 /** Returns lists of terms with their meanings, each below its head. */
-export function sectionsText(
+function sectionsText(
   first: string,
   sections: readonly { readonly head: string; readonly rows: readonly (readonly string[])[] }[],
 ): string {

@@ -15,7 +15,7 @@ import type { Output } from "../output.ts";
 import type { ServeFlags } from "./command.ts";
 import { machineValues, parseContext } from "./machine_values.ts";
 
-export type ReplayFlags = Pick<
+type ReplayFlags = Pick<
   ServeFlags,
   | "match"
   | "normalize"
@@ -28,7 +28,7 @@ export type ReplayFlags = Pick<
   | "repeat"
 >;
 
-export interface FactoryOptions {
+interface FactoryOptions {
   readonly flags: ReplayFlags;
   /** Gets a note about answers with the recorder's paths; `null` for no note. */
   readonly output: Output | null;

@@ -12,7 +12,7 @@ import type { EventOutput, ServerPlan } from "./server_run.ts";
 const LISTED_UNUSED = 10;
 
 /** Members of the last event of `serve` besides its exit codes. */
-export type ServeSummary = Omit<EventOf<"serve.ended">, "type" | "exit_code" | "command_exit_code">;
+type ServeSummary = Omit<EventOf<"serve.ended">, "type" | "exit_code" | "command_exit_code">;
 
 /** Returns the line that the server listens at `address`, with the variables that point clients to it. */
 export function readyLine(

@@ -19,7 +19,7 @@ import { endOnSignals, signalChild, type StopSignal } from "../signals.ts";
 import { Printer } from "../terminal.ts";
 import { answerTests, type TestProcess } from "./test_process.ts";
 
-export interface ServerFlags extends EventFlags {
+interface ServerFlags extends EventFlags {
   readonly portFile?: string | undefined;
   readonly suite?: true | undefined;
   readonly verbose?: true | undefined;
@@ -69,7 +69,7 @@ export function planServer(
 }
 
 /** Begin of the ready event of every server. */
-export interface Ready {
+interface Ready {
   readonly type: "ready";
   readonly port: number;
   readonly origin: string;
@@ -77,7 +77,7 @@ export interface Ready {
 }
 
 /** Acts of a verb while its server runs. */
-export interface ServerActs extends Partial<Pick<TestProcess, "begin" | "strays" | "end">> {
+interface ServerActs extends Partial<Pick<TestProcess, "begin" | "strays" | "end">> {
   /** Called when clients may send requests. */
   readonly onReady: (ready: Ready) => void;
   /** Variables of the wrapped command. */
@@ -152,7 +152,7 @@ export interface EventFlags {
   readonly events?: string | undefined;
 }
 
-export type EventName = "serve-event" | "record-event";
+type EventName = "serve-event" | "record-event";
 
 /** Takes the events of a verb one by one. */
 export interface EventOutput<Name extends EventName> extends Disposable {
@@ -167,7 +167,7 @@ export interface EventOutput<Name extends EventName> extends Disposable {
  *
  * @throws {RepriseError} `storage_…` if the file cannot be written.
  */
-export function openEventOutput<Name extends EventName>(
+function openEventOutput<Name extends EventName>(
   output: Output,
   { json, events }: EventFlags,
   { wraps }: { readonly wraps: boolean },
@@ -202,7 +202,7 @@ function fileOutput<Name extends EventName>(path: string): EventOutput<Name> {
 const COMMAND_MS = 3000;
 
 /** The end of a server by a signal. */
-export interface GracefulShutdown extends Disposable {
+interface GracefulShutdown extends Disposable {
   /** Resolves with 0 after a signal or a call of {@linkcode GracefulShutdown.request}. */
   readonly requested: Promise<0>;
   request(): void;
@@ -214,7 +214,7 @@ export interface GracefulShutdown extends Disposable {
  * Listens for SIGINT, SIGTERM and SIGHUP, the usual end of a server, as {@linkcode endOnSignals}. Call it before the
  * server reports that it is ready.
  */
-export function gracefulShutdown(
+function gracefulShutdown(
   { onStopSignals, exit }: Pick<ProgramPorts, "onStopSignals" | "exit">,
   { wraps = false }: { readonly wraps?: boolean } = {},
 ): GracefulShutdown {
@@ -262,7 +262,7 @@ const LEFT_BY_SERVER = /^(\d{1,5}\n)?$/;
 const MAX_BYTES = 6;
 
 /** A file with the port of a server, in one line. */
-export class PortFile {
+class PortFile {
   readonly #files: Files;
   readonly #path: string;
 
@@ -328,7 +328,7 @@ export class PortFile {
  * @returns its exit code; after a signal, 128 and the number of the signal.
  * @throws {RepriseError} `usage` if the command cannot be started.
  */
-export async function runWrapped(
+async function runWrapped(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
   shutdown: Pick<GracefulShutdown, "wrap">,

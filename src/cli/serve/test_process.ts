@@ -119,7 +119,7 @@ export const RECORD_NEW = "run the test with REPRISE_RECORD=new";
 export const RECORD_IN_CI = "CI is set, so nothing is sent. REPRISE_ALLOW_LIVE=1 allows it";
 
 /** Requests of a test, and messages about those that went wrong. */
-export interface TestRequests {
+interface TestRequests {
   readonly tally: Tally;
   readonly messages: string[];
   readonly lines: ReplayLines;
@@ -156,7 +156,7 @@ export class TestEvents {
 }
 
 /** Outcome of a test besides its requests. */
-export interface TestOutcome {
+interface TestOutcome {
   readonly path: string;
   /** Numbers of the recorded exchanges that it did not use. */
   readonly unused: readonly number[];

@@ -25,7 +25,7 @@ export async function begin(
 }
 
 /** Returns the smallest part that has all that a call needs. */
-export function partFor(args: readonly string[]): PartName {
+function partFor(args: readonly string[]): PartName {
   const [verb] = args;
   // Also true for a prompt that begins so; the whole program runs any call.
   const has = (flag: string) => args.some((arg) => arg.startsWith(flag));

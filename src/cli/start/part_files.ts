@@ -51,7 +51,7 @@ export function readFromExecutable(
   });
 }
 
-export interface ExecutableIndex {
+interface ExecutableIndex {
   /** Its place, in bytes. */
   readonly start: number;
   /** JSON of {@linkcode Places}. */

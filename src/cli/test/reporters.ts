@@ -14,7 +14,7 @@ interface Summary {
   readonly why: string;
 }
 
-export interface Reporter {
+interface Reporter {
   begin(count: number): string;
   result(result: TestResult, number: number): string;
   end(summary: Summary): string;

@@ -47,7 +47,7 @@ export interface Placed {
   /** Absent outside of sessions. */
   readonly seq?: number | undefined;
 }
-export interface MessageBlock extends Placed {
+interface MessageBlock extends Placed {
   readonly kind: "message";
   /** A role, such as `user` or `assistant`. */
   readonly from: string;
@@ -103,7 +103,7 @@ export interface NoteBlock extends Placed {
   readonly isHeading?: true;
 }
 /** The events of a streamed answer, a line each. */
-export interface EventsBlock extends Placed {
+interface EventsBlock extends Placed {
   readonly kind: "events";
   readonly lines: readonly string[];
 }

@@ -22,7 +22,7 @@ import { hasDirectory, namesIn } from "./safe_open.ts";
 import { type ReadTurn, readTurn, type TurnRead } from "./turn.ts";
 import { HistoryValidator } from "./validate.ts";
 
-export interface SessionView {
+interface SessionView {
   readonly id: SessionId;
   /** The session's directory. */
   readonly path: string;

@@ -34,7 +34,7 @@ export interface Envelope {
   readonly newer: boolean;
 }
 
-export interface UnusableTurn {
+interface UnusableTurn {
   readonly status: "damaged";
   /** `bad_sum`, `bad_json`, `too_deep`, `bad_format`, or a code of `Refused` (safe_open.ts). */
   readonly code: string;
@@ -42,7 +42,7 @@ export interface UnusableTurn {
 }
 
 /** A turn file that was opened, the reason why it is not used, or that there is none. */
-export type OpenedFile = Envelope | UnusableTurn | { readonly status: "missing" };
+type OpenedFile = Envelope | UnusableTurn | { readonly status: "missing" };
 
 /**
  * Inspects and reads the bytes of a turn file, which are valid until the next one is read; `looked` is an earlier

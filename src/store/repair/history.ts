@@ -20,7 +20,7 @@ import {
 import type { Reason, TurnFile } from "./turn_files.ts";
 
 /** A turn of a rebuilt history. */
-export interface RebuiltTurn {
+interface RebuiltTurn {
   readonly turn: Turn;
   /** The file whose turn is kept; `null` for a replacement. */
   readonly file: TurnFile | null;
@@ -37,7 +37,7 @@ export interface RebuiltHistory {
 }
 
 /** Files and facts from which a history is rebuilt. */
-export interface RepairInput {
+interface RepairInput {
   readonly session: SessionId;
   /** Everything in `turns/`. */
   readonly files: readonly TurnFile[];

@@ -76,7 +76,7 @@ export function exportSession(
 }
 
 /** Turns whose omitted items have no content, and the blobs that only they name. */
-export interface EmptiedTurns {
+interface EmptiedTurns {
   readonly turns: readonly Turn[];
   readonly blobs: ReadonlyMap<string, Uint8Array>;
   /** Number of omitted items. */

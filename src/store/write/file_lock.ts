@@ -41,7 +41,7 @@ export interface LockOptions {
 }
 
 /** Errors for a lock that cannot be taken, in terms of what it protects. */
-export interface LockRefusals {
+interface LockRefusals {
   /** Creates the error for a path that holds no plain file of ours. */
   readonly unusable: (found: Refused) => RepriseError;
   /** Creates the error for a lock that another process holds; `owner` is `null` until it has written its line. */

@@ -125,6 +125,12 @@ const BAD_TREES: Readonly<Record<string, readonly [Readonly<Record<string, strin
     "src/run/a.ts": "export async function* start() {}\n\nexport const Same = 1;\nconst one = 1;\n",
     "src/run/b.ts": "export const one = 1;\nexport function over(): void;\nexport function over() {}\n",
   }, "src/cli/a.ts:2 src/run/a.ts:3"],
+  exports: [{
+    "src/cli/a.ts":
+      "export interface Own {}\nexport type Used = Own;\nexport const named = 1;\n// export type No = 1;\n",
+    "src/run/a.ts": 'import type { Used } from "../cli/a.ts"; // named\nexport async function* tested() {}\n',
+    "tests/unit/a_test.ts": "tested();\n",
+  }, "src/cli/a.ts:1 src/cli/a.ts:3"],
   circles: [{
     "src/run/a.ts": 'import type { B } from "./b.ts";\nimport "node:fs";\n',
     "src/run/b.ts": '/** import "./a.ts" */\nexport {\n  C,\n} from "../fold/c.ts";\n',

@@ -71,4 +71,4 @@ export const MESSAGES_RULES = rulesOf({
   prefill: ["§9, §10: types", "The last message is not the assistant's, unless the API paused in it"],
 });
 
-export type MessagesRuleName = (typeof MESSAGES_RULES)[number]["name"];
+type MessagesRuleName = (typeof MESSAGES_RULES)[number]["name"];

@@ -3,7 +3,7 @@ import { words } from "../../../domain/text.ts";
 import { members, membersByType } from "../../rule.ts";
 
 /** The role that may send a block. */
-export type BlockRole = "user" | "assistant" | "both";
+type BlockRole = "user" | "assistant" | "both";
 
 /** Members of blocks by type; `type` is always known. Those of the server's tools are known by type only: they replay verbatim. */
 export const BLOCKS = membersByType({

@@ -28,7 +28,7 @@ export interface CreateMessage {
 }
 
 /** A message of another type, or one that is no JSON object. */
-export interface OtherMessage {
+interface OtherMessage {
   readonly kind: "other";
   /** `null` if it has none. */
   readonly type: string | null;
