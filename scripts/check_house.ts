@@ -70,7 +70,7 @@ export function rulesFor(files: readonly SourceFile[], machine: readonly string[
     ),
     children: never(
       // The second waits for its child before anything else runs.
-      /^src\/(?!(?:tools\/shell\/children|cli\/serve\/machine_values)\.ts$).*\.ts$/,
+      /^src\/(?!(?:tools\/shell\/children|cli\/machine_values)\.ts$).*\.ts$/,
       /\bnew Deno\.Command\b/g,
       "start it with spawn of src/tools/shell/children.ts, or as PID 1 its end may be missed",
     ),

@@ -31,7 +31,7 @@ import { type FixtureLock, lockFixture, requireUnlocked } from "../fixture_lock.
 import type { ProgramPorts } from "../live_ports.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { RecordFlags } from "./command.ts";
-import { machineValues, parseContext } from "../serve/machine_values.ts";
+import { machineValues, parseContext } from "../machine_values.ts";
 import { readListed } from "../serve/served_fixtures.ts";
 
 interface FolderOptions {

@@ -5,7 +5,7 @@ import { Scrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplaySend, type ReportingSend } from "../../fixture/serve/replay_send.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { machineValues } from "../serve/machine_values.ts";
+import { machineValues } from "../machine_values.ts";
 
 /**
  * Answers requests with the exchanges that mean the same, under the rules of the fixture. The working directory of

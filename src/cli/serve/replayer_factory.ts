@@ -13,7 +13,7 @@ import { withOpen } from "../../fixture/secrets/secret_values.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import type { Output } from "../output.ts";
 import type { ServeFlags } from "./command.ts";
-import { machineValues, parseContext } from "./machine_values.ts";
+import { machineValues, parseContext } from "../machine_values.ts";
 
 type ReplayFlags = Pick<
   ServeFlags,

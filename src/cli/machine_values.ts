@@ -1,12 +1,12 @@
 /** Values of this machine that a command may write into its requests, for match rules. */
-import { RepriseError } from "../../domain/errors.ts";
-import type { Files, Ports } from "../../domain/ports.ts";
-import { gitValue, NO_REPOSITORY } from "../../fixture/match/rules/git_forms.ts";
-import { dayOf, localDay, localMoment, presentSince } from "../../fixture/match/rules/moments.ts";
-import { isPathRule } from "../../fixture/match/rules/named_rules.ts";
-import { type ContextValue, NAMED_RULES, type NamedRule } from "../../fixture/match/rules/rule_names.ts";
-import { isAbsolutePath } from "../../fixture/match/rules/value_forms.ts";
-import { parentOf } from "../../store/layout.ts";
+import { RepriseError } from "../domain/errors.ts";
+import type { Files, Ports } from "../domain/ports.ts";
+import { gitValue, NO_REPOSITORY } from "../fixture/match/rules/git_forms.ts";
+import { dayOf, localDay, localMoment, presentSince } from "../fixture/match/rules/moments.ts";
+import { isPathRule } from "../fixture/match/rules/named_rules.ts";
+import { type ContextValue, NAMED_RULES, type NamedRule } from "../fixture/match/rules/rule_names.ts";
+import { isAbsolutePath } from "../fixture/match/rules/value_forms.ts";
+import { parentOf } from "../store/layout.ts";
 
 /** Time zone of this process without a variable, which takes long to find. */
 let ownZone: string | null = null;
