@@ -97,7 +97,7 @@ withHome("a key that comes with a later request is found in an earlier one that 
     await streaming(sse({ type: "response.output_text.delta", delta: SENT }), COMPLETED)(connection, request);
   });
   await using recorder = await home.record(upstream.origin);
-  const slow = recorder.ask("/slow/v1/responses", { model: "m" });
+  const slow = recorder.ask("/slow/v1/responses", { model: "m", input: `It was ${SENT}` });
   while (upstream.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   await recorder.ask("/v1/responses", { model: "m" }, { headers });
   go.resolve();
@@ -106,6 +106,24 @@ withHome("a key that comes with a later request is found in an earlier one that 
   assert.equal(end.published, 2);
   requireClean(recorder, end);
 });
+
+withHome(
+  "a cookie of an answer is found in the request that quoted it before, and a dropped one counts nothing",
+  async (home) => {
+    await using upstream = new RawUpstream(async (connection, request) => {
+      const isFirst = upstream.requests.length === 1;
+      const head = isFirst ? `200 OK\r\nset-cookie: session=${SENT}` : "500 No";
+      await answering(`${head}\r\ncontent-type: application/json`, "{}")(connection, request);
+    });
+    await using recorder = await home.record(upstream.origin, { flags: ["--missing"] });
+    for (const input of [`It was ${SENT}`, `sk-proj-${"a1b2c3d4".repeat(6)}`]) {
+      await recorder.ask("/v1/responses", { model: "m", input });
+    }
+    const end = await recorder.end(7);
+    assert.deepEqual([end.published, end.redactions], [1, { known: 1 }]);
+    requireClean(recorder, end);
+  },
+);
 
 /** Size of the pieces in which a written file is searched for what the scrubber missed. */
 const PIECE = 64 * 1024;
