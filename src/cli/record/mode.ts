@@ -105,9 +105,13 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
     },
     async endTest(test, isKept) {
       if (mode !== "all") return;
-      if (isKept) await replaceRecordings(ports, { into, out }, { tests: [{ test }] });
-      discard(`${into}/${test}`);
-      if (files.facts(into) !== null && files.list(into).length === 0) discard(into);
+      try {
+        if (isKept) await replaceRecordings(ports, { into, out }, { tests: [{ test }] });
+      } finally {
+        // A test that runs again begins anew.
+        discard(`${into}/${test}`);
+        if (files.facts(into) !== null && files.list(into).length === 0) discard(into);
+      }
     },
     discard: () => discard(into),
   };

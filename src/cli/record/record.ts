@@ -188,8 +188,9 @@ async function endRecorded(
   try {
     await mode.endTest(test, passed && report.recorded > 0);
   } catch (error) {
-    const { exitCode, message } = asRepriseError(error);
-    return { ...report, exit_code: exitCode, messages: [...report.messages, message] };
+    const { exitCode, message, hint } = asRepriseError(error);
+    const text = hint === undefined ? message : `${message}. ${hint}`;
+    return { ...report, exit_code: exitCode, messages: [...report.messages, text] };
   }
   if (!marks || request.allowUnused || !passed) return report;
   await markObsolete(ports, path, unused);

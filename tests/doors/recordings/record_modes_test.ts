@@ -155,6 +155,8 @@ withHome(
       });
       seal(path);
       write(`${path}/notes.txt`, "mine");
+      // No part of the recording, and nothing that may stay among its exchanges.
+      write(`${path}/exchanges/.DS_Store`, "");
       await ask(out, ["--mode", "all", "--ignore", "$.user"], test);
       const { match, not_secret } = headerOf(path);
       assert.deepEqual(match, {
