@@ -54,6 +54,13 @@ export const RECORDING_MUTANTS: readonly Mutant[] = [
     area: ["doors/recordings/choice_test.ts"],
   },
   {
+    file: "src/fixture/match/ruled_index.ts",
+    text: "ruled !== undefined && (groups === null || groups.has(ruled.group))",
+    replacement: "groups === null || ruled !== undefined && groups.has(ruled.group)",
+    promise: "fixtures.md: the match rules of a recording say nothing about another",
+    area: ["doors/recordings/match_rules_test.ts"],
+  },
+  {
     file: "src/fixture/match/tiers.ts",
     text: "if (common > most) [",
     replacement: "if (common >= most) [",

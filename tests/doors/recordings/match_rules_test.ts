@@ -1,6 +1,7 @@
 /** Match rules: what they take out of requests, what they leave, and how wrong ones are refused. */
 import type { Json } from "../../support/files.ts";
 import assert from "node:assert/strict";
+import { test } from "../../support/test.ts";
 import { THERE as NOW } from "./client_texts.ts";
 import { withHome } from "./home.ts";
 import { exchangeOf, outcomeOf, type Row, rows, sent, Served } from "./served.ts";
@@ -318,3 +319,26 @@ rows("rules that hide a difference between answers are refused; ids, times and r
     PLAYED,
   ),
 }, { flags: ["--rules", "none"] });
+
+withHome(
+  "the rules of one recording leave nothing out of another, however many values they know",
+  async (home) => {
+    const directories = Array.from({ length: 70 }, (_, index) => `/srv/work/p${index}x`);
+    const body = (instructions: string, more: Json = {}) => ({
+      ...{ model: "gpt-5.6", instructions, ...more },
+      input: [{ role: "assistant", content: directories.join(" , ") }, { role: "user", content: "Go on" }],
+    });
+    for (const [index, cwd] of directories.entries()) {
+      const match = { normalize: ["cwd"], ignore: ["$.text.verbosity"] };
+      home.fixture(`a${index}`, [exchangeOf(body(`In ${cwd}`, { n: index }))], { match, context: { cwd } });
+    }
+    home.fixture("b", [exchangeOf(body("Alone", { text: {} }))], { match: { ignore: ["$.temperature"] } });
+    const folders = [...directories.map((_, index) => `a${index}`), "b"].map((name) =>
+      `${home.directory}/${name}`
+    );
+    await using server = await Served.start(home, folders, { flags: FLAGS });
+    const answer = await server.ask(body("Alone", { text: { verbosity: "low" } }));
+    assert.equal(outcomeOf(answer).split(" (")[0], "miss 1 text.verbosity");
+  },
+  test.long,
+);
