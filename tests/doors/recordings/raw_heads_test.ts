@@ -147,19 +147,23 @@ withHome(
       exchangeOf(sent("", { method, path, answer: text, ...more }));
     home.fixture("a", [
       ...[exchange("/204", none), exchange("/head", {}, "HEAD"), exchange("/old", {})],
+      exchange("/205", { response: { status: 205, headers: { "content-type": "text/event-stream" } } }),
       exchange("/plain", { answer: { x: "y".repeat(5000) } }),
     ]);
     await using server = await Served.start(home, ["a"], { cwd: home.directory });
     const bodies: string[] = [];
     for (
-      const line of ["GET /204 HTTP/1.1", "HEAD /head HTTP/1.1", "GET /old HTTP/1.0", "GET /plain HTTP/1.1"]
+      const line of [
+        ...["GET /204 HTTP/1.1", "GET /205 HTTP/1.1"],
+        ...["HEAD /head HTTP/1.1", "GET /old HTTP/1.0", "GET /plain HTTP/1.1"],
+      ]
     ) {
       const request = `${line}\n${HOST}\nAccept-Encoding: gzip, br, zstd\n\n`;
       const { text, closed } = await askRaw(server.port, request);
       assert.ok(closed && !/content-encoding/i.test(text), line);
       bodies.push(text.slice(text.indexOf("\r\n\r\n") + 4));
     }
-    assert.deepEqual(bodies, ["", "", text, JSON.stringify({ x: "y".repeat(5000) })]);
+    assert.deepEqual(bodies, ["", "", "", text, JSON.stringify({ x: "y".repeat(5000) })]);
   },
   test.long,
 );
