@@ -120,11 +120,16 @@ function occurrencesOf(text: string, wanted: string, limit: number) {
 function nearestLines(text: string, wanted: string) {
   const first = wanted.split("\n").map((line) => line.trim()).find((line) => line !== "");
   if (first === undefined) return [];
-  const alike = text.split("\n").flatMap((content, index) => {
+  // Millions of lines may be alike, so only the best are kept.
+  const best: { readonly line: number; readonly content: string; readonly share: number }[] = [];
+  for (const [index, content] of text.split("\n").entries()) {
     const share = likeness(content.trim(), first);
-    return share < LIKE_SHARE ? [] : [{ line: index + 1, content, share }];
-  });
-  return alike.sort((a, b) => b.share - a.share || a.line - b.line).slice(0, MAX_NEAR);
+    if (share < LIKE_SHARE) continue;
+    best.push({ line: index + 1, content, share });
+    best.sort((a, b) => b.share - a.share || a.line - b.line);
+    best.length = Math.min(best.length, MAX_NEAR);
+  }
+  return best;
 }
 
 /** The share of the longer line that both have in common from the left and from the right; blanks do not count. */
