@@ -200,10 +200,10 @@ export function refusedCalls(
   if (naming === null) {
     return SILENT.some((text) => text.test(message)) ? { kind: "call", callIds: null } : null;
   }
-  const words = new Set(
+  const sentWords = new Set(
     message.slice(naming.index).split(/[\s,'"`()<>[\]{}=\\]+/).map((word) => word.replace(/[.;:]+$/, "")),
   );
   const sent = entries.flatMap((entry) => "callId" in entry ? [entry.callId] : []);
-  const named = sent.filter((id) => words.has(id) || words.has(wireCallId(id)));
+  const named = sent.filter((id) => sentWords.has(id) || sentWords.has(wireCallId(id)));
   return { kind: "call", callIds: named.length === 0 ? null : [...new Set(named)] };
 }

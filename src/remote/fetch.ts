@@ -160,10 +160,10 @@ async function fetchLocked(
     fetched.push(turn);
     blobs += loaded;
   }
-  const manifest = fetched.length === 0 ? null : wholeManifest(paths.id, [...here, ...fetched]);
-  if (manifest !== null && !manifestIsNewer) {
+  if (fetched.length > 0 && !manifestIsNewer) {
     try {
-      replaceManifest(ports, paths, manifest);
+      const manifest = wholeManifest(paths.id, [...here, ...fetched]);
+      if (manifest !== null) replaceManifest(ports, paths, manifest);
     } catch { /* The turns are durable, and the next reader makes it again from them. */ }
   }
   return { fetched: fetched.length, blobs };

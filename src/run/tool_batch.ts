@@ -1,6 +1,7 @@
 /**
- * Runs the calls of one response, or plays their recorded results. Calls are checked and decided in call order. They run in parallel if all of them only
- * read, otherwise one after the other, each result durable before the next call starts. Results are kept in call order.
+ * Runs the calls of one response, or plays their recorded results. Calls are checked and decided in call order. They run
+ * in parallel if all of them only read, otherwise one after the other, each result durable before the next call starts.
+ * Results are kept in call order.
  */
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";

@@ -1,4 +1,7 @@
-/** Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2). */
+/**
+ * Rules on the fields of a request and its messages: unknown, missing, of the wrong type (protocol §15.1, §15.2), and
+ * refused by some models (§15.6).
+ */
 import { invalidType, missingParameter, nameOfType, unknownParameter } from "../../openai.ts";
 import { words } from "../../../domain/text.ts";
 import { isJsonObject, type JsonValue, objectsIn, stringMember } from "../../../domain/json.ts";
