@@ -99,6 +99,11 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
     sendsFor: (path) => mode !== "new" || !isRecorded(path),
     finish: async (summary) => {
       if (mode === "all" && !isSuite) await replaceRecordings(ports, { into, out }, summary);
+      if (mode === "all" && isSuite && files.facts(into) !== null) {
+        return files.list(into).sort().map((test) =>
+          `nothing in "${out}/${test}" was replaced: the test was not ended`
+        );
+      }
       if (mode !== "prune") return [];
       const used = summary.uses.filter(({ used }) => used.length > 0);
       return (await Promise.all(used.map((use) => pruneUnused(ports, use)))).flat();

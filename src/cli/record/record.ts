@@ -192,6 +192,9 @@ async function endRecorded(
     const text = hint === undefined ? message : `${message}. ${hint}`;
     return { ...report, exit_code: exitCode, messages: [...report.messages, text] };
   }
+  if (mode.mode === "all" && !request.passed && report.recorded > 0) {
+    return { ...report, notes: [`nothing in "${path}" was replaced: the test failed`] };
+  }
   if (!marks || request.allowUnused || !passed) return report;
   await markObsolete(ports, path, unused);
   return { ...report, notes: obsoleteNotes(ports, path, unused) };

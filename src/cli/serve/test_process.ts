@@ -67,7 +67,7 @@ export async function answerTests({ stdin, stopped, begin, strays, end, print }:
     const ended = end({
       test,
       allowUnused: allow_unused === true,
-      passed: passed !== false,
+      passed: passed === undefined || passed === true,
       prunes: prune === true,
     }).then(print).catch((error) => failed.reject(error));
     ending.add(ended);

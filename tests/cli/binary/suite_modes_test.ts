@@ -32,18 +32,25 @@ Deno.test("--mode all replaces the recording of each test that passed, with its 
   await using server = await recording(folder, ["--mode", "all"]);
   const end = async (test: string, inputs: readonly string[], more: object = {}) => {
     for (const input of inputs) assert.equal(await server.ask(test, input), 200);
-    const { exit_code, recorded, served } = await server.end(test, more);
-    return [exit_code, recorded, served, ...inputsOf(`${folder.out}/${test}`)];
+    const { exit_code, recorded, served, notes } = await server.end(test, more);
+    const said = notes.map((note: string) => note.slice(note.indexOf(" was ")));
+    return [exit_code, recorded, served, ...said, ...inputsOf(`${folder.out}/${test}`)];
   };
   assert.deepEqual(await end("passes", ["a", "c"], { passed: true }), [0, 2, 0, "a", "c"]);
-  assert.deepEqual(await end("fails", ["c"], { passed: false, allow_unused: true }), [0, 1, 0, "a", "b"]);
+  // Only what is known to have passed has.
+  for (const passed of [false, "false"]) {
+    const failed = [0, 1, 0, " was replaced: the test failed", "a", "b"];
+    assert.deepEqual(await end("fails", ["c"], { passed, allow_unused: true }), failed);
+  }
   assert.deepEqual(await end("silent", []), [7, 0, 0, "a", "b"]);
   assert.deepEqual(await end("fresh", ["d"]), [0, 1, 0, "d"]);
   // The same test once more, as a runner that retries does.
   assert.deepEqual(await end("passes", ["e"]), [0, 1, 0, "e"]);
   // Its process of tests is killed before it ends.
   assert.equal(await server.ask("breaks-off", "c"), 200);
-  assert.equal((await server.over()).code, 0);
+  const { code, stderr } = await server.over();
+  assert.equal(code, 0);
+  assert.match(stderr, /^nothing in ".*breaks-off" was replaced: the test was not ended$/m);
   assert.deepEqual(inputsOf(`${folder.out}/breaks-off`), ["a", "b"]);
   for (const test of tests) {
     assert.deepEqual(headerOf(`${folder.out}/${test}`).match, { ignore: ["$.user"] }, test);
