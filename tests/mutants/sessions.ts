@@ -225,6 +225,6 @@ export const SESSION_MUTANTS: readonly Mutant[] = [
     text: "if (sum !== turn.request.body_sha256) break;",
     replacement: "if (sum === undefined) break;",
     promise: "cli.md: fsck --requests folds a request by itself unless a later fold begins with its bytes",
-    area: ["cli/replay_test.ts"],
+    area: ["doors/wire/histories_test.ts"],
   },
 ];
