@@ -141,6 +141,11 @@ export class RepriseError extends Error {
     return new RepriseError(code, message, { hint, details, cause });
   }
 
+  /** Message and hint in one line. */
+  get advice(): string {
+    return this.hint === undefined ? this.message : `${this.message}. ${this.hint}`;
+  }
+
   get exitCode(): ExitCode {
     return EXIT_CODE_OF[this.code];
   }

@@ -188,9 +188,8 @@ async function endRecorded(
   try {
     await mode.endTest(test, passed && report.recorded > 0);
   } catch (error) {
-    const { exitCode, message, hint } = asRepriseError(error);
-    const text = hint === undefined ? message : `${message}. ${hint}`;
-    return { ...report, exit_code: exitCode, messages: [...report.messages, text] };
+    const { exitCode, advice } = asRepriseError(error);
+    return { ...report, exit_code: exitCode, messages: [...report.messages, advice] };
   }
   if (mode.mode === "all" && !request.passed && report.recorded > 0) {
     return { ...report, notes: [`nothing in "${path}" was replaced: the test failed`] };

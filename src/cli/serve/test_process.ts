@@ -188,7 +188,7 @@ export function testReport(
   const messages = [...found];
   // A message about a request says more than the error about all of them.
   if (error !== null && (found.length === 0 || error.code.startsWith("storage_"))) {
-    messages.push(error.hint === undefined ? error.message : `${error.message}. ${error.hint}`);
+    messages.push(error.advice);
   }
   const isSilent = served + recorded + dropped + messages.length === 0;
   // After a miss, the unused exchange is most likely the one that the request missed.
