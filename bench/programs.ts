@@ -16,7 +16,10 @@ export interface Start {
 export function commandOf({ program, args, env, ...where }: Start, stderr: "piped" | "null"): Deno.Command {
   const environment = env === undefined ? {} : { clearEnv: true, env: { ...env } };
   return new Deno.Command(program, {
-    ...{ args: [...args], stdin: "null", stdout: "piped", stderr },
+    args: [...args],
+    stdin: "null",
+    stdout: "piped",
+    stderr,
     ...where,
     ...environment,
   });

@@ -20,7 +20,17 @@ import { stall } from "./stall.ts";
 import { startup } from "./startup.ts";
 
 const BENCHES: Readonly<Record<string, Bench>> = {
-  ...{ startup, peers, append, open, find, sse, serve, match, record, stall, remote },
+  startup,
+  peers,
+  append,
+  open,
+  find,
+  sse,
+  serve,
+  match,
+  record,
+  stall,
+  remote,
 };
 
 async function main(args: readonly string[]): Promise<number> {

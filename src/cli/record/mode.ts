@@ -113,7 +113,7 @@ export async function planMode(ports: ProgramPorts, flags: RecordFlags): Promise
       try {
         if (isKept) await replaceRecordings(ports, { into, out }, { tests: [{ test }] });
       } finally {
-        // A test that runs again begins anew.
+        // A test that runs again records into a new folder.
         discard(`${into}/${test}`);
         if (files.facts(into) !== null && files.list(into).length === 0) discard(into);
       }

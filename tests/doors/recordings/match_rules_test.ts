@@ -323,7 +323,7 @@ rows("rules that hide a difference between answers are refused; ids, times and r
 withHome(
   "the rules of one recording leave nothing out of another, however many values they know",
   async (home) => {
-    const directories = Array.from({ length: 70 }, (_, index) => `/srv/work/p${index}x`);
+    const directories = Array.from({ length: 70 }, (_, index) => `/srv/apps/p${index}x`);
     const body = (instructions: string, more: Json = {}) => ({
       ...{ model: "gpt-5.6", instructions, ...more },
       input: [{ role: "assistant", content: directories.join(" , ") }, { role: "user", content: "Go on" }],
